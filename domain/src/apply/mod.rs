@@ -1,0 +1,7 @@
+//! The two folds. Neither can refuse: the event is durable already. Live and on replay they are the same.
+
+mod rows;
+mod state;
+
+pub use rows::apply_rows;
+pub use state::apply_state;

@@ -1,0 +1,259 @@
+//! The fold into rows and indexes.
+
+use crate::activity::Activity;
+use crate::card::Card;
+use crate::command::Caller;
+use crate::customer::Customer;
+use crate::effect::{Effect, Timer, TimerKind};
+use crate::event::{Answer, Event, Mutation};
+use crate::ids::{MerchantId, PaymentId, TransactionId};
+use crate::key::ApiKey;
+use crate::ledger::{BalanceTotals, EntryStatus, Topup, Transaction};
+use crate::merchant::Profile;
+use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
+use crate::records::{
+    Activities, Answers, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant,
+    CreatedMerchants, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries,
+    Installations, Integrations, KeyDirectory, KeyOwner, MerchantDirectory, Payments, PaymentsByExternalId, Present,
+    Profiles, RowsMut, Sessions, Single, Table, Timers, Tokens, Topups, TopupsByExternalId, Transactions, Unreadable,
+};
+use crate::session::Session;
+use crate::time::Millis;
+
+/// Folds one mutation into rows and indexes, live and on replay alike.
+///
+/// # Errors
+/// [`Unreadable`] when a row that the events change cannot be read or is not there. The rules never cause
+/// it: it means a damaged store. Live, it comes before anything is written, and the command is not done.
+pub fn apply_rows(mutation: &Mutation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    for event in &mutation.events {
+        apply(event, rows)?;
+    }
+    keep_answer(mutation, rows);
+    Ok(())
+}
+
+fn keep_answer(mutation: &Mutation, rows: &mut impl RowsMut) {
+    let Some((scope, stored)) = &mutation.answer else { return };
+    rows.put::<Answers>(scope.clone(), *stored);
+    // A repeated call to create a merchant names none, so its answer must be found across merchants.
+    if let (Caller::Operator, Answer::Merchant(merchant_id)) = (mutation.caller, stored.answer) {
+        let created = CreatedMerchant { merchant_id, fingerprint: stored.fingerprint, expires_at: stored.expires_at };
+        rows.put::<CreatedMerchants>(scope.key.clone(), created);
+    }
+}
+
+fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    match event {
+        Event::MerchantCreated { merchant_id, profile, integrations } => {
+            create_merchant(*merchant_id, profile, rows);
+            for (method, integration) in integrations {
+                rows.put::<Integrations>(*method, *integration);
+            }
+            Ok(())
+        }
+        Event::SuspensionChanged { suspended } => {
+            change::<Profiles>(rows, Single, |profile| profile.suspended = *suspended)
+        }
+        Event::KeyGenerated { merchant_id, key } => {
+            generate_key(*merchant_id, key, rows);
+            Ok(())
+        }
+        Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at)),
+        Event::InstallationAdded(installation) => {
+            rows.put::<Installations>(installation.id, installation.clone());
+            Ok(())
+        }
+        Event::PaymentMethodConfigured { method, integration } => {
+            rows.put::<Integrations>(*method, *integration);
+            Ok(())
+        }
+        Event::BalanceOpened => change_balance(rows, |totals| totals),
+        Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows),
+        Event::CardTokenized(token) => {
+            rows.put::<Tokens>(token.id, token.clone());
+            Ok(())
+        }
+        Event::SessionCreated { session, token_used_up } => {
+            rows.put::<Sessions>(session.id, session.clone());
+            token_used_up.map_or(Ok(()), |token_id| change::<Tokens>(rows, token_id, |token| token.used = true))
+        }
+        Event::CustomerCreated(customer) => {
+            put_customer(customer, rows);
+            Ok(())
+        }
+        Event::CustomerUpdated { before, after } => {
+            remove_customer_indexes(before, rows);
+            put_customer(after, rows);
+            Ok(())
+        }
+        Event::PaymentInitiated { payment, effect } => initiate_payment(payment, effect, rows),
+        Event::PaymentAuthorized { payment_id, authorization } => authorize(*payment_id, authorization, rows),
+        Event::PaymentFailed { payment_id, released_minor: _, failure } => fail(*payment_id, failure, rows),
+        Event::PaymentCaptured { payment_id, released_minor: _, capture, transaction, activity } => {
+            take_capture(*payment_id, *capture, rows)?;
+            post(transaction, rows)?;
+            rows.put::<Activities>(activity.id, activity.clone());
+            Ok(())
+        }
+        Event::CardSaved { card, is_default, at } => save_card(card, *is_default, *at, rows),
+        Event::DefaultCardSet { customer_id, card_id, at } => change::<Customers>(rows, *customer_id, |customer| {
+            customer.default_card_id = Some(*card_id);
+            customer.updated_at = *at;
+        }),
+        Event::AuthorizationLapsed { payment_id, effect, lapses_at } => {
+            rows.put::<Effects>(*payment_id, effect.clone());
+            rows.remove::<Timers>(Timer { due: *lapses_at, kind: TimerKind::Lapse(*payment_id) });
+            Ok(())
+        }
+        Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
+        Event::TransactionSettled { transaction_id, settles_at, credit_minor, fee_minor, at } => {
+            settle(*transaction_id, *settles_at, *at, rows)?;
+            change_balance(rows, |totals| totals.with_settled(*credit_minor, *fee_minor))
+        }
+    }
+}
+
+/// Changes a row that must be there.
+fn change<T: Table>(rows: &mut impl RowsMut, key: T::Key, change: impl FnOnce(&mut T::Row)) -> Result<(), Unreadable> {
+    let name = format!("{:?}", T::key(key.clone()));
+    let mut row = rows.get::<T>(key.clone())?.ok_or_else(|| missing(&name))?;
+    change(&mut row);
+    rows.put::<T>(key, row);
+    Ok(())
+}
+
+fn missing(name: &str) -> Unreadable {
+    Unreadable { reason: format!("{name} is not there, though an event changes it") }
+}
+
+fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl RowsMut) {
+    rows.put::<Profiles>(Single, profile.clone());
+    rows.put::<MerchantDirectory>(merchant_id, profile.created_at);
+}
+
+fn generate_key(merchant_id: MerchantId, key: &ApiKey, rows: &mut impl RowsMut) {
+    rows.put::<ApiKeys>(key.id, key.clone());
+    rows.put::<KeyDirectory>(key.digest, KeyOwner { merchant_id, key_id: key.id });
+}
+
+fn change_balance(
+    rows: &mut impl RowsMut,
+    change: impl FnOnce(BalanceTotals) -> BalanceTotals,
+) -> Result<(), Unreadable> {
+    let totals = rows.get::<Balances>(Single)?.unwrap_or_default();
+    rows.put::<Balances>(Single, change(totals));
+    Ok(())
+}
+
+fn add_topup(topup: &Topup, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Some(external_id) = &topup.external_id {
+        rows.put::<TopupsByExternalId>(external_id.clone(), topup.id);
+    }
+    rows.put::<Topups>(topup.id, topup.clone());
+    post(transaction, rows)
+}
+
+/// Posts a transaction: its rows, its timer while on hold, the totals.
+fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    put_transaction(transaction, rows);
+    if let Some(settles_at) = transaction.settles_at.filter(|_| transaction.status == EntryStatus::OnHold) {
+        rows.put::<Timers>(Timer { due: settles_at, kind: TimerKind::Settle(transaction.id) }, Present);
+    }
+    change_balance(rows, |totals| totals.with_posted(transaction))
+}
+
+fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
+    for entry in transaction.balance_entries() {
+        rows.put::<Entries>(entry.id, entry);
+    }
+    rows.put::<Transactions>(transaction.id, transaction.clone());
+}
+
+fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let transaction = rows.get::<Transactions>(id)?.ok_or_else(|| missing(&id.to_string()))?;
+    put_transaction(&transaction.settled(at), rows);
+    rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
+    Ok(())
+}
+
+fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
+    if let Some(external_id) = &customer.external_id {
+        rows.put::<CustomersByExternalId>(external_id.clone(), customer.id);
+    }
+    if let Some(email) = &customer.email {
+        rows.put::<CustomersByEmail>(email.clone(), customer.id);
+    }
+    if let Some(mobile) = &customer.mobile {
+        rows.put::<CustomersByMobile>(mobile.clone(), customer.id);
+    }
+    rows.put::<Customers>(customer.id, customer.clone());
+}
+
+fn remove_customer_indexes(customer: &Customer, rows: &mut impl RowsMut) {
+    if let Some(external_id) = &customer.external_id {
+        rows.remove::<CustomersByExternalId>(external_id.clone());
+    }
+    if let Some(email) = &customer.email {
+        rows.remove::<CustomersByEmail>(email.clone());
+    }
+    if let Some(mobile) = &customer.mobile {
+        rows.remove::<CustomersByMobile>(mobile.clone());
+    }
+}
+
+fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    change::<Sessions>(rows, payment.session_id, |session: &mut Session| session.payment_id = Some(payment.id))?;
+    if let Some(external_id) = &payment.external_id {
+        rows.put::<PaymentsByExternalId>(external_id.clone(), payment.id);
+    }
+    rows.put::<Payments>(payment.id, payment.clone());
+    rows.put::<Effects>(payment.id, effect.clone());
+    Ok(())
+}
+
+fn authorize(id: PaymentId, authorization: &Authorization, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    rows.remove::<Effects>(id);
+    if let Some(lapses_at) = authorization.lapses_at {
+        rows.put::<Timers>(Timer { due: lapses_at, kind: TimerKind::Lapse(id) }, Present);
+    }
+    change::<Payments>(rows, id, |payment| {
+        payment.status = PaymentStatus::Authorized;
+        payment.authorization = Some(authorization.clone());
+    })
+}
+
+fn fail(id: PaymentId, failure: &Failure, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    rows.remove::<Effects>(id);
+    change::<Payments>(rows, id, |payment| {
+        payment.status = PaymentStatus::Failed;
+        payment.failure = Some(failure.clone());
+    })
+}
+
+fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    change::<Payments>(rows, id, |payment| {
+        payment.status = PaymentStatus::Successful;
+        payment.capture = Some(capture);
+    })
+}
+
+fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Some(external_id) = &card.external_id {
+        rows.put::<CardsByExternalId>(external_id.clone(), card.id);
+    }
+    rows.put::<CardsByFingerprint>((card.customer_id, card.card.fingerprint), card.id);
+    rows.put::<Cards>(card.id, card.clone());
+    change::<Customers>(rows, card.customer_id, |customer| {
+        customer.updated_at = at;
+        if is_default {
+            customer.default_card_id = Some(card.id);
+        }
+    })
+}
+
+fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    rows.remove::<Effects>(id);
+    rows.put::<Activities>(activity.id, activity.clone());
+    change::<Payments>(rows, id, |payment| payment.status = PaymentStatus::Voided)
+}

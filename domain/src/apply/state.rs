@@ -1,0 +1,79 @@
+//! The fold into a merchant's bounded state. It never reads rows.
+
+use crate::event::{Event, Mutation};
+use crate::ledger::{BalanceTotals, Transaction};
+use crate::payment::Payment;
+use crate::records::MerchantState;
+
+/// Folds one mutation into the bounded state.
+pub fn apply_state(mutation: &Mutation, state: &mut MerchantState) {
+    state.last_at = mutation.at;
+    state.last_id = mutation.last_id;
+    for event in &mutation.events {
+        apply(event, state);
+    }
+}
+
+fn apply(event: &Event, state: &mut MerchantState) {
+    match event {
+        Event::MerchantCreated { merchant_id: _, profile, integrations } => {
+            state.profile = Some(profile.clone());
+            state.integrations = integrations.iter().copied().collect();
+        }
+        Event::SuspensionChanged { suspended } => {
+            if let Some(profile) = &mut state.profile {
+                profile.suspended = *suspended;
+            }
+        }
+        Event::KeyGenerated { merchant_id: _, key } => {
+            state.keys.insert(key.id, key.clone());
+        }
+        Event::KeyRevoked { key_id, at } => {
+            if let Some(key) = state.keys.get_mut(key_id) {
+                key.revoked_at = Some(*at);
+            }
+        }
+        Event::InstallationAdded(installation) => {
+            state.installations.insert(installation.id, installation.clone());
+        }
+        Event::PaymentMethodConfigured { method, integration } => {
+            state.integrations.insert(*method, *integration);
+        }
+        Event::BalanceOpened => {
+            state.balance.get_or_insert_default();
+        }
+        Event::TopupAdded { topup: _, transaction } => post(transaction, state),
+        Event::PaymentInitiated { payment, effect: _ } => reserve(payment, state),
+        Event::PaymentFailed { payment_id: _, released_minor, failure: _ }
+        | Event::PaymentVoided { payment_id: _, released_minor, activity: _ } => release(*released_minor, state),
+        Event::PaymentCaptured { payment_id: _, released_minor, capture: _, transaction, activity: _ } => {
+            release(*released_minor, state);
+            post(transaction, state);
+        }
+        Event::TransactionSettled { transaction_id: _, settles_at: _, credit_minor, fee_minor, at: _ } => {
+            let totals = state.balance.unwrap_or_default();
+            state.balance = Some(totals.with_settled(*credit_minor, *fee_minor));
+        }
+        Event::CardTokenized(_)
+        | Event::SessionCreated { session: _, token_used_up: _ }
+        | Event::CustomerCreated(_)
+        | Event::CustomerUpdated { before: _, after: _ }
+        | Event::PaymentAuthorized { payment_id: _, authorization: _ }
+        | Event::CardSaved { card: _, is_default: _, at: _ }
+        | Event::DefaultCardSet { customer_id: _, card_id: _, at: _ }
+        | Event::AuthorizationLapsed { payment_id: _, effect: _, lapses_at: _ } => {}
+    }
+}
+
+fn post(transaction: &Transaction, state: &mut MerchantState) {
+    let totals: BalanceTotals = state.balance.unwrap_or_default();
+    state.balance = Some(totals.with_posted(transaction));
+}
+
+fn reserve(payment: &Payment, state: &mut MerchantState) {
+    state.reserved_minor = state.reserved_minor.saturating_add(payment.money.amount.get());
+}
+
+fn release(minor: u64, state: &mut MerchantState) {
+    state.reserved_minor = state.reserved_minor.saturating_sub(minor);
+}

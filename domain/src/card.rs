@@ -1,0 +1,245 @@
+//! Cards: what may be known of one, tokens, saved cards. Never the number: that lies in the vault.
+
+use crate::ids::{CardId, CustomerId, InstallationId, TokenId};
+use crate::text::{ExternalId, HolderName};
+use crate::time::Millis;
+
+/// How long a token for one use lives: as long as a session.
+pub const SINGLE_TOKEN_LIFETIME_SECONDS: u64 = 1_800;
+
+/// The network of a card, told from its first digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CardScheme {
+    /// Visa: 4.
+    Visa,
+    /// Mastercard: 51 to 55, 2221 to 2720.
+    Mastercard,
+    /// American Express: 34, 37.
+    Amex,
+    /// JCB: 3528 to 3589.
+    Jcb,
+    /// UnionPay: 62.
+    UnionPay,
+    /// Discover: 6011, 644 to 649, 65.
+    Discover,
+    /// Diners Club: 300 to 305, 36, 38, 39.
+    Diners,
+    /// Any other.
+    Other,
+}
+
+impl CardScheme {
+    /// The scheme of a card number's first digits.
+    ///
+    /// Source: ISO/IEC 7812 issuer ranges as the schemes publish them.
+    #[must_use]
+    pub fn of_digits(digits: &str) -> CardScheme {
+        let leading = |length: usize| digits.get(..length).and_then(|text| text.parse::<u32>().ok()).unwrap_or(0);
+        match (leading(1), leading(2), leading(3), leading(4)) {
+            (4, _, _, _) => CardScheme::Visa,
+            (_, 51..=55, _, _) | (_, _, _, 2221..=2720) => CardScheme::Mastercard,
+            (_, 34 | 37, _, _) => CardScheme::Amex,
+            (_, _, _, 3528..=3589) => CardScheme::Jcb,
+            (_, 62, _, _) => CardScheme::UnionPay,
+            (_, 65, _, _) | (_, _, 644..=649, _) | (_, _, _, 6011) => CardScheme::Discover,
+            (_, 36 | 38 | 39, _, _) | (_, _, 300..=305, _) => CardScheme::Diners,
+            (_, _, _, _) => CardScheme::Other,
+        }
+    }
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            CardScheme::Visa => "VISA",
+            CardScheme::Mastercard => "MASTERCARD",
+            CardScheme::Amex => "AMEX",
+            CardScheme::Jcb => "JCB",
+            CardScheme::UnionPay => "UNIONPAY",
+            CardScheme::Discover => "DISCOVER",
+            CardScheme::Diners => "DINERS",
+            CardScheme::Other => "OTHER",
+        }
+    }
+
+    /// The name that a customer knows.
+    #[must_use]
+    pub const fn display_name(self) -> &'static str {
+        match self {
+            CardScheme::Visa => "Visa",
+            CardScheme::Mastercard => "Mastercard",
+            CardScheme::Amex => "American Express",
+            CardScheme::Jcb => "JCB",
+            CardScheme::UnionPay => "UnionPay",
+            CardScheme::Discover => "Discover",
+            CardScheme::Diners => "Diners Club",
+            CardScheme::Other => "Card",
+        }
+    }
+}
+
+/// Whether a text is a plausible card number: 12 to 19 digits whose Luhn checksum holds.
+///
+/// Source: ISO/IEC 7812-1, annex B.
+#[must_use]
+pub fn is_card_number(digits: &str) -> bool {
+    if !(12..=19).contains(&digits.len()) || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let mut sum: u32 = 0;
+    for (index, byte) in digits.bytes().rev().enumerate() {
+        let digit = u32::from(byte.saturating_sub(b'0'));
+        let weighed = if index % 2 == 1 { digit.saturating_mul(2) } else { digit };
+        sum = sum.saturating_add(if weighed > 9 { weighed.saturating_sub(9) } else { weighed });
+    }
+    sum.is_multiple_of(10)
+}
+
+/// The last month in which a card is good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CardExpiry {
+    /// Four digits.
+    pub year: u16,
+    /// 1 to 12.
+    pub month: u8,
+}
+
+/// A keyed fingerprint of a card number: equal for equal numbers of one merchant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CardFingerprint(pub [u8; 32]);
+
+impl std::fmt::Debug for CardFingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("CardFingerprint(..)")
+    }
+}
+
+/// All that is known of a card outside the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CardFacts {
+    /// Its network.
+    pub scheme: CardScheme,
+    /// The first six digits.
+    pub first_digits: String,
+    /// The last four digits.
+    pub last_digits: String,
+    /// Until when it is good.
+    pub expiry: CardExpiry,
+    /// The name on it.
+    pub holder: HolderName,
+    /// For recognizing it again.
+    pub fingerprint: CardFingerprint,
+}
+
+/// For how many uses a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenUsage {
+    /// One selection of a payment method.
+    Single,
+    /// Any number; only such a token's card can be saved.
+    Multiple,
+}
+
+impl TokenUsage {
+    /// Every usage.
+    pub const ALL: [TokenUsage; 2] = [TokenUsage::Single, TokenUsage::Multiple];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            TokenUsage::Single => "SINGLE",
+            TokenUsage::Multiple => "MULTIPLE",
+        }
+    }
+}
+
+/// A tokenized card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Its id, a capability: whoever knows it may select it.
+    pub id: TokenId,
+    /// Where it was made.
+    pub installation_id: InstallationId,
+    /// What is known of the card.
+    pub card: CardFacts,
+    /// For how many uses.
+    pub usage: TokenUsage,
+    /// When it was made.
+    pub created_at: Millis,
+    /// Until when it can be selected; a token for several uses has no end.
+    pub expires_at: Option<Millis>,
+    /// Whether its one use is used up.
+    pub used: bool,
+}
+
+/// A card that a customer saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// Its id.
+    pub id: CardId,
+    /// Whose it is.
+    pub customer_id: CustomerId,
+    /// The merchant's own identifier of it.
+    pub external_id: Option<ExternalId>,
+    /// What is known of it.
+    pub card: CardFacts,
+    /// When it was saved.
+    pub created_at: Millis,
+}
+
+/// What the merchant asked to become of the card of a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SaveCard {
+    /// Save it.
+    Add,
+    /// Save it and make it the customer's default.
+    Default,
+}
+
+impl SaveCard {
+    /// Every wish.
+    pub const ALL: [SaveCard; 2] = [SaveCard::Add, SaveCard::Default];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            SaveCard::Add => "ADD",
+            SaveCard::Default => "DEFAULT",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_number_has_12_to_19_digits_and_a_luhn_checksum() {
+        assert!(is_card_number("4242424242424242"));
+        assert!(is_card_number("378282246310005"));
+        for text in
+            ["4242424242424241", "42424242424", "42424242424242424242", "4242 4242 4242 4242", "424242424242424a", ""]
+        {
+            assert!(!is_card_number(text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_scheme_is_told_from_the_first_digits() {
+        for (digits, scheme) in [
+            ("4242424242424242", CardScheme::Visa),
+            ("5555555555554444", CardScheme::Mastercard),
+            ("2223003122003222", CardScheme::Mastercard),
+            ("378282246310005", CardScheme::Amex),
+            ("3566002020360505", CardScheme::Jcb),
+            ("6200000000000005", CardScheme::UnionPay),
+            ("6011111111111117", CardScheme::Discover),
+            ("3056930009020004", CardScheme::Diners),
+            ("9999999999999995", CardScheme::Other),
+        ] {
+            assert_eq!(CardScheme::of_digits(digits), scheme, "{digits}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Commands: what may be asked of a merchant's actor, parsed and checked for form.
+
+use crate::card::{CardFacts, SaveCard, TokenUsage};
+use crate::customer::{CardRef, CustomerFields};
+use crate::effect::Timer;
+use crate::ids::{InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use crate::key::KeyDigest;
+use crate::merchant::{Integration, PaymentMethod, Platform};
+use crate::money::{AmountMinor, Currency, Money};
+use crate::session::{InstallmentPlan, InterestBearer};
+use crate::text::{Email, ExternalId, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone};
+use crate::time::Millis;
+
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Caller {
+    /// A merchant's program, by its key. Checked again inside decide, so that nothing lands after a revocation.
+    ApiKey(KeyId),
+    /// A customer's client, by its installation.
+    Sdk(InstallationId),
+    /// The operator.
+    Operator,
+    /// Till itself: results of effects, timers.
+    System,
+}
+
+/// Where an Idempotency-Key counts.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdempotencyScope {
+    /// The installation, for calls of an SDK.
+    pub installation_id: Option<InstallationId>,
+    /// The endpoint with its group, such as `merchants/initiate-payment-flow`.
+    pub endpoint: String,
+    /// What the caller named the call.
+    pub key: IdempotencyKey,
+}
+
+/// A named call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Idempotency {
+    /// Where the name counts.
+    pub scope: IdempotencyScope,
+    /// A keyed fingerprint of the parsed command: equal for equal commands.
+    pub fingerprint: [u8; 32],
+}
+
+/// A command with who asks and under which name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Who asks.
+    pub caller: Caller,
+    /// The call's name, if it has one.
+    pub idempotency: Option<Idempotency>,
+    /// What is asked.
+    pub command: Command,
+}
+
+/// What may be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Open a merchant's log.
+    CreateMerchant(CreateMerchant),
+    /// Refuse the merchant's calls that change something from now on.
+    SuspendMerchant,
+    /// Take them again.
+    ResumeMerchant,
+    /// Make an API key.
+    GenerateKey(GenerateKey),
+    /// End an API key.
+    RevokeKey(KeyId),
+    /// Add an installation.
+    AddInstallation(AddInstallation),
+    /// Say how payments of a method are carried out.
+    ConfigurePaymentMethod(PaymentMethod, Integration),
+    /// Open the balance.
+    OpenBalance,
+    /// Add money to the balance.
+    AddTopup(AddTopup),
+    /// Keep a card under a token. Its number comes beside the command.
+    TokenizeCard(TokenizeCard),
+    /// Make a payment session.
+    SelectPaymentMethod(SelectPaymentMethod),
+    /// Make a payment of a session.
+    InitiatePayment(InitiatePayment),
+    /// Record how the acquirer answered an authorization.
+    RecordAuthorization(PaymentId, AuthorizationResult),
+    /// Record that the acquirer gave an authorization up.
+    RecordVoid(PaymentId),
+    /// Do what is due.
+    FireTimers(Vec<Timer>),
+}
+
+/// Open a merchant's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CreateMerchant {
+    /// The id, made by the caller since it names the log.
+    pub merchant_id: MerchantId,
+    /// Its name.
+    pub name: Name,
+    /// The currency of its account.
+    pub currency: Currency,
+    /// In which its days begin.
+    pub time_zone: TimeZone,
+    /// How long captured money is held, in seconds.
+    pub settlement_delay_seconds: u64,
+    /// Shown as the actor of what an operator does.
+    pub support_email: Option<Email>,
+}
+
+/// Make an API key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GenerateKey {
+    /// Whose, for the directory of all merchants.
+    pub merchant_id: MerchantId,
+    /// What the merchant calls it.
+    pub name: Name,
+    /// The keyed digest of its text.
+    pub digest: KeyDigest,
+    /// Its first characters.
+    pub display: String,
+    /// The API version to pin.
+    pub api_version: String,
+    /// When it ends, in the future.
+    pub expires_at: Option<Millis>,
+}
+
+/// Add an installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddInstallation {
+    /// What the merchant calls it.
+    pub name: Name,
+    /// Where it runs.
+    pub platform: Platform,
+    /// Which one there.
+    pub identifier: InstallationIdentifier,
+}
+
+/// Add money to the balance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddTopup {
+    /// How much.
+    pub amount: AmountMinor,
+    /// The operator's reference.
+    pub external_id: Option<ExternalId>,
+}
+
+/// Keep a card under a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenizeCard {
+    /// What is known of the card.
+    pub card: CardFacts,
+    /// For how many uses.
+    pub usage: TokenUsage,
+}
+
+/// What a customer chose to pay with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Selection {
+    /// A card that the merchant names later.
+    UnnamedCard,
+    /// A tokenized card.
+    Token(TokenId),
+    /// A saved card.
+    SavedCard(CardRef),
+    /// Instalments.
+    Installment(InstallmentPlan, InterestBearer),
+}
+
+impl Selection {
+    /// Of which payment method it is.
+    #[must_use]
+    pub const fn method(&self) -> PaymentMethod {
+        match self {
+            Selection::UnnamedCard | Selection::Token(_) | Selection::SavedCard(_) => PaymentMethod::Card,
+            Selection::Installment(_, _) => PaymentMethod::Installment,
+        }
+    }
+}
+
+/// Make a payment session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SelectPaymentMethod {
+    /// How much is to be paid.
+    pub money: Money,
+    /// With what.
+    pub selection: Selection,
+    /// Defaults for the payment.
+    pub customer: CustomerFields,
+}
+
+/// Make a payment of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InitiatePayment {
+    /// The merchant's reference.
+    pub external_id: Option<ExternalId>,
+    /// What the merchant believes is to be paid.
+    pub money: Money,
+    /// The session.
+    pub session_id: SessionId,
+    /// A saved card, for a session without one.
+    pub card: Option<CardRef>,
+    /// Whether to capture on authorization.
+    pub capture: bool,
+    /// Where the customer is sent afterwards.
+    pub return_url: ReturnUrl,
+    /// Who pays.
+    pub customer: CustomerFields,
+    /// What is to become of the card.
+    pub save_card: Option<SaveCard>,
+    /// Confirms who pays the interest.
+    pub interest_bearer: Option<InterestBearer>,
+}
+
+/// How an acquirer answered an authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuthorizationResult {
+    /// It stands.
+    Approved {
+        /// The acquirer's reference.
+        acquirer_reference: String,
+        /// Whether it was captured with it.
+        captured: bool,
+        /// Whether the money is there at once, whatever the merchant's settlement delay.
+        settles_at_once: bool,
+    },
+    /// It was refused.
+    Declined {
+        /// A word that programs branch on.
+        code: String,
+        /// A sentence for a person.
+        message: String,
+    },
+}

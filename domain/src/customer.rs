@@ -1,0 +1,79 @@
+//! Customers of a merchant, and how a call names one.
+
+use crate::ids::{CardId, CustomerId};
+use crate::text::{Email, ExternalId, Mobile, PersonName};
+use crate::time::Millis;
+
+/// A customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Customer {
+    /// Its id.
+    pub id: CustomerId,
+    /// The merchant's own identifier of it.
+    pub external_id: Option<ExternalId>,
+    /// Its e-mail address, of one customer at a time.
+    pub email: Option<Email>,
+    /// Its mobile number, of one customer at a time.
+    pub mobile: Option<Mobile>,
+    /// Its name.
+    pub name: Option<PersonName>,
+    /// The saved card that is taken first.
+    pub default_card_id: Option<CardId>,
+    /// When it was created.
+    pub created_at: Millis,
+    /// When it last changed.
+    pub updated_at: Millis,
+}
+
+/// How a call names a customer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CustomerRef {
+    /// By Till's id.
+    Own(CustomerId),
+    /// By the merchant's identifier.
+    External(ExternalId),
+}
+
+/// How a call names a saved card.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CardRef {
+    /// By Till's id.
+    Own(CardId),
+    /// By the merchant's identifier.
+    External(ExternalId),
+}
+
+/// How one may be reached, as given with a payment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contact {
+    /// E-mail address.
+    pub email: Option<Email>,
+    /// Mobile number.
+    pub mobile: Option<Mobile>,
+    /// Name.
+    pub name: Option<PersonName>,
+}
+
+/// The customer fields of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CustomerFields {
+    /// Which customer.
+    pub id: Option<CustomerRef>,
+    /// How to reach it.
+    pub contact: Contact,
+}
+
+impl CustomerFields {
+    /// These fields, with `defaults` where one is not given.
+    #[must_use]
+    pub fn or(&self, defaults: &CustomerFields) -> CustomerFields {
+        CustomerFields {
+            id: self.id.clone().or_else(|| defaults.id.clone()),
+            contact: Contact {
+                email: self.contact.email.clone().or_else(|| defaults.contact.email.clone()),
+                mobile: self.contact.mobile.clone().or_else(|| defaults.contact.mobile.clone()),
+                name: self.contact.name.clone().or_else(|| defaults.contact.name.clone()),
+            },
+        }
+    }
+}

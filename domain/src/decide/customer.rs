@@ -1,0 +1,176 @@
+//! Which customer a payment is linked to: contract, section 4.1.
+
+use super::envelope::Context;
+use crate::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use crate::event::Event;
+use crate::ids::CustomerId;
+use crate::records::{Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable};
+use crate::refusal::{Refusal, Stop};
+use crate::text::{Email, ExternalId, Mobile};
+
+/// The customer of a payment and what linking it changes.
+#[derive(Debug)]
+pub(super) struct Linked {
+    /// The customer as it will be.
+    pub(super) customer: Customer,
+    /// Its creation or change, if any.
+    pub(super) event: Option<Event>,
+    /// Whether it exists only by this payment.
+    pub(super) is_new: bool,
+}
+
+/// Finds, creates or updates the customer that `given` names; none when only a name is given.
+pub(super) fn link(
+    records: &impl Records,
+    given: &CustomerFields,
+    context: &mut Context<'_>,
+) -> Result<Option<Linked>, Stop> {
+    let (found, new_external_id) = match &given.id {
+        Some(CustomerRef::Own(id)) => (Some(own(records, *id)?), None),
+        Some(CustomerRef::External(external_id)) => by_identifier(records, external_id, given)?,
+        None => (by_contact(records, &given.contact)?, None),
+    };
+    match found {
+        Some(before) => Ok(Some(update(records, before, new_external_id, &given.contact, context)?)),
+        None if new_external_id.is_some() || given.contact.email.is_some() || given.contact.mobile.is_some() => {
+            create(records, new_external_id, &given.contact, context).map(Some)
+        }
+        None => Ok(None),
+    }
+}
+
+/// Checks that everything given names the owner of the saved card, for a session that was made with it.
+pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner: CustomerId) -> Result<(), Stop> {
+    let named = [
+        given.id.as_ref().map(|id| by_reference(records, id)).transpose()?,
+        given.contact.email.as_ref().map(|email| by_email(records, email)).transpose()?,
+        given.contact.mobile.as_ref().map(|mobile| by_mobile(records, mobile)).transpose()?,
+    ];
+    if named.iter().all(Option::is_none) {
+        return Err(Refusal::CustomerRequired.into());
+    }
+    if named.iter().flatten().all(|found| *found == Some(owner)) {
+        Ok(())
+    } else {
+        Err(Refusal::CustomerMismatch.into())
+    }
+}
+
+/// The customer under Till's id, unchanged.
+pub(super) fn existing(records: &impl Records, id: CustomerId) -> Result<Linked, Stop> {
+    Ok(Linked { customer: own(records, id)?, event: None, is_new: false })
+}
+
+/// The customer under an id or identifier; one that looks like Till's own id must exist.
+fn by_reference(records: &impl Records, reference: &CustomerRef) -> Result<Option<CustomerId>, Stop> {
+    match reference {
+        CustomerRef::Own(id) => Ok(Some(own(records, *id)?.id)),
+        CustomerRef::External(external_id) => {
+            let found = records.get::<CustomersByExternalId>(external_id.clone())?;
+            if found.is_none() && looks_own(external_id) {
+                return Err(Refusal::CustomerNotFound.into());
+            }
+            Ok(found)
+        }
+    }
+}
+
+fn own(records: &impl Records, id: CustomerId) -> Result<Customer, Stop> {
+    Ok(records.get::<Customers>(id)?.ok_or(Refusal::CustomerNotFound)?)
+}
+
+fn looks_own(external_id: &ExternalId) -> bool {
+    external_id.as_str().strip_prefix(CustomerId::PREFIX).is_some_and(|rest| rest.starts_with('_'))
+}
+
+/// The customer under an external identifier, else the one whose contact is given and who has no
+/// identifier yet and so receives it, else none: one is to be created under it.
+fn by_identifier(
+    records: &impl Records,
+    external_id: &ExternalId,
+    given: &CustomerFields,
+) -> Result<(Option<Customer>, Option<ExternalId>), Stop> {
+    if let Some(id) = by_reference(records, &CustomerRef::External(external_id.clone()))? {
+        return Ok((Some(own(records, id)?), None));
+    }
+    let found = by_contact(records, &given.contact)?;
+    Ok((found.filter(|customer| customer.external_id.is_none()), Some(external_id.clone())))
+}
+
+fn by_contact(records: &impl Records, contact: &Contact) -> Result<Option<Customer>, Stop> {
+    let mut found = None;
+    if let Some(email) = &contact.email {
+        found = by_email(records, email)?;
+    }
+    if let (None, Some(mobile)) = (found, &contact.mobile) {
+        found = by_mobile(records, mobile)?;
+    }
+    found.map(|id| own(records, id)).transpose()
+}
+
+fn by_email(records: &impl Records, email: &Email) -> Result<Option<CustomerId>, Unreadable> {
+    records.get::<CustomersByEmail>(email.clone())
+}
+
+fn by_mobile(records: &impl Records, mobile: &Mobile) -> Result<Option<CustomerId>, Unreadable> {
+    records.get::<CustomersByMobile>(mobile.clone())
+}
+
+fn update(
+    records: &impl Records,
+    before: Customer,
+    new_external_id: Option<ExternalId>,
+    given: &Contact,
+    context: &Context<'_>,
+) -> Result<Linked, Unreadable> {
+    let mut after = before.clone();
+    if new_external_id.is_some() {
+        after.external_id = new_external_id;
+    }
+    take_contact(records, &mut after, given)?;
+    if after == before {
+        return Ok(Linked { customer: after, event: None, is_new: false });
+    }
+    after.updated_at = context.now;
+    let event = Event::CustomerUpdated { before, after: after.clone() };
+    Ok(Linked { customer: after, event: Some(event), is_new: false })
+}
+
+fn create(
+    records: &impl Records,
+    external_id: Option<ExternalId>,
+    given: &Contact,
+    context: &mut Context<'_>,
+) -> Result<Linked, Stop> {
+    let mut customer = Customer {
+        id: context.mint(),
+        external_id,
+        email: None,
+        mobile: None,
+        name: None,
+        default_card_id: None,
+        created_at: context.now,
+        updated_at: context.now,
+    };
+    take_contact(records, &mut customer, given)?;
+    let event = Event::CustomerCreated(customer.clone());
+    Ok(Linked { customer, event: Some(event), is_new: true })
+}
+
+/// Takes the given fields over, but for an address or number that is another customer's: it stays there.
+fn take_contact(records: &impl Records, customer: &mut Customer, given: &Contact) -> Result<(), Unreadable> {
+    if let Some(email) = &given.email
+        && by_email(records, email)?.is_none_or(|holder| holder == customer.id)
+    {
+        customer.email = Some(email.clone());
+    }
+    if let Some(mobile) = &given.mobile
+        && by_mobile(records, mobile)?.is_none_or(|holder| holder == customer.id)
+    {
+        customer.mobile = Some(mobile.clone());
+    }
+    if given.name.is_some() {
+        customer.name.clone_from(&given.name);
+    }
+    Ok(())
+}

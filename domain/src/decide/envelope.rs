@@ -1,0 +1,193 @@
+//! What every command goes through: who asks, whether it was asked before, whether it may change anything.
+
+use super::{acquirer, initiate, operator, sdk, timers};
+use crate::command::{Caller, Command, Idempotency, Request};
+use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
+use crate::ids::{Entropy, Id, IdPosition, RawId};
+use crate::merchant::Profile;
+use crate::records::{Answers, MerchantState, Records};
+use crate::refusal::{Refusal, Stop};
+use crate::time::Millis;
+
+/// The time and the fresh ids of one decision.
+pub struct Context<'a> {
+    /// The later of the clock and the merchant's last event.
+    pub now: Millis,
+    last_id: IdPosition,
+    entropy: &'a mut dyn Entropy,
+}
+
+impl<'a> Context<'a> {
+    /// The context of the next decision on `state`, at `clock`.
+    pub fn new(clock: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
+        Context { now: clock.max(state.last_at), last_id: state.last_id, entropy }
+    }
+
+    /// A fresh id, greater than every earlier one of the merchant.
+    pub fn mint<I: Id>(&mut self) -> I {
+        self.last_id = self.last_id.next(self.now.0);
+        I::from_raw(RawId::new(self.last_id, self.entropy.next_u64()))
+    }
+}
+
+/// What a command changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What is written to the vault with it.
+    pub vault: Vec<VaultWrite>,
+}
+
+impl Decision {
+    /// Nothing to record.
+    #[must_use]
+    pub fn nothing() -> Decision {
+        Decision::default()
+    }
+
+    /// One event.
+    #[must_use]
+    pub fn one(event: Event) -> Decision {
+        Decision { events: vec![event], vault: Vec::new() }
+    }
+
+    /// The same with writes to the vault.
+    #[must_use]
+    pub fn with_vault(mut self, write: VaultWrite) -> Decision {
+        self.vault.push(write);
+        self
+    }
+}
+
+/// What comes of a request that is not refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was carried out before; this was answered.
+    Replayed(Answer),
+    /// It changes nothing, and says so.
+    Unchanged(Answer),
+    /// It takes effect with this record.
+    Effective {
+        /// The record to append.
+        mutation: Box<Mutation>,
+        /// What is written to the vault with it.
+        vault: Vec<VaultWrite>,
+        /// What to answer once both are durable.
+        answer: Answer,
+    },
+}
+
+/// What `request` would change, or why it is refused. Reads the records and changes nothing.
+///
+/// # Errors
+/// [`Stop::Refused`] when the rules refuse it; [`Stop::Unreadable`] when a record that it rests on cannot
+/// be read. Either way nothing may be changed.
+pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, Stop> {
+    check_caller(records.state(), request, context.now)?;
+    if let Some(answer) = earlier_answer(records, request.idempotency.as_ref(), context.now)? {
+        return Ok(Outcome::Replayed(answer));
+    }
+    check_not_suspended(records.state(), request)?;
+    let (decision, answer) = dispatch(records, request, context)?;
+    Ok(outcome(request, decision, answer, context))
+}
+
+fn check_caller(state: &MerchantState, request: &Request, now: Millis) -> Result<(), Refusal> {
+    let creates = matches!(request.command, Command::CreateMerchant(_));
+    if state.profile.is_none() && !creates {
+        return Err(Refusal::MerchantNotFound);
+    }
+    match request.caller {
+        Caller::ApiKey(key_id) => {
+            let live = state.keys.get(&key_id).is_some_and(|key| key.is_live(now));
+            if live { Ok(()) } else { Err(Refusal::KeyNotLive) }
+        }
+        Caller::Sdk(installation_id) => {
+            let known = state.installations.contains_key(&installation_id);
+            if known { Ok(()) } else { Err(Refusal::InstallationNotFound) }
+        }
+        Caller::Operator | Caller::System => Ok(()),
+    }
+}
+
+fn earlier_answer(
+    records: &impl Records,
+    idempotency: Option<&Idempotency>,
+    now: Millis,
+) -> Result<Option<Answer>, Stop> {
+    let Some(idempotency) = idempotency else { return Ok(None) };
+    let stored = records.get::<Answers>(idempotency.scope.clone())?;
+    match stored.filter(|stored| now < stored.expires_at) {
+        None => Ok(None),
+        Some(stored) if stored.fingerprint == idempotency.fingerprint => Ok(Some(stored.answer)),
+        Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
+    }
+}
+
+/// A suspended merchant's own calls are refused; the operator and Till itself go on.
+fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
+    let suspended = state.profile.as_ref().is_some_and(|profile| profile.suspended);
+    match request.caller {
+        Caller::ApiKey(_) | Caller::Sdk(_) if suspended => Err(Refusal::MerchantSuspended),
+        Caller::ApiKey(_) | Caller::Sdk(_) | Caller::Operator | Caller::System => Ok(()),
+    }
+}
+
+fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<(Decision, Answer), Stop> {
+    let state = records.state();
+    match &request.command {
+        Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
+        Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
+        Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
+        Command::GenerateKey(command) => Ok(operator::generate_key(records, command, context)?),
+        Command::RevokeKey(key_id) => Ok(operator::revoke_key(state, *key_id, context)?),
+        Command::AddInstallation(command) => Ok(operator::add_installation(state, command, context)?),
+        Command::ConfigurePaymentMethod(method, integration) => {
+            Ok(operator::configure_payment_method(state, *method, *integration))
+        }
+        Command::OpenBalance => Ok(operator::open_balance(state)),
+        Command::AddTopup(command) => operator::add_topup(records, command, context),
+        Command::TokenizeCard(command) => Ok(sdk::tokenize_card(installation(request)?, command, context)),
+        Command::SelectPaymentMethod(command) => {
+            sdk::select_payment_method(records, installation(request)?, command, context)
+        }
+        Command::InitiatePayment(command) => initiate::initiate_payment(records, command, context),
+        Command::RecordAuthorization(payment_id, result) => {
+            acquirer::record_authorization(records, *payment_id, result, context)
+        }
+        Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
+        Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
+    }
+}
+
+fn installation(request: &Request) -> Result<crate::ids::InstallationId, Refusal> {
+    match request.caller {
+        Caller::Sdk(installation_id) => Ok(installation_id),
+        Caller::ApiKey(_) | Caller::Operator | Caller::System => Err(Refusal::InstallationNotFound),
+    }
+}
+
+/// The record of a decision. A named call leaves one even when it changed nothing, so that its answer is kept.
+fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Context<'_>) -> Outcome {
+    let kept = request.idempotency.as_ref().map(|idempotency| {
+        let expires_at = context.now.plus_seconds(ANSWER_KEPT_SECONDS);
+        (idempotency.scope.clone(), StoredAnswer { fingerprint: idempotency.fingerprint, answer, expires_at })
+    });
+    if decision.events.is_empty() && kept.is_none() {
+        return Outcome::Unchanged(answer);
+    }
+    let mutation = Box::new(Mutation {
+        at: context.now,
+        caller: request.caller,
+        last_id: context.last_id,
+        answer: kept,
+        events: decision.events,
+    });
+    Outcome::Effective { mutation, vault: decision.vault, answer }
+}
+
+/// The profile of the merchant, which [`decide`] has found to be there for every command but its creation.
+pub(super) fn profile(state: &MerchantState) -> Result<&Profile, Refusal> {
+    state.profile.as_ref().ok_or(Refusal::MerchantNotFound)
+}

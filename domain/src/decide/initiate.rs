@@ -1,0 +1,148 @@
+//! initiate-payment-flow: contract, section 4, in its order.
+
+use super::customer::{self, Linked};
+use super::envelope::{Context, Decision};
+use super::{posting, sdk};
+use crate::command::InitiatePayment;
+use crate::customer::{Contact, CustomerFields};
+use crate::effect::{Effect, EffectKind};
+use crate::event::{Answer, Event};
+use crate::merchant::Integration;
+use crate::payment::{CaptureMode, Payment, PaymentStatus};
+use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
+use crate::refusal::{Refusal, Stop};
+use crate::session::{Instrument, Session};
+
+pub(super) fn initiate_payment(
+    records: &impl Records,
+    command: &InitiatePayment,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let session = active_session(records, command, context)?;
+    if session.money != command.money {
+        return Err(Refusal::AmountMismatch.into());
+    }
+    let integration = integration(records.state(), &session, command.capture)?;
+    check_interest_bearer(&session, command)?;
+    let given = command.customer.or(&session.customer);
+    if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument {
+        customer::check_owner(records, &given, *owner)?;
+    }
+    let linked = customer::link(records, &given, context)?;
+    let (instrument, linked) = instrument(records, &session, command, linked)?;
+    check_external_id(records, command)?;
+    posting::check_room(records.state(), session.money.amount)?;
+    let customer = linked.as_ref();
+    let payment = payment(command, &session, integration, instrument, customer, &given, context);
+    Ok(initiated(payment, linked, context))
+}
+
+/// The session under its id, or a refusal that names the payment which used it.
+fn active_session(records: &impl Records, command: &InitiatePayment, context: &Context<'_>) -> Result<Session, Stop> {
+    let Some(session) = records.get::<Sessions>(command.session_id)? else {
+        return Err(Refusal::SessionNotActive { payment_id: None }.into());
+    };
+    if !session.is_active(context.now) {
+        return Err(Refusal::SessionNotActive { payment_id: session.payment_id }.into());
+    }
+    Ok(session)
+}
+
+fn integration(state: &MerchantState, session: &Session, capture: bool) -> Result<Integration, Refusal> {
+    let found = state.integrations.get(&session.instrument.method()).filter(|integration| integration.enabled);
+    let integration = found.ok_or(Refusal::MethodNotEnabled)?;
+    if !capture && !integration.authorizes_without_capture {
+        return Err(Refusal::AuthorizationOnlyNotSupported);
+    }
+    Ok(*integration)
+}
+
+fn check_interest_bearer(session: &Session, command: &InitiatePayment) -> Result<(), Refusal> {
+    let Some(fixed) = session.instrument.interest_bearer() else { return Ok(()) };
+    match command.interest_bearer {
+        None => Err(Refusal::InterestBearerMissing),
+        Some(given) if given == fixed => Ok(()),
+        Some(_) => Err(Refusal::InterestBearerMismatch),
+    }
+}
+
+/// What pays. A card session without token and saved card takes the card that the call names, of the
+/// named customer; when none is named, the card's owner is the customer.
+fn instrument(
+    records: &impl Records,
+    session: &Session,
+    command: &InitiatePayment,
+    linked: Option<Linked>,
+) -> Result<(Instrument, Option<Linked>), Stop> {
+    if session.instrument != Instrument::UnnamedCard {
+        return Ok((session.instrument.clone(), linked));
+    }
+    let named = command.card.as_ref().ok_or(Refusal::CardIdMissing)?;
+    let card = sdk::find_card(records, named)?.ok_or(Refusal::CardNotFound)?;
+    if linked.as_ref().is_some_and(|linked| linked.is_new || linked.customer.id != card.customer_id) {
+        return Err(Refusal::CardNotFound.into());
+    }
+    let linked = match linked {
+        Some(linked) => linked,
+        None => customer::existing(records, card.customer_id)?,
+    };
+    let instrument = Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card };
+    Ok((instrument, Some(linked)))
+}
+
+fn check_external_id(records: &impl Records, command: &InitiatePayment) -> Result<(), Stop> {
+    let Some(external_id) = &command.external_id else { return Ok(()) };
+    match records.get::<PaymentsByExternalId>(external_id.clone())? {
+        Some(payment_id) => Err(Refusal::ExternalIdTaken { payment_id }.into()),
+        None => Ok(()),
+    }
+}
+
+fn payment(
+    command: &InitiatePayment,
+    session: &Session,
+    integration: Integration,
+    instrument: Instrument,
+    linked: Option<&Linked>,
+    given: &CustomerFields,
+    context: &mut Context<'_>,
+) -> Payment {
+    Payment {
+        id: context.mint(),
+        external_id: command.external_id.clone(),
+        session_id: session.id,
+        status: PaymentStatus::Pending,
+        money: session.money,
+        instrument,
+        acquirer: integration.acquirer,
+        capture_mode: if command.capture { CaptureMode::Automatic } else { CaptureMode::Manual },
+        return_url: command.return_url.clone(),
+        customer_id: linked.map(|linked| linked.customer.id),
+        contact: contact(given, linked),
+        save_card: command.save_card,
+        created_at: context.now,
+        authorization: None,
+        capture: None,
+        failure: None,
+        refunded_minor: 0,
+    }
+}
+
+/// What was given stays with the payment; what was not is taken from the customer.
+fn contact(given: &CustomerFields, linked: Option<&Linked>) -> Contact {
+    let known = linked.map(|linked| &linked.customer);
+    let given = given.contact.clone();
+    Contact {
+        email: given.email.or_else(|| known.and_then(|customer| customer.email.clone())),
+        mobile: given.mobile.or_else(|| known.and_then(|customer| customer.mobile.clone())),
+        name: given.name.or_else(|| known.and_then(|customer| customer.name.clone())),
+    }
+}
+
+fn initiated(payment: Payment, linked: Option<Linked>, context: &Context<'_>) -> (Decision, Answer) {
+    let answer = Answer::Payment(payment.id);
+    let effect = Effect { payment_id: payment.id, kind: EffectKind::Authorize, opened_at: context.now };
+    let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().collect();
+    events.push(Event::PaymentInitiated { payment, effect });
+    (Decision { events, vault: Vec::new() }, answer)
+}

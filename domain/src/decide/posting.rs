@@ -1,0 +1,75 @@
+//! Postings: the transactions of the ledger, each balanced over the accounts.
+
+use super::envelope::Context;
+use crate::ids::{PaymentId, TopupId};
+use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
+use crate::money::{AmountMinor, Currency};
+use crate::records::MerchantState;
+use crate::refusal::Refusal;
+use crate::time::Millis;
+
+/// Refuses an amount with which a total would outgrow its limit.
+pub(super) fn check_room(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
+    let totals = state.balance.unwrap_or_default();
+    if totals.has_room_for(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
+}
+
+/// A top-up: effective at once, against what the bank moved.
+pub(super) fn topup(id: TopupId, amount: AmountMinor, currency: Currency, context: &mut Context<'_>) -> Transaction {
+    let transaction_id = context.mint();
+    let legs = pair(EntryType::AddPrefund, Direction::Credit, amount, Account::BankClearing, context).to_vec();
+    Transaction {
+        id: transaction_id,
+        cause: Cause::Topup(id),
+        currency,
+        legs,
+        status: EntryStatus::Effective,
+        created_at: context.now,
+        settles_at: None,
+        effective_at: Some(context.now),
+        canceled_at: None,
+    }
+}
+
+/// A capture with its fee: on hold until `settles_at`, or effective at once when that is not in the future.
+pub(super) fn capture(
+    payment_id: PaymentId,
+    amount: AmountMinor,
+    fee_minor: u64,
+    currency: Currency,
+    settles_at: Millis,
+    context: &mut Context<'_>,
+) -> Transaction {
+    let transaction_id = context.mint();
+    let gross = pair(EntryType::Payment, Direction::Credit, amount, Account::AcquirerClearing, context);
+    let mut legs = gross.to_vec();
+    if let Some(fee) = AmountMinor::new(fee_minor) {
+        legs.extend(pair(EntryType::PaymentFee, Direction::Debit, fee, Account::Fees, context));
+    }
+    legs.sort_by_key(|leg| leg.account != Account::Balance);
+    let held = settles_at > context.now;
+    Transaction {
+        id: transaction_id,
+        cause: Cause::Capture(payment_id),
+        currency,
+        legs,
+        status: if held { EntryStatus::OnHold } else { EntryStatus::Effective },
+        created_at: context.now,
+        settles_at: held.then_some(settles_at),
+        effective_at: (!held).then_some(context.now),
+        canceled_at: None,
+    }
+}
+
+/// An entry on the balance and its equal on the other side.
+fn pair(
+    entry_type: EntryType,
+    direction: Direction,
+    amount: AmountMinor,
+    other: Account,
+    context: &mut Context<'_>,
+) -> [Leg; 2] {
+    let balance = Leg { entry_id: context.mint(), account: Account::Balance, direction, entry_type, amount };
+    let opposite = direction.opposite();
+    [balance, Leg { entry_id: context.mint(), account: other, direction: opposite, entry_type, amount }]
+}

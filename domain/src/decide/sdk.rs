@@ -1,0 +1,108 @@
+//! What a customer's client asks: tokens and payment sessions.
+
+use super::envelope::{Context, Decision, profile};
+use crate::card::{Card, SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
+use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
+use crate::customer::CardRef;
+use crate::event::{Answer, Event, VaultWrite};
+use crate::ids::{InstallationId, TokenId};
+use crate::records::{Cards, CardsByExternalId, Records, Tokens, Unreadable};
+use crate::refusal::{Refusal, Stop};
+use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
+
+pub(super) fn tokenize_card(
+    installation_id: InstallationId,
+    command: &TokenizeCard,
+    context: &mut Context<'_>,
+) -> (Decision, Answer) {
+    let single = command.usage == TokenUsage::Single;
+    let token = Token {
+        id: context.mint(),
+        installation_id,
+        card: command.card.clone(),
+        usage: command.usage,
+        created_at: context.now,
+        expires_at: single.then_some(context.now.plus_seconds(SINGLE_TOKEN_LIFETIME_SECONDS)),
+        used: false,
+    };
+    let answer = Answer::Token(token.id);
+    let keep_number = VaultWrite::KeepTokenNumber(token.id);
+    (Decision::one(Event::CardTokenized(token)).with_vault(keep_number), answer)
+}
+
+pub(super) fn select_payment_method(
+    records: &impl Records,
+    installation_id: InstallationId,
+    command: &SelectPaymentMethod,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let state = records.state();
+    if profile(state)?.currency != command.money.currency {
+        return Err(Refusal::CurrencyNotConfigured.into());
+    }
+    let enabled = state.integrations.get(&command.selection.method()).is_some_and(|found| found.enabled);
+    if !enabled {
+        return Err(Refusal::MethodNotEnabled.into());
+    }
+    let instrument = instrument(records, &command.selection, context)?;
+    let session = Session {
+        id: context.mint(),
+        installation_id,
+        money: command.money,
+        customer: command.customer.clone(),
+        created_at: context.now,
+        expires_at: context.now.plus_seconds(SESSION_LIFETIME_SECONDS),
+        payment_id: None,
+        instrument,
+    };
+    let answer = Answer::Session(session.id);
+    let token_used_up = used_up(&session.instrument);
+    Ok((Decision::one(Event::SessionCreated { session, token_used_up }), answer))
+}
+
+fn instrument(records: &impl Records, selection: &Selection, context: &Context<'_>) -> Result<Instrument, Stop> {
+    match selection {
+        Selection::UnnamedCard => Ok(Instrument::UnnamedCard),
+        Selection::Token(token_id) => {
+            let token = usable_token(records, *token_id, context)?;
+            Ok(Instrument::Token { token_id: token.id, usage: token.usage, card: token.card })
+        }
+        Selection::SavedCard(card) => {
+            let card = find_card(records, card)?.ok_or(Refusal::CardNotFound)?;
+            Ok(Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card })
+        }
+        Selection::Installment(plan, interest_bearer) => {
+            Ok(Instrument::Installment { plan: *plan, interest_bearer: *interest_bearer })
+        }
+    }
+}
+
+fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>) -> Result<Token, Stop> {
+    let token = records.get::<Tokens>(token_id)?.ok_or(Refusal::TokenNotFound)?;
+    if token.used {
+        return Err(Refusal::TokenAlreadyUsed.into());
+    }
+    if token.expires_at.is_some_and(|end| end <= context.now) {
+        return Err(Refusal::TokenNotFound.into());
+    }
+    Ok(token)
+}
+
+fn used_up(instrument: &Instrument) -> Option<TokenId> {
+    match instrument {
+        Instrument::Token { token_id, usage: TokenUsage::Single, card: _ } => Some(*token_id),
+        Instrument::Token { token_id: _, usage: TokenUsage::Multiple, card: _ }
+        | Instrument::UnnamedCard
+        | Instrument::SavedCard { .. }
+        | Instrument::Installment { .. } => None,
+    }
+}
+
+/// The saved card that a call names, whoever owns it.
+pub(super) fn find_card(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unreadable> {
+    let id = match card {
+        CardRef::Own(id) => Some(*id),
+        CardRef::External(external_id) => records.get::<CardsByExternalId>(external_id.clone())?,
+    };
+    id.map_or(Ok(None), |id| records.get::<Cards>(id))
+}

@@ -1,0 +1,238 @@
+//! Events: what happened, with everything that applying needs.
+
+use crate::activity::Activity;
+use crate::card::{Card, Token};
+use crate::command::{Caller, IdempotencyScope};
+use crate::customer::Customer;
+use crate::effect::Effect;
+use crate::ids::{
+    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId, TopupId,
+    TransactionId,
+};
+use crate::key::ApiKey;
+use crate::ledger::{Topup, Transaction};
+use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::payment::{Authorization, Capture, Failure, Payment};
+use crate::session::Session;
+use crate::time::Millis;
+
+/// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
+/// whole day is served.
+pub const ANSWER_KEPT_SECONDS: u64 = 25 * 3_600;
+
+/// One decision as it stands in a merchant's log: one record, one atomic step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mutation {
+    /// When: never before the merchant's previous one.
+    pub at: Millis,
+    /// Who asked.
+    pub caller: Caller,
+    /// The position of the merchant's last id, this mutation's included.
+    pub last_id: IdPosition,
+    /// The answer to keep for a repeated call.
+    pub answer: Option<(IdempotencyScope, StoredAnswer)>,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+}
+
+/// A kept answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StoredAnswer {
+    /// The fingerprint of the command that it answers.
+    pub fingerprint: [u8; 32],
+    /// What was answered.
+    pub answer: Answer,
+    /// Until when it is kept.
+    pub expires_at: Millis,
+}
+
+/// What a command that took effect is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// A merchant was created.
+    Merchant(MerchantId),
+    /// An API key was made.
+    Key {
+        /// Its uid.
+        key_id: KeyId,
+        /// When.
+        created_at: Millis,
+    },
+    /// An installation was added.
+    Installation(InstallationId),
+    /// A top-up was added.
+    Topup(TopupId),
+    /// A card was tokenized.
+    Token(TokenId),
+    /// A session was made.
+    Session(SessionId),
+    /// A payment was made.
+    Payment(PaymentId),
+    /// Whether it changed anything.
+    Changed(bool),
+}
+
+/// A write to the vault that belongs to a decision. The bytes are no part of any event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VaultWrite {
+    /// Keep the card number that came beside the command.
+    KeepTokenNumber(TokenId),
+    /// Keep the number of a token as that of a saved card, too.
+    CopyTokenNumber(TokenId, CardId),
+    /// Keep the text of a key that came beside the command for as long as the answer is kept.
+    KeepKeyText(KeyId),
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// The merchant's log was opened.
+    MerchantCreated {
+        /// Its id.
+        merchant_id: MerchantId,
+        /// Who it is.
+        profile: Profile,
+        /// What it takes payments with.
+        integrations: Vec<(PaymentMethod, Integration)>,
+    },
+    /// Its calls that change something are refused from now on, or taken again.
+    SuspensionChanged {
+        /// Whether they are refused.
+        suspended: bool,
+    },
+    /// An API key was made.
+    KeyGenerated {
+        /// Whose, for the directory of all merchants.
+        merchant_id: MerchantId,
+        /// The key.
+        key: ApiKey,
+    },
+    /// An API key was ended.
+    KeyRevoked {
+        /// Which.
+        key_id: KeyId,
+        /// When.
+        at: Millis,
+    },
+    /// An installation was added.
+    InstallationAdded(Installation),
+    /// It was said how payments of a method are carried out.
+    PaymentMethodConfigured {
+        /// Which method.
+        method: PaymentMethod,
+        /// How.
+        integration: Integration,
+    },
+    /// The balance was opened.
+    BalanceOpened,
+    /// Money was added to the balance.
+    TopupAdded {
+        /// The top-up.
+        topup: Topup,
+        /// Its transaction, effective at once.
+        transaction: Transaction,
+    },
+    /// A card was tokenized.
+    CardTokenized(Token),
+    /// A payment method was selected.
+    SessionCreated {
+        /// The session.
+        session: Session,
+        /// Whether a token for one use was used up.
+        token_used_up: Option<TokenId>,
+    },
+    /// A customer was created.
+    CustomerCreated(Customer),
+    /// A customer's fields changed.
+    CustomerUpdated {
+        /// As it was.
+        before: Customer,
+        /// As it is.
+        after: Customer,
+    },
+    /// A payment was made of a session, and its authorization asked for.
+    PaymentInitiated {
+        /// The payment.
+        payment: Payment,
+        /// The authorization to carry out.
+        effect: Effect,
+    },
+    /// The acquirer authorized a payment.
+    PaymentAuthorized {
+        /// Which.
+        payment_id: PaymentId,
+        /// The authorization, with the instant at which it lapses.
+        authorization: Authorization,
+    },
+    /// The acquirer refused a payment.
+    PaymentFailed {
+        /// Which.
+        payment_id: PaymentId,
+        /// How much is no longer reserved, in minor units.
+        released_minor: u64,
+        /// Why.
+        failure: Failure,
+    },
+    /// A payment was captured.
+    PaymentCaptured {
+        /// Which.
+        payment_id: PaymentId,
+        /// How much is no longer reserved, in minor units.
+        released_minor: u64,
+        /// The capture with its fee.
+        capture: Capture,
+        /// Its transaction.
+        transaction: Transaction,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// A payment's card was saved.
+    CardSaved {
+        /// The card.
+        card: Card,
+        /// Whether it is the customer's default now.
+        is_default: bool,
+        /// When.
+        at: Millis,
+    },
+    /// A saved card was made its customer's default.
+    DefaultCardSet {
+        /// Whose.
+        customer_id: CustomerId,
+        /// The card.
+        card_id: CardId,
+        /// When.
+        at: Millis,
+    },
+    /// An authorization lapsed: it is to be given up.
+    AuthorizationLapsed {
+        /// Of which payment.
+        payment_id: PaymentId,
+        /// The call to carry out.
+        effect: Effect,
+        /// When it was to lapse, which names its timer.
+        lapses_at: Millis,
+    },
+    /// A payment was voided.
+    PaymentVoided {
+        /// Which.
+        payment_id: PaymentId,
+        /// How much is no longer reserved, in minor units.
+        released_minor: u64,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// A transaction on hold became effective.
+    TransactionSettled {
+        /// Which.
+        transaction_id: TransactionId,
+        /// When it was to settle, which names its timer.
+        settles_at: Millis,
+        /// Its credits on the balance, in minor units.
+        credit_minor: u64,
+        /// Its fees on the balance, in minor units.
+        fee_minor: u64,
+        /// When it did.
+        at: Millis,
+    },
+}

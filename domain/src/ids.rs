@@ -1,0 +1,272 @@
+//! Ids: TypeIDs, a prefix and 26 characters of Crockford base32 of a UUIDv7, so that they sort by creation.
+//!
+//! Source: the TypeID specification 0.3 for the text form, RFC 9562 section 5.7 for the bits.
+
+use std::fmt;
+
+/// Characters of the Crockford base32 alphabet that TypeID uses, in value order.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// Length of the part of an id behind its prefix.
+pub const SUFFIX_LEN: usize = 26;
+
+/// Why a text is no id of the asked kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be `{prefix}_` and 26 characters of lower-case base32")]
+pub struct IdError {
+    /// The prefix that the asked kind has, without the underscore.
+    pub prefix: &'static str,
+}
+
+/// The 128 bits of a UUIDv7.
+///
+/// Shape, most significant bit first: milliseconds since the Unix epoch (48) | version 7 (4) |
+/// counter within the merchant (12) | variant 2 (2) | randomness (62).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RawId([u8; 16]);
+
+impl RawId {
+    /// An id from its position in its merchant's order and 62 bits of randomness (the upper two bits of
+    /// `random` are dropped).
+    #[must_use]
+    pub fn new(position: IdPosition, random: u64) -> RawId {
+        let millis = u128::from(position.millis & 0xffff_ffff_ffff);
+        let counter = u128::from(position.counter & 0x0fff);
+        let low = u128::from(random & 0x3fff_ffff_ffff_ffff);
+        let bits = (millis << 80) | (0x7 << 76) | (counter << 64) | (0b10 << 62) | low;
+        RawId(bits.to_be_bytes())
+    }
+
+    /// The id with exactly these bytes, as they stand on disk.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> RawId {
+        RawId(bytes)
+    }
+
+    /// The 16 bytes, big-endian: their order is the order of creation.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// Where the id stands in its merchant's order.
+    #[must_use]
+    pub fn position(self) -> IdPosition {
+        let bits = u128::from_be_bytes(self.0);
+        let millis = u64::try_from(bits >> 80).unwrap_or(0);
+        let counter = u16::try_from((bits >> 64) & 0x0fff).unwrap_or(0);
+        IdPosition { millis, counter }
+    }
+
+    fn encode(self) -> [u8; SUFFIX_LEN] {
+        let mut rest = u128::from_be_bytes(self.0);
+        let mut text = [b'0'; SUFFIX_LEN];
+        for slot in text.iter_mut().rev() {
+            let index = usize::try_from(rest & 31).unwrap_or(0);
+            *slot = ALPHABET[index];
+            rest >>= 5;
+        }
+        text
+    }
+
+    fn decode(suffix: &str) -> Option<RawId> {
+        let suffix = suffix.as_bytes();
+        // 26 characters hold 130 bits: the first may only use three of its five.
+        if suffix.len() != SUFFIX_LEN || suffix[0] > b'7' {
+            return None;
+        }
+        let mut bits: u128 = 0;
+        for character in suffix {
+            let value = ALPHABET.iter().position(|known| known == character)?;
+            bits = (bits << 5) | u128::try_from(value).ok()?;
+        }
+        Some(RawId(bits.to_be_bytes()))
+    }
+}
+
+impl fmt::Debug for RawId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.encode();
+        f.write_str(std::str::from_utf8(&text).unwrap_or("?"))
+    }
+}
+
+/// Where an id stands in its merchant's order: the pair grows with every id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct IdPosition {
+    /// Milliseconds since the Unix epoch, 48 bits.
+    pub millis: u64,
+    /// Ids made within that millisecond, 12 bits.
+    pub counter: u16,
+}
+
+impl IdPosition {
+    /// The largest counter that fits into its 12 bits.
+    const COUNTER_MAX: u16 = 0x0fff;
+
+    /// The position after this one at the time `now_millis`, strictly greater also when the clock stepped
+    /// back: a full counter borrows the next millisecond.
+    #[must_use]
+    pub fn next(self, now_millis: u64) -> IdPosition {
+        if now_millis > self.millis {
+            IdPosition { millis: now_millis, counter: 0 }
+        } else if self.counter < Self::COUNTER_MAX {
+            IdPosition { millis: self.millis, counter: self.counter.saturating_add(1) }
+        } else {
+            IdPosition { millis: self.millis.saturating_add(1), counter: 0 }
+        }
+    }
+}
+
+/// A source of 64-bit random numbers. The domain has none of its own: it comes in with the context.
+pub trait Entropy {
+    /// The next 64 random bits.
+    fn next_u64(&mut self) -> u64;
+}
+
+/// What the types of ids have in common.
+pub trait Id: Copy {
+    /// The id with these bits.
+    fn from_raw(raw: RawId) -> Self;
+}
+
+/// Declares a type for one kind of id with its prefix.
+macro_rules! id_type {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(RawId);
+
+        impl $name {
+            /// The prefix of this kind, without the underscore.
+            pub const PREFIX: &'static str = $prefix;
+
+            /// The id with these bits.
+            #[must_use]
+            pub const fn from_raw(raw: RawId) -> Self {
+                Self(raw)
+            }
+
+            /// The 128 bits without the kind.
+            #[must_use]
+            pub const fn raw(self) -> RawId {
+                self.0
+            }
+
+            /// The id with exactly these bytes, as they stand on disk.
+            #[must_use]
+            pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+                Self(RawId::from_bytes(bytes))
+            }
+
+            /// The 16 bytes, big-endian.
+            #[must_use]
+            pub const fn to_bytes(self) -> [u8; 16] {
+                self.0.to_bytes()
+            }
+        }
+
+        impl Id for $name {
+            fn from_raw(raw: RawId) -> Self {
+                Self(raw)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(f, "{}_{:?}", $prefix, self.0)
+            }
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                std::fmt::Display::fmt(self, f)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let suffix = text.strip_prefix(concat!($prefix, "_"));
+                suffix.and_then(RawId::decode).map(Self).ok_or(IdError { prefix: $prefix })
+            }
+        }
+    )+};
+}
+
+id_type! {
+    /// One merchant: the owner of a log, and the boundary of isolation.
+    MerchantId = "mer";
+    /// One payment of one merchant.
+    PaymentId = "pay";
+    /// One selection of a payment method in the customer's client, with its amount.
+    SessionId = "pse";
+    /// One tokenized card, for one use or for several.
+    TokenId = "tok";
+    /// One customer (contact) of a merchant.
+    CustomerId = "ctc";
+    /// One saved card of a customer.
+    CardId = "crd";
+    /// One top-up of a merchant's balance.
+    TopupId = "tup";
+    /// One double-entry transaction of the ledger.
+    TransactionId = "txn";
+    /// One entry of a ledger transaction.
+    EntryId = "ent";
+    /// One entry of the activity log.
+    ActivityId = "act";
+    /// The uid of an API key.
+    KeyId = "key";
+    /// One installation of a client SDK: a site, an app, a terminal.
+    InstallationId = "ins";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_reads_back_as_it_was_written() {
+        let id = PaymentId::from_raw(RawId::new(IdPosition { millis: 1_700_000_000_000, counter: 7 }, u64::MAX));
+        let text = id.to_string();
+        assert_eq!(text.len(), 4 + SUFFIX_LEN);
+        assert_eq!(text.parse::<PaymentId>(), Ok(id));
+        assert!(text.parse::<SessionId>().is_err(), "another kind's id is refused");
+    }
+
+    #[test]
+    fn the_text_form_is_that_of_the_typeid_specification() {
+        // The `uuidv7` vector of the TypeID specification's valid examples.
+        let bytes = 0x0188_9c89_df6b_7f1c_a388_9139_6ec3_14bc_u128.to_be_bytes();
+        assert_eq!(PaymentId::from_bytes(bytes).to_string(), "pay_01h2e8kqvbfwea724h75qc655w");
+    }
+
+    #[test]
+    fn a_text_of_other_length_case_alphabet_or_overflow_is_no_id() {
+        for text in [
+            "pay_01h2e8kqvbfwea724h75qc655",
+            "pay_01h2e8kqvbfwea724h75qc655w0",
+            "pay_01H2E8KQVBFWEA724H75QC655W",
+            "pay_81h2e8kqvbfwea724h75qc655w",
+            "pay_01h2e8kqvbfwea724h75qc655u",
+            "pay01h2e8kqvbfwea724h75qc655w",
+            "",
+        ] {
+            assert!(text.parse::<PaymentId>().is_err(), "{text:?} must be refused");
+        }
+    }
+
+    #[test]
+    fn ids_grow_strictly_even_when_the_clock_steps_back_and_the_counter_is_full() {
+        let mut position = IdPosition::default();
+        let mut last = RawId::new(position, u64::MAX);
+        for step in 0..10_000_u64 {
+            position = position.next(1_000_u64.saturating_sub(step));
+            let id = RawId::new(position, 0);
+            assert!(id > last, "step {step}");
+            assert_eq!(id.position(), position);
+            last = id;
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The ledger: double entry over a merchant's accounts.
+
+use crate::ids::{EntryId, PaymentId, TopupId, TransactionId};
+use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
+use crate::text::ExternalId;
+use crate::time::Millis;
+
+/// An account of a merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Account {
+    /// The default balance, whose entries `balance-history` lists.
+    Balance,
+    /// What the acquirer owes.
+    AcquirerClearing,
+    /// What the bank moved.
+    BankClearing,
+    /// What the service earned.
+    Fees,
+}
+
+/// Which side of an account an entry is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// In favour of the account's owner.
+    Credit,
+    /// At its expense.
+    Debit,
+}
+
+impl Direction {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Direction::Credit => "CREDIT",
+            Direction::Debit => "DEBIT",
+        }
+    }
+
+    /// The other side.
+    #[must_use]
+    pub const fn opposite(self) -> Direction {
+        match self {
+            Direction::Credit => Direction::Debit,
+            Direction::Debit => Direction::Credit,
+        }
+    }
+}
+
+/// What an entry is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EntryType {
+    /// A top-up.
+    AddPrefund,
+    /// A captured payment, gross.
+    Payment,
+    /// The fee of a captured payment.
+    PaymentFee,
+}
+
+impl EntryType {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EntryType::AddPrefund => "ADD_PREFUND",
+            EntryType::Payment => "PAYMENT",
+            EntryType::PaymentFee => "PAYMENT_FEE",
+        }
+    }
+}
+
+/// Where an entry stands. It moves once, from on hold to one of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EntryStatus {
+    /// Promised.
+    OnHold,
+    /// Counted.
+    Effective,
+    /// Taken back before it counted.
+    Canceled,
+}
+
+impl EntryStatus {
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EntryStatus::OnHold => "ON_HOLD",
+            EntryStatus::Effective => "EFFECTIVE",
+            EntryStatus::Canceled => "CANCELED",
+        }
+    }
+}
+
+/// One side of a transaction on one account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leg {
+    /// The entry's id.
+    pub entry_id: EntryId,
+    /// On which account.
+    pub account: Account,
+    /// On which side.
+    pub direction: Direction,
+    /// For what.
+    pub entry_type: EntryType,
+    /// How much; never zero.
+    pub amount: AmountMinor,
+}
+
+/// What a transaction is linked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// A top-up.
+    Topup(TopupId),
+    /// The capture of a payment.
+    Capture(PaymentId),
+}
+
+/// A transaction: entries over accounts that sum to zero and change status together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transaction {
+    /// Its id.
+    pub id: TransactionId,
+    /// Why it was posted.
+    pub cause: Cause,
+    /// In which currency.
+    pub currency: Currency,
+    /// Its entries, those of the balance first.
+    pub legs: Vec<Leg>,
+    /// Where its entries stand.
+    pub status: EntryStatus,
+    /// When it was posted.
+    pub created_at: Millis,
+    /// When it becomes effective by itself, while on hold.
+    pub settles_at: Option<Millis>,
+    /// When it became effective.
+    pub effective_at: Option<Millis>,
+    /// When it was canceled.
+    pub canceled_at: Option<Millis>,
+}
+
+impl Transaction {
+    /// Whether credits and debits over all accounts are equal.
+    #[must_use]
+    pub fn is_balanced(&self) -> bool {
+        let sum = |side: Direction| -> u128 {
+            let legs = self.legs.iter().filter(|leg| leg.direction == side);
+            legs.map(|leg| u128::from(leg.amount.get())).sum()
+        };
+        sum(Direction::Credit) == sum(Direction::Debit)
+    }
+
+    /// The entries on the balance as they are listed.
+    pub fn balance_entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.legs.iter().filter(|leg| leg.account == Account::Balance).map(|leg| Entry {
+            id: leg.entry_id,
+            transaction_id: self.id,
+            direction: leg.direction,
+            entry_type: leg.entry_type,
+            amount: leg.amount,
+            currency: self.currency,
+            status: self.status,
+            cause: self.cause,
+            created_at: self.created_at,
+            effective_at: self.effective_at,
+            canceled_at: self.canceled_at,
+        })
+    }
+
+    /// The transaction once its entries count.
+    #[must_use]
+    pub fn settled(mut self, at: Millis) -> Transaction {
+        self.status = EntryStatus::Effective;
+        self.effective_at = Some(at);
+        self.settles_at = None;
+        self
+    }
+}
+
+/// An entry on the balance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: EntryId,
+    /// Its transaction.
+    pub transaction_id: TransactionId,
+    /// On which side.
+    pub direction: Direction,
+    /// For what.
+    pub entry_type: EntryType,
+    /// How much.
+    pub amount: AmountMinor,
+    /// Of what.
+    pub currency: Currency,
+    /// Where it stands.
+    pub status: EntryStatus,
+    /// What it is linked to.
+    pub cause: Cause,
+    /// When it was posted.
+    pub created_at: Millis,
+    /// When it became effective.
+    pub effective_at: Option<Millis>,
+    /// When it was canceled.
+    pub canceled_at: Option<Millis>,
+}
+
+/// A top-up of the balance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topup {
+    /// Its id.
+    pub id: TopupId,
+    /// The operator's reference, unique among the merchant's top-ups.
+    pub external_id: Option<ExternalId>,
+    /// How much.
+    pub amount: AmountMinor,
+    /// Its transaction.
+    pub transaction_id: TransactionId,
+    /// When it was added.
+    pub created_at: Millis,
+}
+
+/// Sums of the entries on the balance, in minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BalanceTotals {
+    /// Effective credits.
+    pub effective_credit_minor: u64,
+    /// Effective debits.
+    pub effective_debit_minor: u64,
+    /// Credits on hold.
+    pub held_credit_minor: u64,
+    /// Fees on hold: debits that settle together with their capture.
+    pub held_fee_minor: u64,
+}
+
+impl BalanceTotals {
+    /// Effective credits less effective debits: what can be paid out. May be negative.
+    #[must_use]
+    pub fn available_minor(&self) -> i64 {
+        difference(self.effective_credit_minor, self.effective_debit_minor)
+    }
+
+    /// Credits on hold less their fees: what settles later.
+    #[must_use]
+    pub fn pending_minor(&self) -> i64 {
+        difference(self.held_credit_minor, self.held_fee_minor)
+    }
+
+    /// Whether `more` minor units of credit, beside `reserved` ones, keep every total within [`AMOUNT_MAX_MINOR`].
+    #[must_use]
+    pub fn has_room_for(&self, more: AmountMinor, reserved_minor: u64) -> bool {
+        let parts = [self.effective_credit_minor, self.held_credit_minor, reserved_minor, more.get()];
+        parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
+    }
+
+    /// The totals with the balance entries of a posted transaction.
+    #[must_use]
+    pub fn with_posted(mut self, transaction: &Transaction) -> BalanceTotals {
+        for entry in transaction.balance_entries() {
+            let total = match (entry.status, entry.direction) {
+                (EntryStatus::OnHold, Direction::Credit) => &mut self.held_credit_minor,
+                (EntryStatus::OnHold, Direction::Debit) => &mut self.held_fee_minor,
+                (EntryStatus::Effective, Direction::Credit) => &mut self.effective_credit_minor,
+                (EntryStatus::Effective, Direction::Debit) => &mut self.effective_debit_minor,
+                (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => continue,
+            };
+            *total = total.saturating_add(entry.amount.get());
+        }
+        self
+    }
+
+    /// The totals after a transaction on hold with these sums on the balance became effective.
+    #[must_use]
+    pub fn with_settled(mut self, credit_minor: u64, fee_minor: u64) -> BalanceTotals {
+        self.held_credit_minor = self.held_credit_minor.saturating_sub(credit_minor);
+        self.held_fee_minor = self.held_fee_minor.saturating_sub(fee_minor);
+        self.effective_credit_minor = self.effective_credit_minor.saturating_add(credit_minor);
+        self.effective_debit_minor = self.effective_debit_minor.saturating_add(fee_minor);
+        self
+    }
+}
+
+fn difference(plus: u64, minus: u64) -> i64 {
+    // Totals are at most 2^53 - 1 when decided, so both fit.
+    let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    signed(plus).saturating_sub(signed(minus))
+}

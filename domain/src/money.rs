@@ -1,0 +1,150 @@
+//! Money: minor units with their currency, whole numbers only, checked sums only.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The largest amount and the largest total of an account: 2^53 - 1, the largest integer that every JSON
+/// reader keeps exactly.
+pub const AMOUNT_MAX_MINOR: u64 = (1 << 53) - 1;
+
+/// An ISO 4217 currency.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Currency([u8; 3]);
+
+/// Why a text is no currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be an upper-case ISO 4217 currency code")]
+pub struct CurrencyError;
+
+impl Currency {
+    /// The code, three upper-case letters.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or("???")
+    }
+
+    /// The three letters as they stand on disk.
+    #[must_use]
+    pub const fn to_bytes(self) -> [u8; 3] {
+        self.0
+    }
+
+    /// The currency with exactly these letters, as read from disk.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 3]) -> Currency {
+        Currency(bytes)
+    }
+}
+
+impl FromStr for Currency {
+    type Err = CurrencyError;
+
+    fn from_str(text: &str) -> Result<Currency, CurrencyError> {
+        // The library also knows lower-case spellings; callers must send upper case.
+        let known =
+            text.bytes().all(|byte| byte.is_ascii_uppercase()) && iso_currency::Currency::from_code(text).is_some();
+        let bytes: [u8; 3] = text.as_bytes().try_into().map_err(|_| CurrencyError)?;
+        if known { Ok(Currency(bytes)) } else { Err(CurrencyError) }
+    }
+}
+
+impl fmt::Debug for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// An amount that somebody pays or is paid: 1 to [`AMOUNT_MAX_MINOR`] minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AmountMinor(u64);
+
+impl AmountMinor {
+    /// The amount, or `None` when it is zero or beyond [`AMOUNT_MAX_MINOR`].
+    #[must_use]
+    pub const fn new(minor: u64) -> Option<AmountMinor> {
+        if minor >= 1 && minor <= AMOUNT_MAX_MINOR { Some(AmountMinor(minor)) } else { None }
+    }
+
+    /// The number of minor units.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// An amount in a currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Money {
+    /// How much, in minor units.
+    pub amount: AmountMinor,
+    /// Of what.
+    pub currency: Currency,
+}
+
+/// What a merchant pays for a captured payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FeeRate {
+    /// Hundredths of a percent of the captured amount, 0 to 10,000.
+    pub basis_points: u16,
+    /// Added to that, in minor units, at most [`AMOUNT_MAX_MINOR`].
+    pub fixed_minor: u64,
+}
+
+impl FeeRate {
+    /// The largest rate: the whole amount.
+    pub const BASIS_POINTS_MAX: u16 = 10_000;
+
+    /// The fee on `amount` in minor units: the proportional part rounded half up, plus the fixed part, at
+    /// most the amount itself. Zero when there is no fee.
+    #[must_use]
+    pub fn fee_minor(self, amount: AmountMinor) -> u64 {
+        let gross = u128::from(amount.get());
+        // At most 2^53 * 10,000 + 5,000 + 2^53: far below 2^128, so nothing here can saturate.
+        let scaled = gross.saturating_mul(u128::from(self.basis_points)).saturating_add(5_000);
+        let fee = (scaled / 10_000).saturating_add(u128::from(self.fixed_minor));
+        u64::try_from(fee.min(gross)).unwrap_or(AMOUNT_MAX_MINOR)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn amount(minor: u64) -> AmountMinor {
+        AmountMinor::new(minor).expect("a test amount in range")
+    }
+
+    #[test]
+    fn an_amount_is_between_one_and_two_to_the_53_less_one() {
+        assert_eq!(AmountMinor::new(0), None);
+        assert_eq!(AmountMinor::new(AMOUNT_MAX_MINOR + 1), None);
+        assert_eq!(amount(1).get(), 1);
+        assert_eq!(amount(AMOUNT_MAX_MINOR).get(), 9_007_199_254_740_991);
+    }
+
+    #[test]
+    fn a_currency_is_an_upper_case_iso_code() {
+        assert_eq!("THB".parse::<Currency>().map(|currency| currency.to_string()), Ok("THB".to_owned()));
+        for text in ["thb", "Thb", "ZZQ", "TH", "THBB", "", "TH1", "฿"] {
+            assert!(text.parse::<Currency>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_fee_rounds_half_up_adds_the_fixed_part_and_never_exceeds_the_amount() {
+        let rate = FeeRate { basis_points: 250, fixed_minor: 10 };
+        assert_eq!(rate.fee_minor(amount(10_000)), 260);
+        assert_eq!(FeeRate { basis_points: 250, fixed_minor: 0 }.fee_minor(amount(20)), 1, "0.5 rounds up");
+        assert_eq!(FeeRate { basis_points: 250, fixed_minor: 0 }.fee_minor(amount(19)), 0, "0.475 rounds down");
+        assert_eq!(rate.fee_minor(amount(5)), 5, "at most the amount");
+        assert_eq!(FeeRate::default().fee_minor(amount(100)), 0);
+        let all = FeeRate { basis_points: 10_000, fixed_minor: AMOUNT_MAX_MINOR };
+        assert_eq!(all.fee_minor(amount(AMOUNT_MAX_MINOR)), AMOUNT_MAX_MINOR);
+    }
+}

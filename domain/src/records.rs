@@ -1,0 +1,241 @@
+//! What is known: a merchant's bounded state, and its rows by typed look-up.
+
+use crate::activity::Activity;
+use crate::card::{Card, CardFingerprint, Token};
+use crate::command::IdempotencyScope;
+use crate::customer::Customer;
+use crate::effect::{Effect, Timer};
+use crate::event::StoredAnswer;
+use crate::ids::{
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
+    TokenId, TopupId, TransactionId,
+};
+use crate::key::{ApiKey, KeyDigest};
+use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
+use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::payment::Payment;
+use crate::session::Session;
+use crate::text::{Email, ExternalId, IdempotencyKey, Mobile};
+use crate::time::Millis;
+use std::collections::BTreeMap;
+
+/// What a merchant's actor keeps in memory, whatever the number of its payments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MerchantState {
+    /// Who it is; none before it is created.
+    pub profile: Option<Profile>,
+    /// Its API keys, at most [`crate::key::KEYS_MAX`].
+    pub keys: BTreeMap<KeyId, ApiKey>,
+    /// Its installations, at most [`crate::merchant::INSTALLATIONS_MAX`].
+    pub installations: BTreeMap<InstallationId, Installation>,
+    /// What it takes payments with.
+    pub integrations: BTreeMap<PaymentMethod, Integration>,
+    /// The totals of its balance; none before it is opened.
+    pub balance: Option<BalanceTotals>,
+    /// Amounts of payments that may still be captured, so that no total can outgrow its limit.
+    pub reserved_minor: u64,
+    /// When its last event happened.
+    pub last_at: Millis,
+    /// The position of its last id.
+    pub last_id: IdPosition,
+}
+
+/// A row could not be read: the bytes are damaged or the disk failed. Nothing is decided on it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("failed to read a row: {reason}")]
+pub struct Unreadable {
+    /// Which row and why, for an operator.
+    pub reason: String,
+}
+
+/// One kind of row: its key and its content.
+pub trait Table: 'static {
+    /// What it is found by.
+    type Key: Clone;
+    /// What it holds.
+    type Row: Clone;
+    /// The key in the enumeration of all.
+    fn key(key: Self::Key) -> AnyKey;
+    /// The row in the enumeration of all.
+    fn wrap(row: Self::Row) -> AnyRow;
+    /// The row of this kind, if it is one.
+    fn unwrap(row: AnyRow) -> Option<Self::Row>;
+}
+
+/// Typed look-ups.
+pub trait Rows {
+    /// The row under `key`.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be told what stands there.
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable>;
+}
+
+/// Typed changes.
+pub trait RowsMut: Rows {
+    /// Writes a row.
+    fn put<T: Table>(&mut self, key: T::Key, row: T::Row);
+    /// Removes a row.
+    fn remove<T: Table>(&mut self, key: T::Key);
+}
+
+/// All that a decision rests on.
+pub trait Records: Rows {
+    /// The merchant's bounded state.
+    fn state(&self) -> &MerchantState;
+}
+
+/// Declares the kinds of rows.
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident: $key:ty => $row:ty;)+) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, Copy)]
+            pub enum $name {}
+
+            impl Table for $name {
+                type Key = $key;
+                type Row = $row;
+
+                fn key(key: $key) -> AnyKey {
+                    AnyKey::$name(key)
+                }
+
+                fn wrap(row: $row) -> AnyRow {
+                    AnyRow::$name(row)
+                }
+
+                fn unwrap(row: AnyRow) -> Option<$row> {
+                    // The one place where "any other kind" is meant.
+                    if let AnyRow::$name(row) = row { Some(row) } else { None }
+                }
+            }
+        )+
+
+        /// A key of any kind.
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum AnyKey {
+            $($(#[$doc])* $name($key),)+
+        }
+
+        /// A row of any kind.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum AnyRow {
+            $($(#[$doc])* $name($row),)+
+        }
+    };
+}
+
+/// Marks a row whose key says it all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Present;
+
+/// The one row of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Single;
+
+tables! {
+    /// The merchant's profile.
+    Profiles: Single => Profile;
+    /// API keys by uid.
+    ApiKeys: KeyId => ApiKey;
+    /// Installations.
+    Installations: InstallationId => Installation;
+    /// What the merchant takes payments with.
+    Integrations: PaymentMethod => Integration;
+    /// The totals of the balance; there is a row once the balance is open.
+    Balances: Single => BalanceTotals;
+    /// Card tokens.
+    Tokens: TokenId => Token;
+    /// Payment sessions.
+    Sessions: SessionId => Session;
+    /// Payments.
+    Payments: PaymentId => Payment;
+    /// Customers.
+    Customers: CustomerId => Customer;
+    /// Saved cards.
+    Cards: CardId => Card;
+    /// Top-ups.
+    Topups: TopupId => Topup;
+    /// Ledger transactions with all their entries.
+    Transactions: TransactionId => Transaction;
+    /// Entries on the balance, in the order in which they are listed.
+    Entries: EntryId => Entry;
+    /// The activity log, in the order in which it is listed.
+    Activities: ActivityId => Activity;
+    /// Answers kept for repeated calls.
+    Answers: IdempotencyScope => StoredAnswer;
+    /// Open effects, one a payment at most.
+    Effects: PaymentId => Effect;
+    /// Timers that are set.
+    Timers: Timer => Present;
+    /// Payments by the merchant's reference.
+    PaymentsByExternalId: ExternalId => PaymentId;
+    /// Customers by the merchant's identifier.
+    CustomersByExternalId: ExternalId => CustomerId;
+    /// Customers by e-mail address.
+    CustomersByEmail: Email => CustomerId;
+    /// Customers by mobile number.
+    CustomersByMobile: Mobile => CustomerId;
+    /// Saved cards by the merchant's identifier.
+    CardsByExternalId: ExternalId => CardId;
+    /// A customer's saved card by the fingerprint of its number, so that none is saved twice.
+    CardsByFingerprint: (CustomerId, CardFingerprint) => CardId;
+    /// Top-ups by the operator's reference.
+    TopupsByExternalId: ExternalId => TopupId;
+    /// Of all merchants: whose API key it is. Not below the merchant.
+    KeyDirectory: KeyDigest => KeyOwner;
+    /// Of all merchants: that there is one, since when. Not below the merchant.
+    MerchantDirectory: MerchantId => Millis;
+    /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
+    CreatedMerchants: IdempotencyKey => CreatedMerchant;
+}
+
+/// Whose API key a digest is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyOwner {
+    /// The merchant.
+    pub merchant_id: MerchantId,
+    /// The key's uid.
+    pub key_id: KeyId,
+}
+
+/// Which merchant a call under an Idempotency-Key created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CreatedMerchant {
+    /// The merchant.
+    pub merchant_id: MerchantId,
+    /// The fingerprint of the call.
+    pub fingerprint: [u8; 32],
+    /// Until when the answer is kept.
+    pub expires_at: Millis,
+}
+
+/// Rows in memory: all that a test of the rules needs, and what `till verify` replays into.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MemoryRows {
+    rows: BTreeMap<AnyKey, AnyRow>,
+}
+
+impl MemoryRows {
+    /// All rows in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&AnyKey, &AnyRow)> {
+        self.rows.iter()
+    }
+}
+
+impl Rows for MemoryRows {
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        Ok(self.rows.get(&T::key(key)).cloned().and_then(T::unwrap))
+    }
+}
+
+impl RowsMut for MemoryRows {
+    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
+        self.rows.insert(T::key(key), T::wrap(row));
+    }
+
+    fn remove<T: Table>(&mut self, key: T::Key) {
+        self.rows.remove(&T::key(key));
+    }
+}

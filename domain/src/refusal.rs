@@ -1,0 +1,178 @@
+//! Refusals: why a command takes no effect. One refusal, one code.
+
+use crate::ids::{PaymentId, TopupId};
+use crate::records::Unreadable;
+
+/// Why a command is refused. It changed nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The key is not one of the merchant's live keys.
+    #[error("The API key is not valid.")]
+    KeyNotLive,
+    /// There is no such merchant.
+    #[error("No merchant has this id.")]
+    MerchantNotFound,
+    /// The merchant's calls that change something are refused.
+    #[error("The merchant is suspended: nothing can be changed. Lists and look-ups go on.")]
+    MerchantSuspended,
+    /// The Idempotency-Key stands for another command.
+    #[error("This Idempotency-Key was used with another body. Use a new key for a new call.")]
+    IdempotencyKeyReused,
+    /// No installation of the merchant has this id.
+    #[error("No installation of this merchant has this id.")]
+    InstallationNotFound,
+    /// No key of the merchant has this id.
+    #[error("No API key of this merchant has this id.")]
+    KeyNotFound,
+    /// The merchant has as many keys or installations as it may.
+    #[error("The merchant has {limit} of these already, which is the most.")]
+    TooMany {
+        /// How many it may have.
+        limit: usize,
+    },
+    /// The currency is not the merchant's.
+    #[error("The currency is not the one of the merchant's account.")]
+    CurrencyNotConfigured,
+    /// No token that can be selected has this id.
+    #[error("No card token has this id, or it has expired. Tokenize the card again.")]
+    TokenNotFound,
+    /// The token for one use is used up.
+    #[error("The card token was for one use and is used up. Tokenize the card again.")]
+    TokenAlreadyUsed,
+    /// The payment method is not enabled.
+    #[error("The payment method is not enabled for this merchant.")]
+    MethodNotEnabled,
+    /// No session that can be used has this id.
+    #[error(
+        "No active payment session has this id: it is unknown, has expired or was used. Have the customer select the payment method again."
+    )]
+    SessionNotActive {
+        /// The merchant's payment that used it.
+        payment_id: Option<PaymentId>,
+    },
+    /// Amount or currency are not the session's.
+    #[error("Amount and currency differ from those of the payment session.")]
+    AmountMismatch,
+    /// The method's integrations cannot authorize without capture.
+    #[error("The payment method does not support authorization without capture. Send capture: true.")]
+    AuthorizationOnlyNotSupported,
+    /// The session is of instalments and the bearer is not named.
+    #[error("interest_bearer is required for an instalment session.")]
+    InterestBearerMissing,
+    /// The bearer is not the session's.
+    #[error("interest_bearer is not the one fixed when the payment method was selected.")]
+    InterestBearerMismatch,
+    /// No customer of the merchant has this id.
+    #[error("No customer of this merchant has this id.")]
+    CustomerNotFound,
+    /// A saved card asks for its owner to be named.
+    #[error("The session uses a saved card: give customer_id, customer_email or customer_mobile of its owner.")]
+    CustomerRequired,
+    /// The named customer is not the card's owner.
+    #[error("The given customer does not own the session's saved card.")]
+    CustomerMismatch,
+    /// The session has no card, and none is named.
+    #[error("card_id is required: the session was selected without a card token or a saved card.")]
+    CardIdMissing,
+    /// No live card of the customer has this id.
+    #[error("No card of this customer has this id.")]
+    CardNotFound,
+    /// A payment has this reference already.
+    #[error("Another payment of this merchant has this external_id.")]
+    ExternalIdTaken {
+        /// Which.
+        payment_id: PaymentId,
+    },
+    /// A top-up has this reference already.
+    #[error("Another top-up of this merchant has this external_id.")]
+    TopupExternalIdTaken {
+        /// Which.
+        topup_id: TopupId,
+    },
+    /// A total of the ledger would exceed its limit.
+    #[error("With this amount a total of the merchant's ledger would exceed 9007199254740991 minor units.")]
+    TotalTooLarge,
+}
+
+impl Refusal {
+    /// The name clients branch on. Renaming one breaks the API.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Refusal::KeyNotLive => "UNAUTHORIZED",
+            Refusal::MerchantSuspended => "MERCHANT_SUSPENDED",
+            Refusal::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
+            Refusal::MerchantNotFound
+            | Refusal::InstallationNotFound
+            | Refusal::KeyNotFound
+            | Refusal::TokenNotFound
+            | Refusal::SessionNotActive { .. }
+            | Refusal::CustomerNotFound
+            | Refusal::CardNotFound => "NOT_FOUND",
+            Refusal::TokenAlreadyUsed => "TOKEN_ALREADY_USED",
+            Refusal::MethodNotEnabled | Refusal::AuthorizationOnlyNotSupported => "NOT_SUPPORTED",
+            Refusal::TooMany { .. }
+            | Refusal::AmountMismatch
+            | Refusal::ExternalIdTaken { .. }
+            | Refusal::TopupExternalIdTaken { .. } => "CONFLICT",
+            Refusal::CurrencyNotConfigured
+            | Refusal::InterestBearerMissing
+            | Refusal::InterestBearerMismatch
+            | Refusal::CardIdMissing => "INVALID_ARGUMENTS",
+            Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
+            Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
+            Refusal::TotalTooLarge => "AMOUNT_EXCEEDS_LIMIT",
+        }
+    }
+
+    /// The argument at fault and whether it is missing, of a refusal whose code is `INVALID_ARGUMENTS`.
+    #[must_use]
+    pub const fn argument(&self) -> Option<ArgumentFault> {
+        match self {
+            Refusal::CurrencyNotConfigured => Some(ArgumentFault { argument: "currency", missing: false }),
+            Refusal::InterestBearerMissing => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
+            Refusal::InterestBearerMismatch => Some(ArgumentFault { argument: "interest_bearer", missing: false }),
+            Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),
+            Refusal::KeyNotLive
+            | Refusal::MerchantNotFound
+            | Refusal::MerchantSuspended
+            | Refusal::IdempotencyKeyReused
+            | Refusal::InstallationNotFound
+            | Refusal::KeyNotFound
+            | Refusal::TooMany { .. }
+            | Refusal::TokenNotFound
+            | Refusal::TokenAlreadyUsed
+            | Refusal::MethodNotEnabled
+            | Refusal::SessionNotActive { .. }
+            | Refusal::AmountMismatch
+            | Refusal::AuthorizationOnlyNotSupported
+            | Refusal::CustomerNotFound
+            | Refusal::CustomerRequired
+            | Refusal::CustomerMismatch
+            | Refusal::CardNotFound
+            | Refusal::ExternalIdTaken { .. }
+            | Refusal::TopupExternalIdTaken { .. }
+            | Refusal::TotalTooLarge => None,
+        }
+    }
+}
+
+/// Which argument is at fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ArgumentFault {
+    /// Its name on the wire.
+    pub argument: &'static str,
+    /// Whether it is missing, else it is invalid.
+    pub missing: bool,
+}
+
+/// Why nothing was decided.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Stop {
+    /// The rules refuse it.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// What the decision rests on could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}

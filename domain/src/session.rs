@@ -1,0 +1,172 @@
+//! Payment sessions: one selection of a payment method with its amount.
+
+use crate::card::{CardFacts, TokenUsage};
+use crate::customer::CustomerFields;
+use crate::ids::{CardId, CustomerId, InstallationId, PaymentId, SessionId, TokenId};
+use crate::merchant::PaymentMethod;
+use crate::money::Money;
+use crate::time::Millis;
+
+/// How long a session can be used: 30 minutes.
+pub const SESSION_LIFETIME_SECONDS: u64 = 1_800;
+
+/// Who pays the interest of instalments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InterestBearer {
+    /// The customer.
+    Customer,
+    /// The merchant.
+    Merchant,
+}
+
+impl InterestBearer {
+    /// Both.
+    pub const ALL: [InterestBearer; 2] = [InterestBearer::Customer, InterestBearer::Merchant];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            InterestBearer::Customer => "customer",
+            InterestBearer::Merchant => "merchant",
+        }
+    }
+}
+
+/// An instalment plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InstallmentPlan {
+    /// The sandbox's one plan: three monthly terms.
+    SandboxThreeMonths,
+}
+
+impl InstallmentPlan {
+    /// Every plan.
+    pub const ALL: [InstallmentPlan; 1] = [InstallmentPlan::SandboxThreeMonths];
+
+    /// The id on the wire.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            InstallmentPlan::SandboxThreeMonths => "sandbox_3_months",
+        }
+    }
+
+    /// The name that a customer reads.
+    #[must_use]
+    pub const fn display_name(self) -> &'static str {
+        match self {
+            InstallmentPlan::SandboxThreeMonths => "Sandbox instalments, 3 months",
+        }
+    }
+
+    /// Number of monthly terms.
+    #[must_use]
+    pub const fn terms(self) -> u8 {
+        match self {
+            InstallmentPlan::SandboxThreeMonths => 3,
+        }
+    }
+}
+
+/// What pays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instrument {
+    /// A card that the merchant names when it initiates the payment.
+    UnnamedCard,
+    /// A tokenized card.
+    Token {
+        /// Which.
+        token_id: TokenId,
+        /// For how many uses it was made.
+        usage: TokenUsage,
+        /// What is known of the card.
+        card: CardFacts,
+    },
+    /// A card that a customer saved.
+    SavedCard {
+        /// Which.
+        card_id: CardId,
+        /// Whose.
+        owner: CustomerId,
+        /// What is known of the card.
+        card: CardFacts,
+    },
+    /// Instalments.
+    Installment {
+        /// By which plan.
+        plan: InstallmentPlan,
+        /// Who pays the interest, fixed at selection.
+        interest_bearer: InterestBearer,
+    },
+}
+
+impl Instrument {
+    /// Of which payment method it is.
+    #[must_use]
+    pub const fn method(&self) -> PaymentMethod {
+        match self {
+            Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => PaymentMethod::Card,
+            Instrument::Installment { .. } => PaymentMethod::Installment,
+        }
+    }
+
+    /// What is known of the card, where one is named.
+    #[must_use]
+    pub const fn card(&self) -> Option<&CardFacts> {
+        match self {
+            Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => Some(card),
+            Instrument::UnnamedCard | Instrument::Installment { .. } => None,
+        }
+    }
+
+    /// Who pays the interest, of instalments.
+    #[must_use]
+    pub const fn interest_bearer(&self) -> Option<InterestBearer> {
+        match self {
+            Instrument::Installment { interest_bearer, .. } => Some(*interest_bearer),
+            Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => None,
+        }
+    }
+
+    /// The name that a customer reads, such as `Visa 4242`.
+    #[must_use]
+    pub fn display_name(&self) -> String {
+        match self {
+            Instrument::UnnamedCard => "Card".to_owned(),
+            Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => {
+                format!("{} {}", card.scheme.display_name(), card.last_digits)
+            }
+            Instrument::Installment { plan, .. } => plan.display_name().to_owned(),
+        }
+    }
+}
+
+/// A payment session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its id, a capability.
+    pub id: SessionId,
+    /// Where it was made.
+    pub installation_id: InstallationId,
+    /// How much is to be paid.
+    pub money: Money,
+    /// With what.
+    pub instrument: Instrument,
+    /// Defaults for the customer fields of the payment.
+    pub customer: CustomerFields,
+    /// When it was made.
+    pub created_at: Millis,
+    /// Until when it can be used.
+    pub expires_at: Millis,
+    /// The payment that used it.
+    pub payment_id: Option<PaymentId>,
+}
+
+impl Session {
+    /// Whether a payment can be initiated with it at `now`.
+    #[must_use]
+    pub fn is_active(&self, now: Millis) -> bool {
+        self.payment_id.is_none() && now < self.expires_at
+    }
+}

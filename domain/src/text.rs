@@ -1,0 +1,162 @@
+//! Texts from callers, each checked once where it enters.
+
+use std::fmt;
+
+/// Why a text is refused. The message says what is asked for and never repeats the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TextError(pub &'static str);
+
+/// Declares a type for one kind of text with the check that it must pass. `personal` kinds hide their
+/// content from debug output.
+macro_rules! text_type {
+    ($($(#[$doc:meta])* $name:ident, $shown:ident, $check:expr;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Checks the text.
+            ///
+            /// # Errors
+            /// Says what the text must be; nothing of the text itself.
+            pub fn new(text: impl Into<String>) -> Result<Self, TextError> {
+                let text = text.into();
+                let check: fn(&str) -> Result<(), TextError> = $check;
+                check(&text).map(|()| Self(text))
+            }
+
+            /// The text read back from disk, where only checked ones stand.
+            #[must_use]
+            pub fn from_stored(text: String) -> Self {
+                Self(text)
+            }
+
+            /// The text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                text_type!(@debug $shown, self, f)
+            }
+        }
+    )+};
+    (@debug public, $self:ident, $f:ident) => { write!($f, "{:?}", $self.0) };
+    (@debug personal, $self:ident, $f:ident) => { $f.write_str("(personal)") };
+}
+
+/// Longest identifier that a merchant brings along, in bytes.
+pub const EXTERNAL_ID_MAX_BYTES: usize = 255;
+/// Longest name, in characters.
+pub const NAME_MAX_CHARACTERS: usize = 255;
+/// Longest return URL, in bytes.
+pub const RETURN_URL_MAX_BYTES: usize = 2_048;
+/// Longest Idempotency-Key, in characters.
+pub const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// Longest e-mail address, in bytes (RFC 5321, section 4.5.3.1.3, less the angle brackets).
+pub const EMAIL_MAX_BYTES: usize = 254;
+
+text_type! {
+    /// A merchant's own identifier of a payment, customer, card or top-up: 1 to 255 bytes without control
+    /// characters. That it is no id of the same kind is checked where the kind is known.
+    ExternalId, public, |text| {
+        plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
+    };
+    /// A name that a person reads: 1 to 255 characters without control characters.
+    Name, public, name;
+    /// The name of a customer: as [`Name`].
+    PersonName, personal, name;
+    /// The name on a card: as [`Name`].
+    HolderName, personal, name;
+    /// An e-mail address in lower case, in which form addresses are compared. Its syntax is checked at the
+    /// edge by a library.
+    Email, personal, |text| {
+        if text.chars().any(char::is_uppercase) || !text.contains('@') {
+            return Err(TextError("must be an e-mail address"));
+        }
+        plain(text, EMAIL_MAX_BYTES, "must be an e-mail address of at most 254 bytes")
+    };
+    /// A mobile number in E.164 form: `+` and 8 to 15 digits, the first not 0.
+    Mobile, personal, |text| {
+        let digits = text.strip_prefix('+').unwrap_or("");
+        let plausible = (8..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        if plausible && !digits.starts_with('0') {
+            Ok(())
+        } else {
+            Err(TextError("must be a mobile number in E.164 form: + and 8 to 15 digits"))
+        }
+    };
+    /// Where the customer is sent after the payment: an absolute http(s) URL, checked at the edge by a library.
+    ReturnUrl, public, |text| {
+        plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
+    };
+    /// What a caller names a call by, so that it is done once: 1 to 255 visible ASCII characters.
+    IdempotencyKey, public, |text| {
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if visible && (1..=IDEMPOTENCY_KEY_MAX).contains(&text.len()) {
+            Ok(())
+        } else {
+            Err(TextError("must be 1 to 255 visible ASCII characters"))
+        }
+    };
+    /// An IANA time zone such as `Asia/Bangkok`; that it exists is checked at the edge by a library.
+    TimeZone, public, |text| plain(text, 64, "must be an IANA time zone name");
+    /// What identifies an installation on its platform: an origin, a bundle id, a terminal's serial number.
+    InstallationIdentifier, public, |text| {
+        plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
+    };
+}
+
+fn plain(text: &str, bytes_max: usize, rule: &'static str) -> Result<(), TextError> {
+    let fits = !text.is_empty() && text.len() <= bytes_max;
+    if fits && !text.chars().any(char::is_control) { Ok(()) } else { Err(TextError(rule)) }
+}
+
+fn name(text: &str) -> Result<(), TextError> {
+    let length = text.chars().count();
+    let fits = (1..=NAME_MAX_CHARACTERS).contains(&length);
+    if fits && !text.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(TextError("must be 1 to 255 characters without control characters"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_external_id_has_1_to_255_bytes_and_no_control_characters() {
+        assert!(ExternalId::new("inv_1001").is_ok());
+        assert!(ExternalId::new("ä".repeat(127)).is_ok());
+        for text in [String::new(), "ä".repeat(128), "a\nb".to_owned(), "\u{7f}".to_owned(), "\u{85}".to_owned()] {
+            assert!(ExternalId::new(text).is_err());
+        }
+    }
+
+    #[test]
+    fn a_name_is_counted_in_characters() {
+        assert!(Name::new("ä".repeat(255)).is_ok());
+        assert!(Name::new("a".repeat(256)).is_err());
+        assert!(Name::new("").is_err());
+    }
+
+    #[test]
+    fn a_mobile_number_has_e164_form() {
+        assert!(Mobile::new("+66812345678").is_ok());
+        for text in ["66812345678", "+1234567", "+1234567890123456", "+6681234567a", "+06681234567", "+", ""] {
+            assert!(Mobile::new(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn personal_texts_do_not_show_in_debug_output() {
+        let email = Email::new("somchai@example.com").expect("a plain address");
+        assert_eq!(format!("{email:?}"), "(personal)");
+    }
+}

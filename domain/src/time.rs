@@ -1,0 +1,19 @@
+//! Time: milliseconds since the Unix epoch, given from outside.
+
+/// Milliseconds since the Unix epoch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Millis(pub u64);
+
+impl Millis {
+    /// Whole Unix seconds, rounded down: what callers see.
+    #[must_use]
+    pub const fn unix_seconds(self) -> u64 {
+        self.0 / 1_000
+    }
+
+    /// The instant `seconds` later, at most the end of time.
+    #[must_use]
+    pub const fn plus_seconds(self, seconds: u64) -> Millis {
+        Millis(self.0.saturating_add(seconds.saturating_mul(1_000)))
+    }
+}
