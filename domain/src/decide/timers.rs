@@ -9,17 +9,19 @@ use crate::payment::PaymentAction;
 use crate::records::{Payments, Records, Timers, Transactions, Unreadable};
 use crate::refusal::Stop;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 
-/// Does what is due of `timers`. One that is not set any more, or not due yet, changes nothing.
+/// Does what is due of `timers`. One that is not set any more, or not due yet, changes nothing; one that is
+/// named twice is due once.
 pub(super) fn fire_timers(
     records: &impl Records,
     timers: &[Timer],
     context: &Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
     let mut decision = Decision::nothing();
-    for timer in timers {
-        if timer.due <= context.now && records.get::<Timers>(*timer)?.is_some() {
-            decision.events.extend(fire(records, *timer, context)?);
+    for timer in timers.iter().copied().collect::<BTreeSet<Timer>>() {
+        if timer.due <= context.now && records.get::<Timers>(timer)?.is_some() {
+            decision.events.extend(fire(records, timer, context)?);
         }
     }
     let changed = Answer::Changed(!decision.events.is_empty());

@@ -1,0 +1,261 @@
+//! The commit thread.
+
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use till_domain::ids::MerchantId;
+
+use crate::journal::{Append, Head, Journal, Verdict};
+
+use super::queue::{Queue, Rejected};
+use super::stats::CommitStats;
+
+/// Called once with what became of an append, on the commit thread: it must be short and must not wait.
+pub type AppendCompletion = Box<dyn FnOnce(&Verdict) + Send>;
+
+/// Called once with what became of a barrier, on the commit thread: it must be short and must not wait.
+pub type BarrierCompletion = Box<dyn FnOnce(BarrierVerdict) + Send>;
+
+type OnFatal = Box<dyn Fn(String) + Send>;
+
+/// What waits for its turn.
+pub enum Submission {
+    /// A batch to write.
+    Append {
+        /// The batch.
+        append: Append,
+        /// What to call with its verdict.
+        completion: AppendCompletion,
+    },
+    /// An answer that rests on state that is staged but not yet durable.
+    Barrier {
+        /// Whose state.
+        merchant_id: MerchantId,
+        /// The staged head that the answer was decided on.
+        expected_head: Head,
+        /// What to call with its verdict.
+        completion: BarrierCompletion,
+    },
+}
+
+impl Submission {
+    pub(super) fn byte_count(&self) -> usize {
+        match self {
+            Submission::Append { append, .. } => append.byte_count(),
+            Submission::Barrier { .. } => size_of::<Submission>(),
+        }
+    }
+}
+
+/// What became of a barrier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BarrierVerdict {
+    /// The head that it waited for is durable.
+    Passed,
+    /// It is not: a batch before it failed.
+    Failed {
+        /// The merchant's durable head at its turn.
+        durable: Head,
+    },
+    /// Whether it is could not be found out.
+    Unknown(String),
+}
+
+/// Owns the commit thread. Dropping it stops the thread behind the last submission.
+pub struct Committer {
+    queue: Arc<Queue>,
+    stats: Arc<CommitStats>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Committer {
+    /// Starts the commit thread. `on_fatal` is called after an uncertain write, behind the completions of its
+    /// group, and is expected to end the process; nothing is written any more either way.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(journal: Arc<dyn Journal>, on_fatal: OnFatal) -> std::io::Result<Committer> {
+        let stats = Arc::new(CommitStats::default());
+        let queue = Arc::new(Queue::new(Arc::clone(&stats)));
+        let worker =
+            Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
+        let thread = std::thread::Builder::new().name("commit".to_owned()).spawn(move || worker.run())?;
+        Ok(Committer { queue, stats, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Queues a batch or a barrier. Those of one caller keep their order.
+    ///
+    /// # Errors
+    /// [`Rejected`] hands the submission back, its completion not called.
+    pub fn submit(&self, submission: Submission) -> Result<(), Box<Rejected>> {
+        self.queue.push(submission)
+    }
+
+    /// The thread's numbers.
+    #[must_use]
+    pub fn stats(&self) -> Arc<CommitStats> {
+        Arc::clone(&self.stats)
+    }
+
+    /// Turns away what comes from now on, and returns when everything before is completed. Must not be
+    /// called from a completion.
+    pub fn stop(&self) {
+        self.queue.close();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // The thread catches panics of what it calls; if it died all the same, there is nothing to wait for.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What is left of a submission while its group is with the journal.
+enum Pending {
+    Append { merchant_id: MerchantId, new_head: Head, completion: AppendCompletion },
+    Barrier { merchant_id: MerchantId, expected_head: Head, completion: BarrierCompletion },
+}
+
+struct Worker {
+    journal: Arc<dyn Journal>,
+    on_fatal: OnFatal,
+    queue: Arc<Queue>,
+    stats: Arc<CommitStats>,
+    stopped: Option<String>,
+}
+
+impl Worker {
+    fn run(mut self) {
+        while let Some(group) = self.queue.take_group() {
+            let (appends, pending) = split(group);
+            let mut heads = self.heads_before(&pending);
+            let verdicts = self.write(appends);
+            let ambiguous = verdicts.iter().find_map(|verdict| match verdict {
+                Verdict::Ambiguous(reason) => Some(reason.clone()),
+                Verdict::Committed(_) | Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => None,
+            });
+            self.complete(pending, verdicts, &mut heads);
+            if let Some(reason) = ambiguous {
+                self.stop_for_good(reason);
+            }
+        }
+    }
+
+    /// The durable heads of the merchants that have a barrier in the group.
+    fn heads_before(&self, pending: &[Pending]) -> HashMap<MerchantId, Result<Head, String>> {
+        let mut heads = HashMap::new();
+        for submission in pending {
+            if let Pending::Barrier { merchant_id, .. } = submission {
+                let head = || self.journal.head(*merchant_id).map_err(|error| error.to_string());
+                heads.entry(*merchant_id).or_insert_with(head);
+            }
+        }
+        heads
+    }
+
+    fn write(&self, appends: Vec<Append>) -> Vec<Verdict> {
+        let count = appends.len();
+        if count == 0 {
+            return Vec::new();
+        }
+        if let Some(reason) = &self.stopped {
+            return vec![Verdict::Unavailable(reason.clone()); count];
+        }
+        let started = Instant::now();
+        let verdicts = catch_unwind(AssertUnwindSafe(|| self.journal.append(appends)));
+        self.stats.record_group(count, started.elapsed());
+        let mut verdicts = verdicts.unwrap_or_default();
+        // A journal that panicked, or forgot some, has left it open what became of them.
+        verdicts.resize(count, Verdict::Ambiguous("the journal gave no verdict".to_owned()));
+        verdicts
+    }
+
+    /// Runs the completions in order. `heads` follows what became durable up to each one's turn.
+    fn complete(
+        &self,
+        pending: Vec<Pending>,
+        verdicts: Vec<Verdict>,
+        heads: &mut HashMap<MerchantId, Result<Head, String>>,
+    ) {
+        let mut verdicts = verdicts.into_iter();
+        for submission in pending {
+            match submission {
+                Pending::Append { merchant_id, new_head, completion } => {
+                    let Some(verdict) = verdicts.next() else { continue };
+                    self.count(&verdict).fetch_add(1, Relaxed);
+                    if let (Verdict::Committed(_), Some(head)) = (&verdict, heads.get_mut(&merchant_id)) {
+                        *head = Ok(new_head);
+                    }
+                    self.call(|| completion(&verdict));
+                }
+                Pending::Barrier { merchant_id, expected_head, completion } => {
+                    self.stats.barriers.fetch_add(1, Relaxed);
+                    let verdict = judge(heads.get(&merchant_id), expected_head);
+                    self.call(|| completion(verdict));
+                }
+            }
+        }
+    }
+
+    /// A completion that panics must not take the thread, and all that waits for it, along.
+    fn call(&self, completion: impl FnOnce()) {
+        if catch_unwind(AssertUnwindSafe(completion)).is_err() {
+            tracing::error!("a completion panicked on the commit thread");
+        }
+    }
+
+    fn count(&self, verdict: &Verdict) -> &AtomicU64 {
+        match verdict {
+            Verdict::Committed(_) => &self.stats.committed,
+            Verdict::Fenced => &self.stats.fenced,
+            Verdict::Stale { .. } => &self.stats.stale,
+            Verdict::Unavailable(_) => &self.stats.unavailable,
+            Verdict::Ambiguous(_) => &self.stats.ambiguous,
+        }
+    }
+
+    fn stop_for_good(&mut self, reason: String) {
+        self.queue.close();
+        self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
+        self.call(|| (self.on_fatal)(reason));
+    }
+}
+
+fn split(group: Vec<Submission>) -> (Vec<Append>, Vec<Pending>) {
+    let mut appends = Vec::with_capacity(group.len());
+    let mut pending = Vec::with_capacity(group.len());
+    for submission in group {
+        pending.push(match submission {
+            Submission::Append { append, completion } => {
+                let (merchant_id, new_head) = (append.merchant_id, append.new_head);
+                appends.push(append);
+                Pending::Append { merchant_id, new_head, completion }
+            }
+            Submission::Barrier { merchant_id, expected_head, completion } => {
+                Pending::Barrier { merchant_id, expected_head, completion }
+            }
+        });
+    }
+    (appends, pending)
+}
+
+/// First in, first out makes equality the test: at its turn everything that the staged head rests on has
+/// been judged, and nothing decided later has.
+fn judge(head: Option<&Result<Head, String>>, expected_head: Head) -> BarrierVerdict {
+    match head {
+        Some(Ok(durable)) if *durable == expected_head => BarrierVerdict::Passed,
+        Some(Ok(durable)) => BarrierVerdict::Failed { durable: *durable },
+        Some(Err(reason)) => BarrierVerdict::Unknown(reason.clone()),
+        None => BarrierVerdict::Unknown("the head was not read".to_owned()),
+    }
+}

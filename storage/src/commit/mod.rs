@@ -1,0 +1,11 @@
+//! Group commit: one thread that gathers what is waiting and writes it with one sync.
+
+mod committer;
+mod queue;
+mod stats;
+
+pub use committer::{
+    BarrierCompletion, BarrierVerdict, AppendCompletion, Committer, Submission,
+};
+pub use queue::{QUEUE_BYTES_MAX, QUEUE_SUBMISSIONS_MAX, Rejected, RejectedBecause};
+pub use stats::{BUCKETS, CommitStats, Histogram};

@@ -1,0 +1,144 @@
+//! Numbers of the commit thread, for whoever exports them.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+/// Buckets of a [`Histogram`].
+pub const BUCKETS: usize = 32;
+
+/// How often a value fell into each power of two: bucket 0 counts zeros, bucket `n` the values from
+/// 2^(n-1) up to, not including, 2^n. The last bucket takes everything above, too.
+#[derive(Debug, Default)]
+pub struct Histogram {
+    buckets: [AtomicU64; BUCKETS],
+    sum: AtomicU64,
+}
+
+impl Histogram {
+    pub(crate) fn record(&self, value: u64) {
+        let bits = usize::try_from(u64::BITS - value.leading_zeros()).unwrap_or(BUCKETS);
+        self.buckets[bits.min(BUCKETS - 1)].fetch_add(1, Relaxed);
+        self.sum.fetch_add(value, Relaxed);
+    }
+
+    /// The counts, by bucket.
+    #[must_use]
+    pub fn counts(&self) -> [u64; BUCKETS] {
+        std::array::from_fn(|index| self.buckets[index].load(Relaxed))
+    }
+
+    /// The sum of all values.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.sum.load(Relaxed)
+    }
+
+    /// The first value that bucket `index` does not count, none for the last.
+    #[must_use]
+    pub fn bucket_end(index: usize) -> Option<u64> {
+        let bits = u32::try_from(index).ok()?;
+        if index + 1 < BUCKETS { 1_u64.checked_shl(bits) } else { None }
+    }
+}
+
+/// Counters of one commit thread. All only grow, but for those of the queue and of the last group.
+#[derive(Debug, Default)]
+pub struct CommitStats {
+    pub(crate) groups: AtomicU64,
+    pub(crate) batches: AtomicU64,
+    pub(crate) committed: AtomicU64,
+    pub(crate) fenced: AtomicU64,
+    pub(crate) stale: AtomicU64,
+    pub(crate) unavailable: AtomicU64,
+    pub(crate) ambiguous: AtomicU64,
+    pub(crate) barriers: AtomicU64,
+    pub(crate) rejected: AtomicU64,
+    pub(crate) queued: AtomicU64,
+    pub(crate) queued_bytes: AtomicU64,
+    pub(crate) last_group_batches: AtomicU64,
+    pub(crate) last_append_micros: AtomicU64,
+    pub(crate) group_batches: Histogram,
+    pub(crate) append_micros: Histogram,
+}
+
+/// Declares the public reader of each counter.
+macro_rules! readers {
+    ($($(#[$doc:meta])* $name:ident;)+) => {
+        impl CommitStats {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(&self) -> u64 {
+                self.$name.load(Relaxed)
+            }
+        )+}
+    };
+}
+
+readers! {
+    /// Groups written: calls of the journal, each one sync.
+    groups;
+    /// Batches in those groups.
+    batches;
+    /// Batches committed.
+    committed;
+    /// Batches of dead incarnations.
+    fenced;
+    /// Batches decided on a head that was not the durable one.
+    stale;
+    /// Batches not written.
+    unavailable;
+    /// Batches whose write ended uncertain.
+    ambiguous;
+    /// Barriers judged.
+    barriers;
+    /// Submissions turned away because the queue was full or closed.
+    rejected;
+    /// Submissions waiting now.
+    queued;
+    /// Bytes waiting now.
+    queued_bytes;
+    /// Batches of the last group.
+    last_group_batches;
+    /// Microseconds that the journal took for the last group.
+    last_append_micros;
+}
+
+impl CommitStats {
+    /// Batches per group.
+    #[must_use]
+    pub const fn group_batches(&self) -> &Histogram {
+        &self.group_batches
+    }
+
+    /// Microseconds that the journal took per group, sync included.
+    #[must_use]
+    pub const fn append_micros(&self) -> &Histogram {
+        &self.append_micros
+    }
+
+    pub(crate) fn record_group(&self, batches: usize, took: Duration) {
+        let batches = u64::try_from(batches).unwrap_or(u64::MAX);
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.groups.fetch_add(1, Relaxed);
+        self.batches.fetch_add(batches, Relaxed);
+        self.last_group_batches.store(batches, Relaxed);
+        self.last_append_micros.store(micros, Relaxed);
+        self.group_batches.record(batches);
+        self.append_micros.record(micros);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_counted_in_the_bucket_whose_end_is_the_next_power_of_two() {
+        for (value, bucket) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1_023, 10), (1_024, 11), (u64::MAX, 31)] {
+            let histogram = Histogram::default();
+            histogram.record(value);
+            assert_eq!(histogram.counts().iter().position(|&count| count == 1), Some(bucket), "{value}");
+            assert!(Histogram::bucket_end(bucket).is_none_or(|end| value < end), "{value}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Free space: writes are refused before RocksDB meets a full disk, because an error of its own write stops
+//! the process.
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How old a figure of the free space may be. What was written since is counted against it.
+const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
+
+type Probe = Box<dyn FnMut() -> io::Result<u64> + Send>;
+
+struct Figure {
+    free_bytes: u64,
+    at: Instant,
+}
+
+/// Watches the free space of one file system.
+pub(super) struct DiskReserve {
+    reserve_bytes: u64,
+    probe: Probe,
+    figure: Option<Figure>,
+}
+
+impl DiskReserve {
+    /// Watches the file system that `directory` is on.
+    pub(super) fn watch(directory: &Path, reserve_bytes: u64) -> DiskReserve {
+        let directory = directory.to_owned();
+        DiskReserve::new(reserve_bytes, Box::new(move || free_bytes(&directory)))
+    }
+
+    fn new(reserve_bytes: u64, probe: Probe) -> DiskReserve {
+        DiskReserve { reserve_bytes, probe, figure: None }
+    }
+
+    /// Lets a write of this size through, or says why not.
+    pub(super) fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+        let fresh = |figure: &Figure| now.duration_since(figure.at) < FIGURE_AGE_MAX;
+        if !self.figure.as_ref().is_some_and(fresh) {
+            let free_bytes = (self.probe)().map_err(|error| format!("the free disk space is unknown: {error}"))?;
+            self.figure = Some(Figure { free_bytes, at: now });
+        }
+        let Some(figure) = &mut self.figure else { return Ok(()) };
+        let left = figure.free_bytes.checked_sub(byte_count).filter(|&left| left >= self.reserve_bytes);
+        figure.free_bytes = left.ok_or_else(|| {
+            format!("{} bytes are free on the disk, {} are kept in reserve", figure.free_bytes, self.reserve_bytes)
+        })?;
+        Ok(())
+    }
+}
+
+fn free_bytes(directory: &Path) -> io::Result<u64> {
+    let space = rustix::fs::statvfs(directory)?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    use super::*;
+
+    #[test]
+    fn writes_are_refused_below_the_reserve_and_go_on_when_there_is_space_again() {
+        let free = Arc::new(AtomicU64::new(1_000));
+        let seen = Arc::clone(&free);
+        let mut disk = DiskReserve::new(600, Box::new(move || Ok(seen.load(Relaxed))));
+        let start = Instant::now();
+        assert!(disk.admit(300, start).is_ok());
+        assert!(disk.admit(101, start).is_err(), "what was admitted counts until the next look");
+        assert!(disk.admit(100, start).is_ok());
+        free.store(599, Relaxed);
+        let later = start + FIGURE_AGE_MAX;
+        assert!(disk.admit(0, later).is_err());
+        free.store(10_000, Relaxed);
+        assert!(disk.admit(1, later + FIGURE_AGE_MAX / 2).is_err(), "the figure is not that old");
+        assert!(disk.admit(1, later + FIGURE_AGE_MAX).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_free_space_refuses_writes() {
+        let mut disk = DiskReserve::new(0, Box::new(|| Err(io::Error::other("gone"))));
+        assert!(disk.admit(1, Instant::now()).is_err());
+    }
+
+    #[test]
+    fn the_free_space_of_a_directory_is_known() {
+        assert!(free_bytes(Path::new(".")).is_ok_and(|free| free > 0));
+    }
+}

@@ -1,0 +1,144 @@
+//! The files that say which other files count: CURRENT and the MANIFEST it names, and the logs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::high_water::ManifestPosition;
+use super::log_scan::{self, FaultAt, LogFault, LogScan};
+use super::refusal::{OpenError, Place};
+
+const MANIFEST_PREFIX: &str = "MANIFEST-";
+
+/// Whether the directory holds anything of a database.
+pub(super) fn is_database(db_dir: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(db_dir) else { return false };
+    entries.flatten().any(|entry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        name == "CURRENT" || name.starts_with(MANIFEST_PREFIX) || name.ends_with(".log") || name.ends_with(".sst")
+    })
+}
+
+/// How long the MANIFEST is that CURRENT names.
+pub(super) fn position(db_dir: &Path) -> io::Result<ManifestPosition> {
+    let number = current_number(db_dir)?.ok_or_else(|| io::Error::other("CURRENT names no MANIFEST"))?;
+    let byte_count = fs::metadata(manifest_path(db_dir, number))?.len();
+    Ok(ManifestPosition { number, byte_count })
+}
+
+/// Checks CURRENT and the MANIFEST it names, before RocksDB looks at them: RocksDB takes a bad length in the
+/// last block of a MANIFEST for a torn write, drops everything behind it, and with it the table files and
+/// logs that it knew of. `known` is how much is known to have been durable.
+///
+/// # Errors
+/// [`OpenError::Damaged`], with the place.
+pub(super) fn check(db_dir: &Path, known: ManifestPosition) -> Result<(), OpenError> {
+    let current = db_dir.join("CURRENT");
+    let number = match current_number(db_dir) {
+        Ok(Some(number)) if number >= known.number => number,
+        Ok(Some(_)) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names an older MANIFEST")),
+        Ok(None) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names no MANIFEST")),
+        Err(_) => return Err(damaged(current, 0, LogFault::FileMissing, "CURRENT cannot be read")),
+    };
+    let path = manifest_path(db_dir, number);
+    let Ok(scan) = log_scan::scan(&path) else {
+        return Err(damaged(path, 0, LogFault::FileMissing, "the MANIFEST that CURRENT names cannot be read"));
+    };
+    let known_bytes = if number == known.number { known.byte_count } else { 0 };
+    check_scan(path, &scan, known_bytes)
+}
+
+fn check_scan(path: PathBuf, scan: &LogScan, known_bytes: u64) -> Result<(), OpenError> {
+    match scan.fault {
+        Some(fault) if fault.offset >= known_bytes && is_torn_write(&fault) => {
+            tracing::warn!(file = %path.display(), offset = fault.offset, "the MANIFEST ends in a torn write");
+            Ok(())
+        }
+        Some(fault) => Err(damaged(path, fault.offset, fault.fault, "a record of the MANIFEST is bad")),
+        None if scan.sound_bytes < known_bytes => {
+            Err(damaged(path, scan.sound_bytes, LogFault::End, "the MANIFEST was longer"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Whether it can be the write that a power cut interrupted: its file ends in it.
+fn is_torn_write(fault: &FaultAt) -> bool {
+    let cut = match fault.fault {
+        LogFault::CutOff | LogFault::Length => true,
+        LogFault::Checksum
+        | LogFault::UnknownType(_)
+        | LogFault::OutOfOrder
+        | LogFault::FileMissing
+        | LogFault::Text
+        | LogFault::End => false,
+    };
+    cut && !fault.followed && !fault.endless
+}
+
+fn damaged(file: PathBuf, offset: u64, fault: LogFault, reason: &str) -> OpenError {
+    OpenError::Damaged { place: Some(Place { file, offset, fault }), reason: reason.to_owned() }
+}
+
+/// The first bad record of the write-ahead logs.
+pub(super) fn first_log_fault(db_dir: &Path) -> Option<Place> {
+    let fault = |path: PathBuf| {
+        let fault = log_scan::scan(&path).ok()?.fault?;
+        Some(Place { file: path, offset: fault.offset, fault: fault.fault })
+    };
+    logs(db_dir).into_iter().find_map(fault)
+}
+
+/// The first bad record of any log file.
+pub(super) fn first_fault(db_dir: &Path) -> Option<Place> {
+    let (file, scan) = scan_current(db_dir)?;
+    let in_manifest = scan.fault.map(|fault| Place { file, offset: fault.offset, fault: fault.fault });
+    in_manifest.or_else(|| first_log_fault(db_dir))
+}
+
+/// Where the MANIFEST ends: the place when RocksDB misses what it should have said.
+pub(super) fn manifest_end(db_dir: &Path) -> Option<Place> {
+    let (file, scan) = scan_current(db_dir)?;
+    Some(Place { file, offset: scan.sound_bytes, fault: LogFault::End })
+}
+
+fn scan_current(db_dir: &Path) -> Option<(PathBuf, LogScan)> {
+    let path = manifest_path(db_dir, current_number(db_dir).ok()??);
+    let scan = log_scan::scan(&path).ok()?;
+    Some((path, scan))
+}
+
+/// Where the logs stop being good: their first bad record, or their end.
+pub(super) fn log_end(db_dir: &Path) -> Place {
+    let end = || {
+        let file = logs(db_dir).pop()?;
+        let offset = log_scan::scan(&file).ok()?.sound_bytes;
+        Some(Place { file, offset, fault: LogFault::End })
+    };
+    let missing = || Place { file: db_dir.join("*.log"), offset: 0, fault: LogFault::FileMissing };
+    first_log_fault(db_dir).or_else(end).unwrap_or_else(missing)
+}
+
+/// The write-ahead logs, oldest first.
+pub(super) fn logs(db_dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(db_dir) else { return Vec::new() };
+    let numbered = entries.flatten().filter_map(|entry| {
+        let number = entry.file_name().to_str()?.strip_suffix(".log")?.parse::<u64>().ok()?;
+        Some((number, entry.path()))
+    });
+    let mut logs: Vec<(u64, PathBuf)> = numbered.collect();
+    logs.sort();
+    logs.into_iter().map(|(_, path)| path).collect()
+}
+
+fn current_number(db_dir: &Path) -> io::Result<Option<u32>> {
+    let text = fs::read(db_dir.join("CURRENT"))?;
+    let text = std::str::from_utf8(&text).ok();
+    let number = text.and_then(|text| text.strip_prefix(MANIFEST_PREFIX)?.strip_suffix('\n')?.parse().ok());
+    Ok(number)
+}
+
+fn manifest_path(db_dir: &Path, number: u32) -> PathBuf {
+    db_dir.join(format!("{MANIFEST_PREFIX}{number:06}"))
+}

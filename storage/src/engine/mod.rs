@@ -1,0 +1,21 @@
+//! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
+
+mod disk;
+mod endless;
+mod format;
+pub mod high_water;
+pub mod log_scan;
+mod manifest;
+mod mark_keeper;
+mod open;
+mod options;
+mod read;
+mod refusal;
+mod settings;
+mod store;
+mod time_limit;
+
+pub use format::{FORMAT, ROW_FORMAT};
+pub use options::EngineOptions;
+pub use refusal::{CloseError, OpenError, Place};
+pub use store::Engine;

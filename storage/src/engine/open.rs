@@ -1,0 +1,272 @@
+//! Opening: nothing is opened for writing before it is known that nothing acknowledged is missing.
+//!
+//! 1. Lock the high-water mark and read it.
+//! 2. Check CURRENT and the MANIFEST record by record.
+//! 3. Look for a record of the logs that RocksDB's reader would not come back from.
+//! 4. Open read-only, in point-in-time mode, under a time limit, and read the last commit.
+//! 5. Compare it with the mark. If commits are missing, refuse and name them and the first bad record.
+//! 6. Open for writing, under the time limit, and compare again with what was read.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+
+use rocksdb::{DB, WriteBatch};
+
+use crate::family::Family;
+use crate::journal::CommitNumber;
+use crate::journal::layout::read_meta_number;
+use crate::keys::{GivenUpKey, MetaKey};
+use crate::rows::RowError;
+
+use super::EngineOptions;
+use super::endless::{self, Endless};
+use super::format::{FORMAT, ROW_FORMAT};
+use super::high_water::{FoundMark, HighWater, Mark};
+use super::manifest;
+use super::read::{Live, handle};
+use super::refusal::{OpenError, Place};
+use super::settings::{self, Purpose};
+use super::time_limit::{NoResult, within};
+
+/// A database that is open for writing, and that nothing acknowledged is missing from.
+pub(super) struct Opened {
+    pub(super) db: DB,
+    pub(super) db_dir: PathBuf,
+    pub(super) high_water: HighWater,
+    pub(super) last_commit: CommitNumber,
+    /// How often the directory was opened for writing, this time included.
+    pub(super) starts: u64,
+    /// The format that the rows are in.
+    pub(super) row_format: u32,
+}
+
+/// Opens the database of a data directory, or makes one.
+pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
+    fs::create_dir_all(&options.directory).map_err(|source| OpenError::Files {
+        attempt: "create",
+        path: options.directory.clone(),
+        source,
+    })?;
+    let (high_water, found) = HighWater::open(&options.directory)?;
+    let opening = Opening { options, db_dir: options.directory.join("db"), high_water };
+    match opening.known_mark(found)? {
+        Some(mark) if mark != Mark::default() || found != FoundMark::Mark(mark) => opening.open_existing(mark),
+        Some(_) => opening.create(),
+        None => {
+            opening.first_mark()?;
+            opening.create()
+        }
+    }
+}
+
+struct Opening<'a> {
+    options: &'a EngineOptions,
+    db_dir: PathBuf,
+    high_water: HighWater,
+}
+
+/// What the meta rows say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Survey {
+    last_commit: Option<CommitNumber>,
+    format: Option<u32>,
+    row_format: Option<u32>,
+    starts: u64,
+}
+
+/// Why a database did not open.
+#[derive(Debug)]
+enum Closed {
+    TimedOut,
+    Said(String),
+}
+
+impl Opening<'_> {
+    /// The mark to compare with; none for a directory that never held a database.
+    fn known_mark(&self, found: FoundMark) -> Result<Option<Mark>, OpenError> {
+        let what = match found {
+            FoundMark::Mark(mark) => return Ok(Some(mark)),
+            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(None),
+            FoundMark::Missing => "is missing",
+            FoundMark::Damaged => "is damaged",
+        };
+        match self.options.accept_loss_up_to {
+            Some(_) => Ok(Some(Mark::default())),
+            None => Err(OpenError::NoMark { file: self.high_water.path().to_owned(), what }),
+        }
+    }
+
+    /// Writes a mark before there is a database, so that a database without one is always a fault.
+    fn first_mark(&self) -> Result<(), OpenError> {
+        let directory = || File::open(&self.options.directory)?.sync_all();
+        let written = self.high_water.rewrite().and_then(|()| self.high_water.sync()).and_then(|()| directory());
+        written.map_err(|source| self.files("write", source))
+    }
+
+    /// Makes a database, or goes on making one that a crash left half made: the mark was never moved.
+    fn create(self) -> Result<Opened, OpenError> {
+        let db = self.open_for_writing(Purpose::Create)?;
+        let survey = survey(&db).map_err(|error| self.damaged(error.to_string()))?;
+        if survey.last_commit.is_some_and(|last| last > CommitNumber(0)) {
+            let file = self.high_water.path().to_owned();
+            return Err(OpenError::NoMark { file, what: "was never moved" });
+        }
+        self.begin(db, survey, CommitNumber(0))
+    }
+
+    fn open_existing(self, mark: Mark) -> Result<Opened, OpenError> {
+        manifest::check(&self.db_dir, mark.manifest)?;
+        let before = match endless::find(&self.db_dir) {
+            None => self.survey_read_only(self.db_dir.clone(), mark)?,
+            Some(endless) => self.survey_endless(&endless, mark)?,
+        };
+        let purpose = if before.is_some() { Purpose::Open } else { Purpose::OpenDespiteLoss };
+        let db = self.open_for_writing(purpose)?;
+        let now = survey(&db).map_err(|error| self.damaged(error.to_string()))?;
+        if before.is_some_and(|before| before != now) {
+            return Err(self.damaged(format!("it read {before:?} at first and then {now:?}")));
+        }
+        check_formats(&now)?;
+        self.begin(db, now, mark.commit)
+    }
+
+    /// Surveys the database as it will be with the log cut, and cuts it when nothing acknowledged goes with
+    /// it. Cutting an older log than the newest is for an operator to accept.
+    fn survey_endless(&self, endless: &Endless, mark: Mark) -> Result<Option<Survey>, OpenError> {
+        let failed = |attempt| move |source| OpenError::Files { attempt, path: self.db_dir.clone(), source };
+        let survey = if endless.is_newest() {
+            let shadow = endless.shadow(&self.options.directory, &self.db_dir).map_err(failed("copy"))?;
+            self.survey_read_only(shadow.path().to_owned(), mark)?
+        } else if self.gives_up(mark.commit) {
+            None
+        } else {
+            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            return Err(OpenError::Damaged { place: Some(endless.place()), reason });
+        };
+        endless.cut().map_err(failed("cut a log of"))?;
+        Ok(survey)
+    }
+
+    /// What the meta rows say, when nothing is missing; nothing when an operator gives up what a database
+    /// that does not open read-only holds.
+    fn survey_read_only(&self, db_dir: PathBuf, mark: Mark) -> Result<Option<Survey>, OpenError> {
+        let options = self.options.clone();
+        let read = move || {
+            let database = settings::database(&options, Purpose::Open);
+            let db = DB::open_cf_descriptors_read_only(&database, db_dir, settings::families(&options), false);
+            survey(&db.map_err(rocksdb::Error::into_string)?).map_err(|error| error.to_string())
+        };
+        let survey = match flatten(within(self.options.open_limit, read)) {
+            Ok(survey) => survey,
+            Err(Closed::Said(_)) if self.gives_up(mark.commit) => return Ok(None),
+            Err(closed) => return Err(self.closed(closed)),
+        };
+        check_formats(&survey)?;
+        self.check_commits(&survey, mark.commit)?;
+        Ok(Some(survey))
+    }
+
+    fn check_commits(&self, survey: &Survey, marked: CommitNumber) -> Result<(), OpenError> {
+        let last = survey.last_commit.unwrap_or_default();
+        if last < marked && !self.gives_up(marked) {
+            let place = manifest::log_end(&self.db_dir);
+            return Err(OpenError::CommitsMissing { first: last.next(), last: marked, place });
+        }
+        if let Some(Place { file, offset, fault }) = manifest::first_log_fault(&self.db_dir) {
+            let file = file.display();
+            tracing::warn!(%file, offset, %fault, %last, "a log is damaged behind the last acknowledged commit");
+        }
+        Ok(())
+    }
+
+    fn gives_up(&self, marked: CommitNumber) -> bool {
+        self.options.accept_loss_up_to.is_some_and(|accepted| accepted >= marked)
+    }
+
+    fn open_for_writing(&self, purpose: Purpose) -> Result<DB, OpenError> {
+        let (options, db_dir) = (self.options.clone(), self.db_dir.clone());
+        let open = move || {
+            let database = settings::database(&options, purpose);
+            let db = DB::open_cf_descriptors(&database, db_dir, settings::families(&options));
+            db.map_err(rocksdb::Error::into_string)
+        };
+        flatten(within(self.options.open_limit, open)).map_err(|closed| self.closed(closed))
+    }
+
+    /// Notes the start, and with it commits that an operator gave up: their numbers are never used again.
+    fn begin(self, db: DB, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
+        let found = survey.last_commit.unwrap_or_default();
+        let last_commit = found.max(marked);
+        let (starts, row_format) = (survey.starts.saturating_add(1), survey.row_format.unwrap_or(ROW_FORMAT));
+        let meta = handle(&db, Family::Meta);
+        let mut batch = WriteBatch::default();
+        batch.put_cf(meta, MetaKey::Format.encode(), FORMAT.to_be_bytes());
+        batch.put_cf(meta, MetaKey::RowFormat.encode(), row_format.to_be_bytes());
+        batch.put_cf(meta, MetaKey::LastCommit.encode(), last_commit.0.to_be_bytes());
+        batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
+        if found < marked {
+            tracing::warn!(first = %found.next(), last = %marked, "acknowledged commits were given up");
+            batch.put_cf(meta, GivenUpKey(found.next()).encode(), marked.0.to_be_bytes());
+        }
+        let written = db.write_opt(batch, &settings::synced_write());
+        written.map_err(|error| self.damaged(error.into_string()))?;
+        self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
+        let Opening { db_dir, high_water, .. } = self;
+        Ok(Opened { db, db_dir, high_water, last_commit, starts, row_format })
+    }
+
+    /// RocksDB has synced the MANIFEST before it returned from opening.
+    fn mark_start(&self, last_commit: CommitNumber) -> io::Result<()> {
+        self.high_water.advance(last_commit)?;
+        self.high_water.advance_manifest(manifest::position(&self.db_dir)?)?;
+        self.high_water.sync()
+    }
+
+    fn closed(&self, closed: Closed) -> OpenError {
+        match closed {
+            Closed::TimedOut => {
+                OpenError::TimedOut { limit: self.options.open_limit, place: manifest::first_fault(&self.db_dir) }
+            }
+            Closed::Said(reason) if reason.contains("/LOCK") => {
+                OpenError::InUse { directory: self.options.directory.clone() }
+            }
+            Closed::Said(reason) => self.damaged(reason),
+        }
+    }
+
+    fn damaged(&self, reason: String) -> OpenError {
+        let end = || if reason.contains("MANIFEST") { manifest::manifest_end(&self.db_dir) } else { None };
+        OpenError::Damaged { place: manifest::first_fault(&self.db_dir).or_else(end), reason }
+    }
+
+    fn files(&self, attempt: &'static str, source: io::Error) -> OpenError {
+        OpenError::Files { attempt, path: self.high_water.path().to_owned(), source }
+    }
+}
+
+fn flatten<T>(result: Result<Result<T, String>, NoResult>) -> Result<T, Closed> {
+    match result {
+        Ok(result) => result.map_err(Closed::Said),
+        Err(NoResult::TimedOut) => Err(Closed::TimedOut),
+        Err(NoResult::Died) => Err(Closed::Said("the opening thread died".to_owned())),
+    }
+}
+
+fn survey(db: &DB) -> Result<Survey, RowError> {
+    let reader = Live(db);
+    Ok(Survey {
+        last_commit: read_meta_number(&reader, MetaKey::LastCommit)?.map(u64::from_be_bytes).map(CommitNumber),
+        format: read_meta_number(&reader, MetaKey::Format)?.map(u32::from_be_bytes),
+        row_format: read_meta_number(&reader, MetaKey::RowFormat)?.map(u32::from_be_bytes),
+        starts: read_meta_number(&reader, MetaKey::Starts)?.map_or(0, u64::from_be_bytes),
+    })
+}
+
+fn check_formats(survey: &Survey) -> Result<(), OpenError> {
+    match (survey.format, survey.row_format) {
+        (Some(found), _) if found > FORMAT => Err(OpenError::FormatTooNew { found }),
+        (_, Some(found)) if found > ROW_FORMAT => Err(OpenError::RowFormatTooNew { found }),
+        (Some(_) | None, Some(_) | None) => Ok(()),
+    }
+}

@@ -1,0 +1,118 @@
+//! Reads of the database, live or of one moment.
+
+use rocksdb::{ColumnFamily, DB, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
+
+use crate::family::Family;
+use crate::rows::{Direction, RowError, RowPair, RowReader};
+
+/// The handle of a family.
+pub(super) fn handle(db: &DB, family: Family) -> &ColumnFamily {
+    db.cf_handle(family.name()).expect("every family is opened with the database")
+}
+
+fn unreadable(family: Family) -> impl Fn(rocksdb::Error) -> RowError {
+    move |error| RowError::Unreadable { family, reason: error.into_string() }
+}
+
+/// Bounds make an iterator stop at the end of the range instead of reading on to the next live key.
+fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
+    let mut options = ReadOptions::default();
+    options.set_iterate_lower_bound(lower);
+    options.set_iterate_upper_bound(upper);
+    options
+}
+
+fn collect(
+    mut iterator: DBRawIteratorWithThreadMode<'_, DB>,
+    family: Family,
+    direction: Direction,
+    limit: usize,
+) -> Result<Vec<RowPair>, RowError> {
+    let mut pairs = Vec::new();
+    match direction {
+        Direction::Forward => iterator.seek_to_first(),
+        Direction::Backward => iterator.seek_to_last(),
+    }
+    while let (true, Some((key, value))) = (pairs.len() < limit, iterator.item()) {
+        pairs.push((key.to_vec(), value.to_vec()));
+        match direction {
+            Direction::Forward => iterator.next(),
+            Direction::Backward => iterator.prev(),
+        }
+    }
+    // An iterator that met a damaged block looks like one at its end.
+    iterator.status().map_err(unreadable(family))?;
+    Ok(pairs)
+}
+
+/// What is committed now.
+pub(super) struct Live<'a>(pub(super) &'a DB);
+
+impl RowReader for Live<'_> {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        self.0.get_cf(handle(self.0, family), key).map_err(unreadable(family))
+    }
+
+    fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+        let values = self.0.batched_multi_get_cf(handle(self.0, family), keys, false);
+        let value = |value: Result<Option<rocksdb::DBPinnableSlice<'_>>, rocksdb::Error>| {
+            value.map(|value| value.map(|value| value.to_vec())).map_err(unreadable(family))
+        };
+        values.into_iter().map(value).collect()
+    }
+
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError> {
+        if lower >= upper || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let iterator = self.0.raw_iterator_cf_opt(handle(self.0, family), bounded(lower, upper));
+        collect(iterator, family, direction, limit)
+    }
+}
+
+/// What was committed at one moment.
+pub(super) struct Moment<'a> {
+    db: &'a DB,
+    snapshot: SnapshotWithThreadMode<'a, DB>,
+}
+
+impl<'a> Moment<'a> {
+    /// This moment.
+    pub(super) fn now(db: &'a DB) -> Moment<'a> {
+        Moment { db, snapshot: db.snapshot() }
+    }
+}
+
+impl RowReader for Moment<'_> {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        self.snapshot.get_cf(handle(self.db, family), key).map_err(unreadable(family))
+    }
+
+    fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+        let handle = handle(self.db, family);
+        let values = self.snapshot.multi_get_cf(keys.iter().map(|key| (handle, key)));
+        values.into_iter().map(|value| value.map_err(unreadable(family))).collect()
+    }
+
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError> {
+        if lower >= upper || limit == 0 {
+            return Ok(Vec::new());
+        }
+        let iterator = self.snapshot.raw_iterator_cf_opt(handle(self.db, family), bounded(lower, upper));
+        collect(iterator, family, direction, limit)
+    }
+}

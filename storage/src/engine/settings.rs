@@ -1,0 +1,101 @@
+//! The one place that knows RocksDB's options.
+
+use rocksdb::{
+    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DBRecoveryMode, LogLevel, Options,
+    WriteOptions,
+};
+
+use crate::family::Family;
+
+use super::EngineOptions;
+
+/// Bits of the bloom filter per key: ten make one look-up of an absent key in a hundred read a block.
+const BLOOM_BITS_PER_KEY: f64 = 10.0;
+
+/// RocksDB's own log of what it does: bytes per file, and files. Bounded, and of no use to recovery.
+const INFO_LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
+const INFO_LOG_FILES_MAX: usize = 4;
+
+/// A MANIFEST that has grown to this is started anew.
+const MANIFEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What the database is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To make a new one.
+    Create,
+    /// To read or write what is there.
+    Open,
+    /// To write although RocksDB finds logs missing, at an operator's word.
+    OpenDespiteLoss,
+}
+
+/// Options of the database as a whole.
+pub(super) fn database(options: &EngineOptions, purpose: Purpose) -> Options {
+    let mut database = Options::default();
+    database.create_if_missing(purpose == Purpose::Create);
+    database.create_missing_column_families(purpose == Purpose::Create);
+    database.set_paranoid_checks(true);
+    database.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+    database.set_track_and_verify_wals_in_manifest(purpose != Purpose::OpenDespiteLoss);
+    // All families are flushed together, so that whatever is cut off the log, all of them end at one commit.
+    database.set_atomic_flush(true);
+    database.set_unordered_write(false);
+    database.set_enable_pipelined_write(false);
+    database.set_recycle_log_file_num(0);
+    database.set_max_total_wal_size(options.wal_bytes_max);
+    database.set_db_write_buffer_size(options.memtable_bytes);
+    database.set_max_open_files(i32::from(options.open_files_max));
+    database.set_max_manifest_file_size(MANIFEST_BYTES_MAX);
+    database.set_max_background_jobs(background_jobs());
+    database.set_bytes_per_sync(1024 * 1024);
+    quiet(&mut database);
+    database
+}
+
+/// Bounds what RocksDB writes about itself.
+fn quiet(database: &mut Options) {
+    database.set_log_level(LogLevel::Warn);
+    database.set_max_log_file_size(INFO_LOG_BYTES_MAX);
+    database.set_keep_log_file_num(INFO_LOG_FILES_MAX);
+    database.set_stats_dump_period_sec(0);
+    database.set_stats_persist_period_sec(0);
+}
+
+/// Every family, with its options; they share one block cache.
+pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
+    let cache = Cache::new_lru_cache(options.block_cache_bytes);
+    let descriptor = |family: Family| ColumnFamilyDescriptor::new(family.name(), family_options(options, &cache));
+    Family::ALL.into_iter().map(descriptor).collect()
+}
+
+fn family_options(options: &EngineOptions, cache: &Cache) -> Options {
+    let mut tables = BlockBasedOptions::default();
+    tables.set_block_cache(cache);
+    // Full filters: a look-up of an absent key reads nothing. In the cache, so that memory stays bounded.
+    tables.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
+    tables.set_whole_key_filtering(true);
+    tables.set_cache_index_and_filter_blocks(true);
+    tables.set_cache_index_and_filter_blocks_with_high_priority(true);
+    tables.set_pin_l0_filter_and_index_blocks_in_cache(true);
+    let mut family = Options::default();
+    family.set_block_based_table_factory(&tables);
+    family.set_write_buffer_size(options.memtable_bytes / 2);
+    family.set_compression_type(DBCompressionType::Lz4);
+    family.set_bottommost_compression_type(DBCompressionType::Zstd);
+    family.set_level_compaction_dynamic_level_bytes(true);
+    family
+}
+
+fn background_jobs() -> i32 {
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    i32::try_from(cores.clamp(2, 4)).unwrap_or(2)
+}
+
+/// Every write is on the disk when it returns; RocksDB's default is that it is not.
+pub(super) fn synced_write() -> WriteOptions {
+    let mut write = WriteOptions::default();
+    write.set_sync(true);
+    write.set_memtable_insert_hint_per_batch(true);
+    write
+}

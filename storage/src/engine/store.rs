@@ -1,0 +1,316 @@
+//! The journal and the rows, over RocksDB.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::Instant;
+
+use rocksdb::{ColumnFamily, DB, FlushOptions, WriteBatch, WriteOptions};
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+use crate::journal::claims::{Claims, Outcome, Plan};
+use crate::journal::layout::{self, WriteSink};
+use crate::journal::{
+    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
+    Verdict,
+};
+use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore};
+
+use super::disk::DiskReserve;
+use super::high_water::HighWater;
+use super::mark_keeper::MarkKeeper;
+use super::open::{self, Opened};
+use super::read::{Live, Moment, handle};
+use super::refusal::{CloseError, OpenError};
+use super::{EngineOptions, manifest, settings};
+
+/// Merchants that are remembered as caught up: some 30 MB. Past it the gate reads two rows each time.
+const CAUGHT_UP_MAX: usize = 1_000_000;
+
+/// Starts are counted in the upper half of an epoch, claims of one process in the lower.
+const EPOCHS_PER_START: u64 = 1 << 32;
+
+/// The store of one data directory.
+pub struct Engine {
+    db: DB,
+    db_dir: PathBuf,
+    row_format: u32,
+    synced: WriteOptions,
+    claims: Claims,
+    caught_up: RwLock<HashSet<MerchantId>>,
+    /// One write at a time.
+    writer: Mutex<DiskReserve>,
+    last_commit: AtomicU64,
+    high_water: Arc<HighWater>,
+    keeper: Mutex<Option<MarkKeeper>>,
+    /// Why the mark could not be synced.
+    mark_failure: Arc<OnceLock<String>>,
+    /// Why nothing is written any more.
+    stopped: OnceLock<String>,
+}
+
+impl Engine {
+    /// Opens the store of a data directory, or makes one. Nothing acknowledged is missing from what is
+    /// opened, but for what the options give up.
+    ///
+    /// # Errors
+    /// [`OpenError`], with what an operator must know. Nothing was changed.
+    pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
+        let Opened { db, db_dir, high_water, last_commit, starts, row_format } = open::open(options)?;
+        let high_water = Arc::new(high_water);
+        let mark_failure = Arc::new(OnceLock::new());
+        let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&mark_failure));
+        let keeper = keeper.map_err(|source| OpenError::Files {
+            attempt: "start the thread for",
+            path: high_water.path().to_owned(),
+            source,
+        })?;
+        Ok(Engine {
+            db,
+            row_format,
+            synced: settings::synced_write(),
+            claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
+            caught_up: RwLock::default(),
+            writer: Mutex::new(DiskReserve::watch(&db_dir, options.disk_reserve_bytes)),
+            last_commit: AtomicU64::new(last_commit.0),
+            high_water,
+            keeper: Mutex::new(Some(keeper)),
+            mark_failure,
+            stopped: OnceLock::new(),
+            db_dir,
+        })
+    }
+
+    /// The format that the rows are in: below [`super::ROW_FORMAT`] they are to be rebuilt from the log.
+    #[must_use]
+    pub const fn row_format(&self) -> u32 {
+        self.row_format
+    }
+
+    /// Ends cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The directory
+    /// is free once the last handle is dropped.
+    ///
+    /// # Errors
+    /// When a step failed. What was acknowledged is durable all the same.
+    pub fn close(&self) -> Result<(), CloseError> {
+        let _no_writer = self.writer();
+        let first = self.stopped.set("the store is closed".to_owned()).is_ok();
+        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(keeper);
+        if !first {
+            return Ok(());
+        }
+        self.flush().map_err(|error| CloseError { attempt: "flush", reason: error.into_string() })?;
+        self.db.cancel_all_background_work(true);
+        let synced = manifest::position(&self.db_dir)
+            .and_then(|position| self.high_water.advance_manifest(position))
+            .and_then(|()| self.high_water.sync());
+        synced.map_err(|error| CloseError { attempt: "sync the high-water mark", reason: error.to_string() })
+    }
+
+    fn flush(&self) -> Result<(), rocksdb::Error> {
+        let mut flush = FlushOptions::default();
+        flush.set_wait(true);
+        self.db.flush_cfs_opt(&Family::ALL.map(|family| handle(&self.db, family)), &flush)
+    }
+
+    fn writer(&self) -> MutexGuard<'_, DiskReserve> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is answered without a look at the group.
+    fn refusal(&self, disk: &mut DiskReserve, group: &[Append]) -> Option<Verdict> {
+        if let Some(reason) = self.stopped.get() {
+            return Some(Verdict::Unavailable(reason.clone()));
+        }
+        if let Some(reason) = self.mark_failure.get() {
+            // The process must end: without the mark a later start could not tell what is missing.
+            return Some(self.stop(reason));
+        }
+        let byte_count: usize = group.iter().map(Append::byte_count).sum();
+        let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
+        disk.admit(byte_count, Instant::now()).err().map(Verdict::Unavailable)
+    }
+
+    fn stop(&self, reason: &str) -> Verdict {
+        tracing::error!(reason, "the journal stops: a write ended uncertain");
+        // The first reason is the one that counts.
+        drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
+        Verdict::Ambiguous(reason.to_owned())
+    }
+
+    /// Writes a plan, synced, and moves the mark.
+    fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
+        let byte_count = group.iter().map(Append::byte_count).sum();
+        let mut sink = BatchSink::new(&self.db, byte_count);
+        layout::write_plan(group, plan, &mut sink);
+        self.db.write_opt(sink.batch, &self.synced).map_err(rocksdb::Error::into_string)?;
+        let marked = self.high_water.advance(last);
+        marked.map_err(|error| format!("the high-water mark could not be written: {error}"))
+    }
+
+    fn remember_caught_up(&self, merchant_id: MerchantId) {
+        let mut caught_up = self.caught_up.write().unwrap_or_else(PoisonError::into_inner);
+        if caught_up.len() < CAUGHT_UP_MAX {
+            caught_up.insert(merchant_id);
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // The thread goes before the database does.
+        drop(self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+/// Collects the writes of one atomic step.
+struct BatchSink<'a> {
+    batch: WriteBatch,
+    handles: [&'a ColumnFamily; Family::ALL.len()],
+}
+
+impl<'a> BatchSink<'a> {
+    fn new(db: &'a DB, byte_count: usize) -> BatchSink<'a> {
+        let handles = Family::ALL.map(|family| handle(db, family));
+        BatchSink { batch: WriteBatch::with_capacity_bytes(byte_count), handles }
+    }
+}
+
+impl WriteSink for BatchSink<'_> {
+    fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
+        self.batch.put_cf(self.handles[family.index()], key, value);
+    }
+
+    fn delete(&mut self, family: Family, key: &[u8]) {
+        self.batch.delete_cf(self.handles[family.index()], key);
+    }
+}
+
+impl Journal for Engine {
+    fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
+        let claim = self.claims.claim(merchant_id, || layout::read_durable(&Live(&self.db), merchant_id))?;
+        match self.stopped.get() {
+            Some(reason) => Err(JournalError::Stopped { reason: reason.clone() }),
+            None => Ok(claim),
+        }
+    }
+
+    fn release(&self, merchant_id: MerchantId, epoch: Epoch) {
+        self.claims.release(merchant_id, epoch);
+    }
+
+    fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
+        let mut disk = self.writer();
+        if let Some(refusal) = self.refusal(&mut disk, &group) {
+            return vec![refusal; group.len()];
+        }
+        let plan = self.claims.plan(&group, self.last_commit());
+        let Some(last) = plan.last_commit else { return plan.committed() };
+        match self.write(&group, &plan, last) {
+            Ok(()) => {
+                self.last_commit.store(last.0, Ordering::Release);
+                self.claims.settle(&plan.after, Outcome::Written);
+                plan.committed()
+            }
+            Err(reason) => {
+                let verdict = self.stop(&reason);
+                self.claims.settle(&plan.after, Outcome::NotWritten);
+                plan.failed(&verdict)
+            }
+        }
+    }
+
+    fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError> {
+        match self.claims.head(merchant_id) {
+            Some(head) => Ok(head),
+            None => Ok(layout::read_head(&Live(&self.db), merchant_id)?),
+        }
+    }
+
+    fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError> {
+        layout::read_records(&Live(&self.db), merchant_id, from, max)
+    }
+
+    fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError> {
+        layout::read_snapshots(&Live(&self.db), merchant_id, max)
+    }
+
+    fn merchants(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
+        layout::read_merchants(&Live(&self.db), after, max)
+    }
+
+    fn last_commit(&self) -> CommitNumber {
+        CommitNumber(self.last_commit.load(Ordering::Acquire))
+    }
+}
+
+impl RowReader for Engine {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        Live(&self.db).get(family, key)
+    }
+
+    fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+        Live(&self.db).get_many(family, keys)
+    }
+
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError> {
+        Live(&self.db).scan(family, lower, upper, direction, limit)
+    }
+}
+
+impl RowStore for Engine {
+    fn view(&self) -> Box<dyn RowReader + '_> {
+        Box::new(Moment::now(&self.db))
+    }
+
+    fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
+        layout::read_applied(&Live(&self.db), merchant_id)
+    }
+
+    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError> {
+        // Once caught up, always caught up: every append writes head and position together.
+        if self.caught_up.read().unwrap_or_else(PoisonError::into_inner).contains(&merchant_id) {
+            return Ok(Gate::Open);
+        }
+        let moment = Moment::now(&self.db);
+        let applied = layout::read_applied(&moment, merchant_id)?;
+        let head = layout::read_head(&moment, merchant_id)?;
+        if applied != head {
+            return Ok(Gate::Behind { applied, head });
+        }
+        self.remember_caught_up(merchant_id);
+        Ok(Gate::Open)
+    }
+
+    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError> {
+        let _one_at_a_time = self.writer();
+        if let Some(reason) = self.stopped.get() {
+            return Err(RowError::Unwritten { reason: reason.clone() });
+        }
+        let before = self.applied(merchant_id)?;
+        let head = layout::read_head(&Live(&self.db), merchant_id)?;
+        if applied.sequence <= before.sequence || applied.sequence > head.sequence {
+            return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
+        }
+        let mut sink = BatchSink::new(&self.db, 0);
+        layout::write_rows(&rows, &mut sink);
+        layout::write_applied(merchant_id, applied, &mut sink);
+        let written = self.db.write_opt(sink.batch, &self.synced).map_err(rocksdb::Error::into_string);
+        written.map_err(|reason| {
+            self.stop(&reason);
+            RowError::Unwritten { reason }
+        })?;
+        self.claims.rows_moved(merchant_id, applied);
+        Ok(())
+    }
+}

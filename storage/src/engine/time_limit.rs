@@ -1,0 +1,43 @@
+//! Calls that may never come back.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Why there is no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NoResult {
+    /// The call had not ended. Its thread is left alone; there is no way to stop it.
+    TimedOut,
+    /// The call panicked, or the system gave no thread.
+    Died,
+}
+
+/// Runs `call` on a thread of its own and waits for it up to `limit`.
+pub(super) fn within<T: Send + 'static>(
+    limit: Duration,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NoResult> {
+    let (sender, receiver) = channel();
+    // When nobody waits any more, the result is dropped with the channel.
+    let run = move || drop(sender.send(call()));
+    std::thread::Builder::new().name("open".to_owned()).spawn(run).map_err(|_| NoResult::Died)?;
+    receiver.recv_timeout(limit).map_err(|error| match error {
+        RecvTimeoutError::Timeout => NoResult::TimedOut,
+        RecvTimeoutError::Disconnected => NoResult::Died,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_does_not_come_back_is_given_up() {
+        let hang = || loop {
+            std::thread::park();
+        };
+        assert_eq!(within::<()>(Duration::from_millis(10), hang), Err(NoResult::TimedOut));
+        assert_eq!(within(Duration::from_secs(60), || 7), Ok(7));
+        assert_eq!(within::<()>(Duration::from_secs(60), || panic!("as planned")), Err(NoResult::Died));
+    }
+}

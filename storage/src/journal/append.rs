@@ -1,0 +1,111 @@
+//! What an append asks for, and what it answers.
+
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+
+use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head};
+
+/// One merchant's batch: the records of one decision and everything derived from them, written together
+/// or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    /// Whose log.
+    pub merchant_id: MerchantId,
+    /// The claim under which the batch was decided.
+    pub epoch: Epoch,
+    /// The head that it was decided on.
+    pub expected_head: Head,
+    /// The head behind its last record; the expected one when it has none.
+    pub new_head: Head,
+    /// Drawn at random: tells after an uncertain write whether it landed.
+    pub batch_id: BatchId,
+    /// The records, each following the one before. May be none: row writes that no event causes.
+    pub records: Vec<EncodedRecord>,
+    /// The rows that change with them.
+    pub derived: Vec<RowWrite>,
+    /// A snapshot of the state, at `new_head` or before it.
+    pub snapshot: Option<SnapshotWrite>,
+}
+
+impl Append {
+    /// About how many bytes the batch adds to the write: what limits of a queue or a group count.
+    #[must_use]
+    pub fn byte_count(&self) -> usize {
+        let records: usize = self.records.iter().map(|record| record.bytes.len()).sum();
+        let derived: usize = self.derived.iter().map(RowWrite::byte_count).sum();
+        let snapshot = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len());
+        size_of::<Append>() + records + derived + snapshot
+    }
+
+    /// What makes the batch one that could never be written rightly, whatever the heads: a bug of who made it.
+    pub(crate) fn defect(&self) -> Option<&'static str> {
+        let mut head = self.expected_head;
+        for record in &self.records {
+            if !record.claims_to_follow(self.merchant_id, head) {
+                return Some("its records do not follow one another");
+            }
+            head = record.head();
+        }
+        if head != self.new_head {
+            return Some("its new head is not that of its last record");
+        }
+        if self.derived.iter().any(|row| !row.family.takes_rows()) {
+            return Some("it writes rows of a family that takes none");
+        }
+        let at = self.snapshot.as_ref().map(|snapshot| snapshot.at.sequence);
+        (at > Some(self.new_head.sequence)).then_some("its snapshot is ahead of its new head")
+    }
+}
+
+/// One row to write, or with no value, to delete.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RowWrite {
+    /// Where.
+    pub family: Family,
+    /// Under which key, see [`crate::keys`].
+    pub key: Vec<u8>,
+    /// What; nothing deletes the row.
+    pub value: Option<Vec<u8>>,
+}
+
+impl RowWrite {
+    fn byte_count(&self) -> usize {
+        size_of::<RowWrite>() + self.key.len() + self.value.as_ref().map_or(0, Vec::len)
+    }
+}
+
+/// Shows sizes only: values hold what must not reach a log.
+impl std::fmt::Debug for RowWrite {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let value = self.value.as_ref().map(Vec::len);
+        write!(f, "RowWrite({}, key of {} bytes, value of {value:?} bytes)", self.family, self.key.len())
+    }
+}
+
+/// A snapshot to keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnapshotWrite {
+    /// The log up to which the state was folded.
+    pub at: Head,
+    /// The state.
+    pub bytes: Vec<u8>,
+}
+
+/// What became of an append.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is durable, under this number.
+    Committed(CommitNumber),
+    /// A later claim holds the log: this incarnation is dead. Nothing was written.
+    Fenced,
+    /// The log has gone on, or has not come that far, since it was decided. Nothing was written.
+    Stale {
+        /// The head at its turn.
+        durable: Head,
+    },
+    /// Nothing was written; a later one may be.
+    Unavailable(String),
+    /// It may have been written or not, and nobody must answer as if it were known.
+    Ambiguous(String),
+}

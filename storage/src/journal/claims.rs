@@ -1,0 +1,351 @@
+//! Who holds which merchant's log, and what of a group may be written: the rules of an append that every
+//! journal keeps alike, apart from where the bytes go.
+//!
+//! A merchant is here from its first claim until its claim is released. Between [`Claims::plan`] and
+//! [`Claims::settle`] its batches are being written; a claim waits for them, so that the head it returns is
+//! the durable one, and shuts out what the earlier holder still has queued.
+
+use std::collections::HashMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use till_domain::ids::MerchantId;
+
+use super::snapshot::SNAPSHOTS_KEPT;
+use super::{Append, Claim, CommitNumber, Epoch, Head, Sequence, Verdict};
+
+/// What stands on disk about a merchant when it is first claimed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Durable {
+    /// The end of its log.
+    pub(crate) head: Head,
+    /// Up to where its rows are derived.
+    pub(crate) applied: Head,
+    /// Where its snapshots were taken, ascending.
+    pub(crate) snapshots: Vec<Sequence>,
+}
+
+struct Slot {
+    epoch: Epoch,
+    durable: Durable,
+    being_written: bool,
+}
+
+struct Inner {
+    slots: HashMap<MerchantId, Slot>,
+    last_epoch: Epoch,
+    /// Grows whenever something read from disk before may be outdated now.
+    outdated: u64,
+}
+
+/// The claims of one process.
+pub(crate) struct Claims {
+    inner: Mutex<Inner>,
+    settled: Condvar,
+}
+
+/// One batch of a plan.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// To be written under this number. The snapshots at these positions go.
+    Write { commit: CommitNumber, dropped_snapshots: Vec<Sequence>, keeps_snapshot: bool },
+    /// Not to be written.
+    Drop(Verdict),
+}
+
+/// What of a group is to be written.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// One step per batch, in order.
+    pub(crate) steps: Vec<Step>,
+    /// What will be true of each merchant that has a batch in the plan.
+    pub(crate) after: HashMap<MerchantId, Durable>,
+    /// The last number given out, unless nothing is to be written.
+    pub(crate) last_commit: Option<CommitNumber>,
+}
+
+impl Plan {
+    /// The verdicts when the write of the plan went well.
+    pub(crate) fn committed(self) -> Vec<Verdict> {
+        self.verdicts(|commit| Verdict::Committed(commit))
+    }
+
+    /// The verdicts when the write of the plan did not go well.
+    pub(crate) fn failed(self, verdict: &Verdict) -> Vec<Verdict> {
+        self.verdicts(|_| verdict.clone())
+    }
+
+    fn verdicts(self, written: impl Fn(CommitNumber) -> Verdict) -> Vec<Verdict> {
+        let verdict = |step| match step {
+            Step::Write { commit, .. } => written(commit),
+            Step::Drop(verdict) => verdict,
+        };
+        self.steps.into_iter().map(verdict).collect()
+    }
+}
+
+impl Claims {
+    /// No claims yet; epochs will be greater than `last_epoch`.
+    pub(crate) fn new(last_epoch: Epoch) -> Claims {
+        let inner = Inner { slots: HashMap::new(), last_epoch, outdated: 0 };
+        Claims { inner: Mutex::new(inner), settled: Condvar::new() }
+    }
+
+    /// Claims a merchant's log; `load` reads what is on disk, when the merchant is not known yet.
+    pub(crate) fn claim<E>(
+        &self,
+        merchant_id: MerchantId,
+        load: impl Fn() -> Result<Durable, E>,
+    ) -> Result<Claim, E> {
+        let mut inner = self.lock();
+        while !inner.slots.contains_key(&merchant_id) {
+            let outdated = inner.outdated;
+            drop(inner);
+            let durable = load()?;
+            inner = self.lock();
+            if inner.outdated == outdated {
+                let slot = Slot { epoch: inner.last_epoch, durable, being_written: false };
+                inner.slots.entry(merchant_id).or_insert(slot);
+            }
+        }
+        Ok(self.take_over(inner, merchant_id))
+    }
+
+    fn take_over(&self, mut inner: MutexGuard<'_, Inner>, merchant_id: MerchantId) -> Claim {
+        let epoch = Epoch(inner.last_epoch.0.saturating_add(1));
+        inner.last_epoch = epoch;
+        if let Some(slot) = inner.slots.get_mut(&merchant_id) {
+            slot.epoch = epoch;
+        }
+        let being_written = |inner: &mut Inner| inner.slots.get(&merchant_id).is_some_and(|slot| slot.being_written);
+        let inner = self.settled.wait_while(inner, being_written).unwrap_or_else(PoisonError::into_inner);
+        let head = inner.slots.get(&merchant_id).map_or(Head::EMPTY, |slot| slot.durable.head);
+        Claim { epoch, head }
+    }
+
+    /// Forgets the claim of this epoch. A slot that is being written stays, shut to everybody.
+    pub(crate) fn release(&self, merchant_id: MerchantId, epoch: Epoch) {
+        let mut inner = self.lock();
+        let Some(slot) = inner.slots.get_mut(&merchant_id).filter(|slot| slot.epoch == epoch) else { return };
+        slot.epoch = Epoch::default();
+        if !slot.being_written {
+            inner.slots.remove(&merchant_id);
+            inner.outdated = inner.outdated.wrapping_add(1);
+        }
+    }
+
+    /// The durable head of a claimed merchant.
+    pub(crate) fn head(&self, merchant_id: MerchantId) -> Option<Head> {
+        self.lock().slots.get(&merchant_id).map(|slot| slot.durable.head)
+    }
+
+    /// Notes that a merchant's rows were caught up.
+    pub(crate) fn rows_moved(&self, merchant_id: MerchantId, applied: Head) {
+        let mut inner = self.lock();
+        inner.outdated = inner.outdated.wrapping_add(1);
+        if let Some(slot) = inner.slots.get_mut(&merchant_id) {
+            slot.durable.applied = applied;
+        }
+    }
+
+    /// What of the group is to be written, numbered behind `last_commit`. Must be followed by
+    /// [`Claims::settle`].
+    pub(crate) fn plan(&self, group: &[Append], last_commit: CommitNumber) -> Plan {
+        let mut inner = self.lock();
+        let mut plan = Plan { steps: Vec::with_capacity(group.len()), ..Plan::default() };
+        let mut next = last_commit.next();
+        for append in group {
+            let step = inner.step(append, &mut plan.after, next);
+            if matches!(step, Step::Write { .. }) {
+                plan.last_commit = Some(next);
+                next = next.next();
+            }
+            plan.steps.push(step);
+        }
+        for merchant_id in plan.after.keys() {
+            if let Some(slot) = inner.slots.get_mut(merchant_id) {
+                slot.being_written = true;
+            }
+        }
+        plan
+    }
+
+    /// Ends what [`Claims::plan`] began: `after` holds what is true on disk now, or nothing when nothing of
+    /// the plan was written.
+    pub(crate) fn settle(&self, planned: &HashMap<MerchantId, Durable>, outcome: Outcome) {
+        let mut inner = self.lock();
+        for (merchant_id, after) in planned {
+            let Some(slot) = inner.slots.get_mut(merchant_id) else { continue };
+            slot.being_written = false;
+            if outcome == Outcome::Written {
+                slot.durable.clone_from(after);
+            }
+            if slot.epoch == Epoch::default() {
+                inner.slots.remove(merchant_id);
+                inner.outdated = inner.outdated.wrapping_add(1);
+            }
+        }
+        drop(inner);
+        self.settled.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        // Every critical section leaves the slots whole, so that a panic elsewhere does not matter here.
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What became of the write of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// It is on disk.
+    Written,
+    /// It is not, or nobody knows and nothing goes on.
+    NotWritten,
+}
+
+impl Inner {
+    fn step(&self, append: &Append, after: &mut HashMap<MerchantId, Durable>, commit: CommitNumber) -> Step {
+        let slot = self.slots.get(&append.merchant_id).filter(|slot| slot.epoch == append.epoch);
+        let Some(slot) = slot else { return Step::Drop(Verdict::Fenced) };
+        let now = after.get(&append.merchant_id).unwrap_or(&slot.durable);
+        if let Some(refusal) = refusal(append, now) {
+            return Step::Drop(refusal);
+        }
+        let now = after.entry(append.merchant_id).or_insert_with(|| slot.durable.clone());
+        now.head = append.new_head;
+        now.applied = append.new_head;
+        let (keeps_snapshot, dropped_snapshots) = keep_newest(&mut now.snapshots, append);
+        Step::Write { commit, dropped_snapshots, keeps_snapshot }
+    }
+}
+
+fn refusal(append: &Append, now: &Durable) -> Option<Verdict> {
+    if append.expected_head != now.head {
+        return Some(Verdict::Stale { durable: now.head });
+    }
+    if now.applied != now.head {
+        return Some(Verdict::Unavailable("the merchant's rows have not been caught up with its log".to_owned()));
+    }
+    append.defect().map(|defect| Verdict::Unavailable(format!("the batch cannot be written: {defect}")))
+}
+
+/// Adds the append's snapshot and returns whether it is among those to keep, and which ones go.
+fn keep_newest(snapshots: &mut Vec<Sequence>, append: &Append) -> (bool, Vec<Sequence>) {
+    let Some(snapshot) = &append.snapshot else { return (false, Vec::new()) };
+    let at = snapshot.at.sequence;
+    let mut all: Vec<Sequence> = snapshots.iter().copied().filter(|&known| known != at).collect();
+    all.push(at);
+    all.sort_unstable();
+    let mut dropped: Vec<Sequence> = all.drain(..all.len().saturating_sub(SNAPSHOTS_KEPT)).collect();
+    let keeps = !dropped.contains(&at);
+    dropped.retain(|&sequence| sequence != at);
+    *snapshots = all;
+    (keeps, dropped)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::journal::{BatchId, SnapshotWrite};
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
+
+    fn nothing_on_disk() -> Result<Durable, Infallible> {
+        Ok(Durable { head: Head::EMPTY, applied: Head::EMPTY, snapshots: Vec::new() })
+    }
+
+    fn claim(claims: &Claims) -> Claim {
+        claims.claim(MERCHANT, nothing_on_disk).expect("infallible")
+    }
+
+    fn append(epoch: Epoch, snapshot_at: Option<u64>) -> Append {
+        let at = |sequence| Head { sequence: Sequence(sequence), hash: [0; 32] };
+        Append {
+            merchant_id: MERCHANT,
+            epoch,
+            expected_head: Head::EMPTY,
+            new_head: Head::EMPTY,
+            batch_id: BatchId::default(),
+            records: Vec::new(),
+            derived: Vec::new(),
+            snapshot: snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() }),
+        }
+    }
+
+    #[test]
+    fn a_claim_waits_for_the_batch_that_is_being_written_and_fences_the_next_one() {
+        let claims = Arc::new(Claims::new(Epoch(0)));
+        let first = claim(&claims);
+        let plan = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
+        let waiting = std::thread::spawn({
+            let claims = Arc::clone(&claims);
+            move || claim(&claims)
+        });
+        while claims.lock().last_epoch == first.epoch {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!waiting.is_finished(), "the batch is still being written");
+        let late = claims.plan(&[append(first.epoch, None)], CommitNumber(1));
+        assert_eq!(late.steps, [Step::Drop(Verdict::Fenced)]);
+        let head = Head { sequence: Sequence(1), hash: [7; 32] };
+        let after = Durable { head, applied: head, snapshots: Vec::new() };
+        claims.settle(&plan.after.into_keys().map(|merchant_id| (merchant_id, after.clone())).collect(), Outcome::Written);
+        let second = waiting.join().expect("the claim returns");
+        assert_eq!(second.head, head);
+        assert!(second.epoch > first.epoch);
+    }
+
+    #[test]
+    fn a_released_claim_is_fenced_and_its_slot_is_gone_also_when_it_was_being_written() {
+        let claims = Claims::new(Epoch(0));
+        let first = claim(&claims);
+        claims.release(MERCHANT, Epoch(77));
+        assert_eq!(claims.head(MERCHANT), Some(Head::EMPTY), "another epoch's release does nothing");
+        let plan = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
+        claims.release(MERCHANT, first.epoch);
+        assert!(claims.head(MERCHANT).is_some(), "it is being written");
+        claims.settle(&plan.after, Outcome::Written);
+        assert_eq!(claims.head(MERCHANT), None);
+        let late = claims.plan(&[append(first.epoch, None)], CommitNumber(0));
+        assert_eq!(late.steps, [Step::Drop(Verdict::Fenced)]);
+        assert!(claim(&claims).epoch > first.epoch, "epochs never come back");
+    }
+
+    #[test]
+    fn what_was_read_before_a_release_is_read_again() {
+        let claims = Claims::new(Epoch(0));
+        let loads = std::cell::Cell::new(0);
+        let load = || {
+            loads.set(loads.get() + 1);
+            if loads.get() == 1 {
+                let other = claim(&claims);
+                claims.release(MERCHANT, other.epoch);
+            }
+            nothing_on_disk()
+        };
+        claims.claim(MERCHANT, load).expect("infallible");
+        assert_eq!(loads.get(), 2);
+    }
+
+    #[test]
+    fn a_snapshot_older_than_the_two_newest_is_not_written() {
+        let at = |numbers: &[u64]| numbers.iter().copied().map(Sequence).collect::<Vec<_>>();
+        for (known, new, keeps, dropped, kept) in [
+            (at(&[]), 5, true, at(&[]), at(&[5])),
+            (at(&[5]), 9, true, at(&[]), at(&[5, 9])),
+            (at(&[5, 9]), 12, true, at(&[5]), at(&[9, 12])),
+            (at(&[5, 9]), 9, true, at(&[]), at(&[5, 9])),
+            (at(&[5, 9]), 7, true, at(&[5]), at(&[7, 9])),
+            (at(&[5, 9]), 3, false, at(&[]), at(&[5, 9])),
+        ] {
+            let mut snapshots = known.clone();
+            let outcome = keep_newest(&mut snapshots, &append(Epoch(1), Some(new)));
+            assert_eq!((outcome, snapshots), ((keeps, dropped), kept), "{known:?} and {new}");
+        }
+    }
+}

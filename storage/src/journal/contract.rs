@@ -1,0 +1,112 @@
+//! The journal as the actors see it. Nothing above may assume that it is local, or that this process is the
+//! only one.
+
+use till_domain::ids::MerchantId;
+
+use super::{Append, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot, Verdict};
+
+/// Bytes of records that one [`Journal::read`] returns at most, though always one record when there is one:
+/// a reader of a long log asks again.
+pub const READ_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// A hold on one merchant's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// Greater than that of every claim of this merchant before.
+    pub epoch: Epoch,
+    /// The durable head, at the moment of the claim.
+    pub head: Head,
+}
+
+/// One record as it stands in the journal, not yet checked: [`super::record::decode`] does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredRecord {
+    /// The commit that wrote it.
+    pub commit: CommitNumber,
+    /// The record.
+    pub bytes: Vec<u8>,
+}
+
+/// Why the journal could not be read or claimed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JournalError {
+    /// The store did not hand the bytes out; it may do so later.
+    #[error("the store failed to read: {reason}")]
+    Unreadable {
+        /// What the store said.
+        reason: String,
+    },
+    /// What stands under a key is not what was written.
+    #[error("the {what} of {merchant_id} is not what was written")]
+    Damaged {
+        /// Whose.
+        merchant_id: MerchantId,
+        /// What of it.
+        what: &'static str,
+    },
+    /// A record is damaged, or does not follow the one before it.
+    #[error("record {sequence} of {merchant_id} cannot be used")]
+    Record {
+        /// Whose log.
+        merchant_id: MerchantId,
+        /// Where in it.
+        sequence: Sequence,
+        /// What is wrong with it.
+        source: RecordError,
+    },
+    /// A write ended uncertain: nothing goes on before a restart.
+    #[error("the journal has stopped: {reason}")]
+    Stopped {
+        /// What ended uncertain.
+        reason: String,
+    },
+}
+
+/// Every merchant's log.
+pub trait Journal: Send + Sync + 'static {
+    /// Takes hold of a merchant's log: batches of earlier claims are [`Verdict::Fenced`] from now on. Waits
+    /// for a batch of this merchant that is being written.
+    ///
+    /// # Errors
+    /// When the head cannot be read.
+    fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError>;
+
+    /// Gives a claim up. Batches under it are fenced from now on; a later claim is left alone.
+    fn release(&self, merchant_id: MerchantId, epoch: Epoch);
+
+    /// Writes what can be written of the group, in one atomic step that is durable when this returns, and
+    /// answers one verdict per batch in the same order.
+    ///
+    /// A batch whose expected head is not its merchant's head at its turn is dropped alone; a later batch
+    /// of a merchant builds on the earlier ones of the group. After one [`Verdict::Ambiguous`] every later
+    /// append is refused until a restart; never is a write tried again.
+    fn append(&self, group: Vec<Append>) -> Vec<Verdict>;
+
+    /// The durable head of a merchant's log, [`Head::EMPTY`] when there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError>;
+
+    /// At most `max` records and [`READ_BYTES_MAX`] bytes of a merchant's log, from `from` on, in order.
+    /// Fewer than `max` do not mean that the log has ended.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError>;
+
+    /// The merchant's good snapshots, newest first; one with a wrong checksum is left out.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError>;
+
+    /// At most `max` merchants that have a log, with their heads, in order of their ids, behind `after`.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn merchants(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError>;
+
+    /// The number of the last durable commit.
+    fn last_commit(&self) -> CommitNumber;
+}

@@ -1,0 +1,15 @@
+//! Every merchant's log: what a record is, what an append asks for, what it answers.
+
+mod head;
+pub mod record;
+pub mod snapshot;
+mod append;
+mod contract;
+pub(crate) mod claims;
+pub(crate) mod layout;
+
+pub use append::{Append, RowWrite, SnapshotWrite, Verdict};
+pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
+pub use head::{BatchId, CommitNumber, Epoch, Head, Sequence};
+pub use record::{EncodedRecord, Record, RecordError, RecordHeader, RecordType};
+pub use snapshot::StoredSnapshot;

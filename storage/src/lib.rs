@@ -1,0 +1,16 @@
+//! Bytes and files: keys, records, the journal and its group commit, rows and their families, snapshots,
+//! recovery.
+//!
+//! What stands on disk is drawn where it is written: keys in [`keys`], records in [`journal::record`],
+//! snapshots in [`journal::snapshot`], the high-water mark in [`engine::high_water`].
+
+pub mod family;
+pub mod keys;
+pub mod journal;
+pub mod rows;
+pub mod memory;
+pub mod commit;
+pub mod engine;
+pub mod vault;
+pub mod shapes;
+pub mod sandbox_book;

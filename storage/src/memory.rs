@@ -1,0 +1,330 @@
+//! A store in memory that can be told to fail, for tests of everything above.
+//!
+//! It keeps the same keys and values as the one on disk and passes the same conformance suite.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Bound;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+use crate::journal::claims::{Claims, Outcome};
+use crate::journal::layout::{self, WriteSink};
+use crate::journal::{
+    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
+    Verdict,
+};
+use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore};
+
+/// How an append is to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppendFault {
+    /// Nothing is written, and the next append works again.
+    Unavailable,
+    /// The group is written, the caller is not told, and no append works any more.
+    AmbiguousWritten,
+    /// The group is lost, the caller is not told, and no append works any more.
+    AmbiguousLost,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Rows {
+    families: [BTreeMap<Vec<u8>, Vec<u8>>; Family::ALL.len()],
+    last_commit: CommitNumber,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    /// What becomes of the next appends, first the next one; nothing lets it work.
+    appends: VecDeque<Option<AppendFault>>,
+    unreadable: Vec<(Family, Vec<u8>)>,
+    stopped: bool,
+    held: bool,
+}
+
+/// A journal and row store in memory.
+pub struct MemoryStore {
+    claims: Claims,
+    rows: RwLock<Arc<Rows>>,
+    faults: Arc<Mutex<Faults>>,
+    unheld: Condvar,
+    /// One writer at a time.
+    writer: Mutex<()>,
+}
+
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new()
+    }
+}
+
+impl MemoryStore {
+    /// An empty store that does not fail.
+    #[must_use]
+    pub fn new() -> MemoryStore {
+        MemoryStore::holding(Arc::new(Rows::default()), Epoch(0))
+    }
+
+    fn holding(rows: Arc<Rows>, last_epoch: Epoch) -> MemoryStore {
+        MemoryStore {
+            claims: Claims::new(last_epoch),
+            rows: RwLock::new(rows),
+            faults: Arc::default(),
+            unheld: Condvar::new(),
+            writer: Mutex::new(()),
+        }
+    }
+
+    /// The store that the next process would open: what is durable, no claims and no planned failures.
+    #[must_use]
+    pub fn reopened(&self) -> MemoryStore {
+        MemoryStore::holding(self.rows(), Epoch(1 << 32))
+    }
+
+    /// The append after `skipped` further ones fails. An append is one call, whatever the group's size.
+    pub fn fail_append(&self, skipped: usize, fault: AppendFault) {
+        let mut faults = self.faults();
+        let length = faults.appends.len().max(skipped.saturating_add(1));
+        faults.appends.resize(length, None);
+        faults.appends[skipped] = Some(fault);
+    }
+
+    /// From now on reads that touch a key with this prefix fail.
+    pub fn fail_reads(&self, family: Family, prefix: &[u8]) {
+        self.faults().unreadable.push((family, prefix.to_vec()));
+    }
+
+    /// Reads work again.
+    pub fn heal_reads(&self) {
+        self.faults().unreadable.clear();
+    }
+
+    /// From now on appends wait, as for a slow disk, until [`MemoryStore::resume_appends`].
+    pub fn hold_appends(&self) {
+        self.faults().held = true;
+    }
+
+    /// Held appends go on.
+    pub fn resume_appends(&self) {
+        self.faults().held = false;
+        self.unheld.notify_all();
+    }
+
+    /// Every row of a family, in order: for comparing two stores.
+    #[must_use]
+    pub fn dump(&self, family: Family) -> Vec<RowPair> {
+        let pair = |(key, value): (&Vec<u8>, &Vec<u8>)| (key.clone(), value.clone());
+        self.rows().families[family.index()].iter().map(pair).collect()
+    }
+
+    /// Overwrites a row behind the journal's back, as damage would.
+    pub fn damage(&self, family: Family, key: &[u8], value: &[u8]) {
+        self.write(|rows| rows.put(family, key, value));
+    }
+
+    /// Removes a row behind the journal's back.
+    pub fn lose(&self, family: Family, key: &[u8]) {
+        self.write(|rows| rows.delete(family, key));
+    }
+
+    fn rows(&self) -> Arc<Rows> {
+        Arc::clone(&self.rows.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn faults(&self) -> MutexGuard<'_, Faults> {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Rows)) {
+        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut rows));
+    }
+
+    /// Waits while appends are held, then tells what becomes of this one.
+    fn next_fault(&self) -> Result<Option<AppendFault>, Verdict> {
+        let held = |faults: &mut Faults| faults.held;
+        let mut faults = self.unheld.wait_while(self.faults(), held).unwrap_or_else(PoisonError::into_inner);
+        if faults.stopped {
+            return Err(Verdict::Unavailable("an earlier write ended uncertain".to_owned()));
+        }
+        let fault = faults.appends.pop_front().flatten();
+        match fault {
+            Some(AppendFault::Unavailable) => Err(Verdict::Unavailable("planned".to_owned())),
+            Some(AppendFault::AmbiguousWritten | AppendFault::AmbiguousLost) => {
+                faults.stopped = true;
+                Ok(fault)
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn reader(&self) -> MemoryView {
+        MemoryView { rows: self.rows(), faults: Arc::clone(&self.faults) }
+    }
+}
+
+impl WriteSink for Rows {
+    fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
+        self.families[family.index()].insert(key.to_vec(), value.to_vec());
+    }
+
+    fn delete(&mut self, family: Family, key: &[u8]) {
+        self.families[family.index()].remove(key);
+    }
+}
+
+impl Journal for MemoryStore {
+    fn claim(&self, merchant_id: MerchantId) -> Result<Claim, JournalError> {
+        let claim = self.claims.claim(merchant_id, || layout::read_durable(&self.reader(), merchant_id))?;
+        if self.faults().stopped {
+            return Err(JournalError::Stopped { reason: "an earlier write ended uncertain".to_owned() });
+        }
+        Ok(claim)
+    }
+
+    fn release(&self, merchant_id: MerchantId, epoch: Epoch) {
+        self.claims.release(merchant_id, epoch);
+    }
+
+    fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
+        let _one_at_a_time = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = match self.next_fault() {
+            Ok(fault) => fault,
+            Err(refusal) => return vec![refusal; group.len()],
+        };
+        let plan = self.claims.plan(&group, self.rows().last_commit);
+        let written = fault != Some(AppendFault::AmbiguousLost);
+        if written {
+            self.write(|rows| {
+                layout::write_plan(&group, &plan, rows);
+                rows.last_commit = plan.last_commit.unwrap_or(rows.last_commit);
+            });
+        }
+        self.claims.settle(&plan.after, if written { Outcome::Written } else { Outcome::NotWritten });
+        match fault {
+            Some(_) => plan.failed(&Verdict::Ambiguous("planned".to_owned())),
+            None => plan.committed(),
+        }
+    }
+
+    fn head(&self, merchant_id: MerchantId) -> Result<Head, JournalError> {
+        match self.claims.head(merchant_id) {
+            Some(head) => Ok(head),
+            None => Ok(layout::read_head(&self.reader(), merchant_id)?),
+        }
+    }
+
+    fn read(&self, merchant_id: MerchantId, from: Sequence, max: usize) -> Result<Vec<StoredRecord>, JournalError> {
+        layout::read_records(&self.reader(), merchant_id, from, max)
+    }
+
+    fn newest_snapshots(&self, merchant_id: MerchantId, max: usize) -> Result<Vec<StoredSnapshot>, JournalError> {
+        layout::read_snapshots(&self.reader(), merchant_id, max)
+    }
+
+    fn merchants(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
+        layout::read_merchants(&self.reader(), after, max)
+    }
+
+    fn last_commit(&self) -> CommitNumber {
+        self.rows().last_commit
+    }
+}
+
+impl RowReader for MemoryStore {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        self.reader().get(family, key)
+    }
+
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError> {
+        self.reader().scan(family, lower, upper, direction, limit)
+    }
+}
+
+impl RowStore for MemoryStore {
+    fn view(&self) -> Box<dyn RowReader + '_> {
+        Box::new(self.reader())
+    }
+
+    fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError> {
+        layout::read_applied(&self.reader(), merchant_id)
+    }
+
+    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError> {
+        let reader = self.reader();
+        let applied = layout::read_applied(&reader, merchant_id)?;
+        let head = layout::read_head(&reader, merchant_id)?;
+        Ok(if applied == head { Gate::Open } else { Gate::Behind { applied, head } })
+    }
+
+    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError> {
+        let _one_at_a_time = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = self.reader();
+        let before = layout::read_applied(&reader, merchant_id)?;
+        let head = layout::read_head(&reader, merchant_id)?;
+        if applied.sequence <= before.sequence || applied.sequence > head.sequence {
+            return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
+        }
+        self.write(|store| {
+            layout::write_rows(&rows, store);
+            layout::write_applied(merchant_id, applied, store);
+        });
+        self.claims.rows_moved(merchant_id, applied);
+        Ok(())
+    }
+}
+
+/// One moment of the store.
+struct MemoryView {
+    rows: Arc<Rows>,
+    faults: Arc<Mutex<Faults>>,
+}
+
+impl MemoryView {
+    fn check_readable(&self, family: Family, key: &[u8]) -> Result<(), RowError> {
+        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let hit = |(failing, prefix): &(Family, Vec<u8>)| *failing == family && key.starts_with(prefix);
+        if faults.unreadable.iter().any(hit) {
+            return Err(RowError::Unreadable { family, reason: "planned".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl RowReader for MemoryView {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        self.check_readable(family, key)?;
+        Ok(self.rows.families[family.index()].get(key).cloned())
+    }
+
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError> {
+        if lower >= upper {
+            return Ok(Vec::new());
+        }
+        let bounds = (Bound::Included(lower), Bound::Excluded(upper));
+        let range = self.rows.families[family.index()].range::<[u8], _>(bounds);
+        let pairs: Vec<(&Vec<u8>, &Vec<u8>)> = match direction {
+            Direction::Forward => range.take(limit).collect(),
+            Direction::Backward => range.rev().take(limit).collect(),
+        };
+        let pair = |(key, value): (&Vec<u8>, &Vec<u8>)| {
+            self.check_readable(family, key).map(|()| (key.clone(), value.clone()))
+        };
+        pairs.into_iter().map(pair).collect()
+    }
+}

@@ -1,0 +1,126 @@
+//! The row store as those see it who look rows up and list them. It holds committed rows only.
+
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+use crate::journal::{Head, RowWrite};
+
+/// A key and its value.
+pub type RowPair = (Vec<u8>, Vec<u8>);
+
+/// Which way a scan walks its range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// From the lower end up.
+    Forward,
+    /// From the upper end down.
+    Backward,
+}
+
+/// Whether a merchant's rows may be read for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gate {
+    /// They are derived from the whole log.
+    Open,
+    /// They are not: whoever loads the merchant first applies the records between.
+    Behind {
+        /// Up to where they were derived.
+        applied: Head,
+        /// The durable head.
+        head: Head,
+    },
+}
+
+/// Why rows could not be read or written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RowError {
+    /// The store did not hand the bytes out.
+    #[error("the store failed to read {family}: {reason}")]
+    Unreadable {
+        /// Of which family.
+        family: Family,
+        /// What the store said.
+        reason: String,
+    },
+    /// A row of the store's own is not what was written.
+    #[error("the {what} of {merchant_id} is not what was written")]
+    Damaged {
+        /// Whose.
+        merchant_id: MerchantId,
+        /// What of it.
+        what: &'static str,
+    },
+    /// Rows may only move forward, and not past the log.
+    #[error("rows derived up to {applied:?} cannot be moved to {asked:?} with the log at {head:?}")]
+    OutOfOrder {
+        /// Up to where they are derived.
+        applied: Head,
+        /// Where they were to be.
+        asked: Head,
+        /// The durable head.
+        head: Head,
+    },
+    /// The write failed; whether it landed is uncertain, and nothing goes on before a restart.
+    #[error("the store failed to write rows: {reason}")]
+    Unwritten {
+        /// What the store said.
+        reason: String,
+    },
+}
+
+/// Reads of one moment of the store.
+pub trait RowReader {
+    /// The value under a key.
+    ///
+    /// # Errors
+    /// [`RowError::Unreadable`]: a damaged block or a failing disk, never an absent key.
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError>;
+
+    /// The values under several keys, in their order.
+    ///
+    /// # Errors
+    /// As [`RowReader::get`].
+    fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+        keys.iter().map(|key| self.get(family, key)).collect()
+    }
+
+    /// At most `limit` pairs of the range from `lower`, inclusive, to `upper`, exclusive. An empty or inverted range
+    /// has none.
+    ///
+    /// # Errors
+    /// As [`RowReader::get`].
+    fn scan(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, RowError>;
+}
+
+/// The rows of all merchants.
+pub trait RowStore: RowReader + Send + Sync + 'static {
+    /// Reads that all see the same moment: for a page that reads an index and then rows.
+    fn view(&self) -> Box<dyn RowReader + '_>;
+
+    /// The position of the log up to which a merchant's rows are derived.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn applied(&self, merchant_id: MerchantId) -> Result<Head, RowError>;
+
+    /// Whether that position is the durable head. To be asked before rows of a merchant are read for an
+    /// answer without its actor.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError>;
+
+    /// Writes rows derived from records that are durable already, and moves the position on to `applied`.
+    ///
+    /// # Errors
+    /// [`RowError::OutOfOrder`] when `applied` is not ahead of the position or is ahead of the log;
+    /// [`RowError::Unwritten`] when the write failed.
+    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError>;
+}

@@ -1,0 +1,52 @@
+//! Where the lines are kept.
+
+use super::line::BookLine;
+
+/// Lines read one after the other.
+pub type Entries<'a> = Box<dyn Iterator<Item = Result<BookLine, BookError>> + 'a>;
+
+/// Keeps the lines of the book. One writer at a time; readers may be anywhere.
+pub trait Book: Send + 'static {
+    /// The line under a reference.
+    ///
+    /// # Errors
+    /// [`BookError`] when it cannot be read; a missing line is no error.
+    fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError>;
+
+    /// Writes lines, all or none, over those under the same references, and returns when they are on disk.
+    ///
+    /// # Errors
+    /// After [`BookError::TimedOut`] the lines may or may not be in the book: read before writing again.
+    /// After any other error nothing may be written any more: what reached the disk is not known.
+    fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError>;
+
+    /// All lines in the byte order of their references, as they stood at the call.
+    fn entries(&self) -> Entries<'_>;
+}
+
+/// Why the book did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// It did not answer in time.
+    #[error("the sandbox's book did not answer in time")]
+    TimedOut,
+    /// Its store failed.
+    #[error("the sandbox's book cannot be used")]
+    Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A line is not what was written.
+    #[error("the line {reference} of the sandbox's book is damaged: {what}")]
+    Damaged {
+        /// The reference of the line, as far as it is text.
+        reference: String,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// A later version of the program wrote a line: upgrade the program.
+    #[error("the line {reference} of the sandbox's book has the unknown format {found}")]
+    UnknownFormat {
+        /// The reference of the line.
+        reference: String,
+        /// The format byte.
+        found: u8,
+    },
+}

@@ -1,0 +1,140 @@
+//! A line of the book.
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::Money;
+use till_domain::payment::CaptureMode;
+
+/// What the sandbox was asked under one reference, and what it did. A line is never deleted; that of an
+/// authorization changes with what is done to the authorization later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BookLine {
+    /// The caller's reference: 1 to 255 bytes, the line's key.
+    pub reference: String,
+    /// For which merchant.
+    pub merchant: MerchantId,
+    /// For which payment.
+    pub payment: PaymentId,
+    /// How much it was asked to authorize, capture, give up or refund.
+    pub money: Money,
+    /// When it was first asked, by its own clock, in milliseconds since the Unix epoch.
+    pub asked_at_ms: u64,
+    /// What it was asked, and what came of it.
+    pub deed: Deed,
+}
+
+/// What was asked, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Deed {
+    /// To authorize a payment.
+    Authorize {
+        /// With what it is paid.
+        instrument: BookInstrument,
+        /// Whether to capture it at once.
+        capture: CaptureMode,
+        /// What came of it.
+        outcome: AuthorizeOutcome,
+    },
+    /// To do something to an authorization.
+    FollowUp {
+        /// What.
+        what: FollowUp,
+        /// The reference under which it was authorized, which need not be in the book.
+        authorization: String,
+        /// Why it was not done; nothing when it was.
+        declined: Option<DeclineReason>,
+    },
+}
+
+/// What can be done to an authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FollowUp {
+    /// Take the money, or a part and release the rest.
+    Capture,
+    /// Release all of it.
+    Void,
+    /// Give captured money back, or a part.
+    Refund,
+}
+
+/// With what a payment is paid. Of a card, no more than may be shown anywhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BookInstrument {
+    /// A card.
+    Card {
+        /// Its first six digits, in ASCII.
+        first_six: [u8; 6],
+        /// Its last four digits, in ASCII.
+        last_four: [u8; 4],
+    },
+    /// Instalments.
+    Installment {
+        /// The id of the plan: at most 255 bytes.
+        plan: String,
+    },
+}
+
+/// What came of an authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthorizeOutcome {
+    /// The money was set aside.
+    Approved(Standing),
+    /// It was not.
+    Declined(DeclineReason),
+}
+
+/// What has been done to an approved authorization so far, in minor units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Whether captured money is there at once.
+    pub settles_at_once: bool,
+    /// Captured: nothing or once, at most the authorized amount.
+    pub captured_minor: u64,
+    /// Given up: nothing or the authorized amount.
+    pub voided_minor: u64,
+    /// Refunded in all: at most what was captured.
+    pub refunded_minor: u64,
+}
+
+/// Why the sandbox did not do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DeclineReason {
+    /// The issuer declined without saying why.
+    CardDeclined,
+    /// There is not enough money.
+    InsufficientFunds,
+    /// The card is no longer good.
+    ExpiredCard,
+    /// The security code is wrong.
+    IncorrectCvc,
+    /// The acquirer failed.
+    ProcessingError,
+    /// The issuer wants its customer authenticated.
+    AuthenticationRequired,
+    /// No approved authorization of this merchant's payment stands under the reference.
+    UnknownAuthorization,
+    /// The authorization was captured.
+    AlreadyCaptured,
+    /// The authorization was given up.
+    AlreadyVoided,
+    /// Nothing was captured.
+    NotCaptured,
+    /// More than there is, in a void not all of it, or another currency.
+    WrongAmount,
+}
+
+impl DeclineReason {
+    /// Every reason.
+    pub const ALL: [DeclineReason; 11] = [
+        DeclineReason::CardDeclined,
+        DeclineReason::InsufficientFunds,
+        DeclineReason::ExpiredCard,
+        DeclineReason::IncorrectCvc,
+        DeclineReason::ProcessingError,
+        DeclineReason::AuthenticationRequired,
+        DeclineReason::UnknownAuthorization,
+        DeclineReason::AlreadyCaptured,
+        DeclineReason::AlreadyVoided,
+        DeclineReason::NotCaptured,
+        DeclineReason::WrongAmount,
+    ];
+}

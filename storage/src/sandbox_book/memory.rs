@@ -1,0 +1,123 @@
+//! A book in memory, for tests: it can be told to time out or break.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::book::{Book, BookError, Entries};
+use super::line::BookLine;
+
+/// How a write to a [`MemoryBook`] goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NextWrite {
+    /// As it should.
+    Succeeds,
+    /// It times out, and nothing was written.
+    TimesOutUndone,
+    /// It times out, and everything was written.
+    TimesOutDone,
+    /// The book fails for good, and nothing was written.
+    Breaks,
+}
+
+/// A book in memory. Clones are the same book, so that a test keeps one in hand and outlives with it the
+/// acquirer that it gave the other to, as a restart does.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryBook {
+    shared: Arc<Mutex<Shared>>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    lines: BTreeMap<String, BookLine>,
+    next_writes: VecDeque<NextWrite>,
+    writes: u64,
+}
+
+impl MemoryBook {
+    /// An empty book whose writes succeed.
+    #[must_use]
+    pub fn new() -> MemoryBook {
+        MemoryBook::default()
+    }
+
+    /// Says how the next writes go, in turn, after those already said. The writes after them succeed. A
+    /// write carries a whole group of requests.
+    pub fn plan_writes(&self, writes: impl IntoIterator<Item = NextWrite>) {
+        self.with(|shared| shared.next_writes.extend(writes));
+    }
+
+    /// How many writes were tried so far.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.with(|shared| shared.writes)
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Shared) -> T) -> T {
+        act(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Book for MemoryBook {
+    fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError> {
+        Ok(self.with(|shared| shared.lines.get(reference).cloned()))
+    }
+
+    fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError> {
+        self.with(|shared| {
+            shared.writes += 1;
+            let how = shared.next_writes.pop_front().unwrap_or(NextWrite::Succeeds);
+            if matches!(how, NextWrite::Succeeds | NextWrite::TimesOutDone) {
+                shared.lines.extend(lines.iter().map(|line| (line.reference.clone(), line.clone())));
+            }
+            match how {
+                NextWrite::Succeeds => Ok(()),
+                NextWrite::TimesOutUndone | NextWrite::TimesOutDone => Err(BookError::TimedOut),
+                NextWrite::Breaks => Err(BookError::Broken("broken on purpose".into())),
+            }
+        })
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        let lines: Vec<BookLine> = self.with(|shared| shared.lines.values().cloned().collect());
+        Box::new(lines.into_iter().map(Ok))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line_bytes::samples;
+    use super::*;
+
+    fn references(book: &MemoryBook) -> Vec<String> {
+        book.entries().map(|line| line.expect("in memory").reference).collect()
+    }
+
+    #[test]
+    fn clones_are_one_book_and_its_entries_are_in_the_order_of_their_references() {
+        let book = MemoryBook::new();
+        let mut written = samples::every_shape();
+        book.clone().write(&written).expect("succeeds");
+        written.sort_by(|one, other| one.reference.cmp(&other.reference));
+        let expected: Vec<String> = written.iter().map(|line| line.reference.clone()).collect();
+        assert_eq!(references(&book), expected);
+        assert_eq!(book.line(samples::REFERENCE).expect("in memory"), Some(samples::approved()));
+        assert_eq!(book.line("absent").expect("in memory"), None);
+    }
+
+    #[test]
+    fn writes_go_as_planned_and_then_succeed() {
+        let mut book = MemoryBook::new();
+        book.plan_writes([NextWrite::TimesOutUndone, NextWrite::TimesOutDone, NextWrite::Breaks]);
+        let line = |reference| {
+            let mut line = samples::approved();
+            line.reference = String::from(reference);
+            line
+        };
+        assert!(matches!(book.write(&[line("a")]), Err(BookError::TimedOut)));
+        assert!(matches!(book.write(&[line("b")]), Err(BookError::TimedOut)));
+        assert!(matches!(book.write(&[line("c")]), Err(BookError::Broken(_))));
+        assert!(book.write(&[line("d")]).is_ok());
+        assert_eq!(references(&book), ["b", "d"]);
+        assert_eq!(book.writes(), 4);
+    }
+}

@@ -1,0 +1,15 @@
+//! The sandbox acquirer's book: what it was asked and what it did, kept apart from the merchants' logs so
+//! that the two can be held against each other.
+
+mod book;
+mod line;
+mod line_bytes;
+mod memory;
+mod rocks;
+mod totals;
+
+pub use book::{Book, BookError, Entries};
+pub use line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+pub use memory::{MemoryBook, NextWrite};
+pub use rocks::RocksBook;
+pub use totals::{MerchantTotals, totals_by_merchant};

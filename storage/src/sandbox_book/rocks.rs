@@ -1,0 +1,188 @@
+//! The book on disk: a RocksDB of its own in the data directory's `sandbox`, one row per line.
+//!
+//! Its batches are synced before they count, and a torn end of its write-ahead log, which no answer rested
+//! on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, IteratorMode, Options, WriteBatch, WriteOptions,
+};
+
+use super::book::{Book, BookError, Entries};
+use super::line::BookLine;
+use super::line_bytes;
+
+/// Bytes of the memtable. At some 150 bytes a line, 16 MiB are written out every hundred thousand lines.
+const WRITE_BUFFER_BYTES: usize = 16 << 20;
+/// Bytes of cached blocks. Old lines are read only when a payment is captured or refunded later.
+const BLOCK_CACHE_BYTES: usize = 8 << 20;
+/// Bytes of write-ahead log before the memtable is written out: the log that a start reads at most.
+const WAL_BYTES_MAX: u64 = 64 << 20;
+/// Bits of the bloom filter for each key: one absent reference in a hundred costs a read.
+const BLOOM_BITS_PER_KEY: f64 = 10.0;
+/// Open files, so that a large book does not use up the process's.
+const OPEN_FILES_MAX: i32 = 64;
+/// RocksDB's own log files to keep.
+const LOG_FILES_MAX: usize = 2;
+
+/// A book on disk. Clones are the same open book; the last one dropped closes it.
+#[derive(Clone)]
+pub struct RocksBook {
+    db: Arc<DB>,
+}
+
+impl RocksBook {
+    /// Opens the book in a directory for writing, and makes it when there is none. One process at a time.
+    ///
+    /// # Errors
+    /// [`BookError::Broken`] when RocksDB does not open it, for one because another process has.
+    pub fn open(directory: &Path) -> Result<RocksBook, BookError> {
+        let mut options = options();
+        options.create_if_missing(true);
+        let db = DB::open(&options, directory).map_err(broken)?;
+        Ok(RocksBook { db: Arc::new(db) })
+    }
+
+    /// Opens the book in a directory for reading only, as it stands, also while another process writes to
+    /// it: for tools that hold it against the ledger.
+    ///
+    /// # Errors
+    /// [`BookError::Broken`] when there is none or RocksDB does not open it.
+    pub fn open_read_only(directory: &Path) -> Result<RocksBook, BookError> {
+        let db = DB::open_for_read_only(&options(), directory, false).map_err(broken)?;
+        Ok(RocksBook { db: Arc::new(db) })
+    }
+}
+
+impl std::fmt::Debug for RocksBook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RocksBook").field(&self.db.path()).finish()
+    }
+}
+
+impl Book for RocksBook {
+    fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError> {
+        let value = self.db.get_pinned(reference).map_err(broken)?;
+        value.map(|value| line_bytes::decode(reference.as_bytes(), &value)).transpose()
+    }
+
+    fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError> {
+        let mut batch = WriteBatch::default();
+        for line in lines {
+            batch.put(&line.reference, line_bytes::encode(line));
+        }
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true);
+        self.db.write_opt(batch, &synced).map_err(broken)
+    }
+
+    fn entries(&self) -> Entries<'_> {
+        let rows = self.db.iterator(IteratorMode::Start);
+        Box::new(rows.map(|row| {
+            let (key, value) = row.map_err(broken)?;
+            line_bytes::decode(&key, &value)
+        }))
+    }
+}
+
+fn options() -> Options {
+    let mut blocks = BlockBasedOptions::default();
+    blocks.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
+    blocks.set_block_cache(&Cache::new_lru_cache(BLOCK_CACHE_BYTES));
+    let mut options = Options::default();
+    options.set_block_based_table_factory(&blocks);
+    options.set_paranoid_checks(true);
+    options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+    options.set_track_and_verify_wals_in_manifest(true);
+    options.set_max_total_wal_size(WAL_BYTES_MAX);
+    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_max_open_files(OPEN_FILES_MAX);
+    options.set_keep_log_file_num(LOG_FILES_MAX);
+    options
+}
+
+fn broken(error: rocksdb::Error) -> BookError {
+    BookError::Broken(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line_bytes::samples;
+    use super::*;
+
+    fn lines(book: &RocksBook) -> Vec<BookLine> {
+        book.entries().map(|line| line.expect("reads")).collect()
+    }
+
+    fn sorted_samples() -> Vec<BookLine> {
+        let mut lines = samples::every_shape();
+        lines.sort_by(|one, other| one.reference.cmp(&other.reference));
+        lines
+    }
+
+    #[test]
+    fn what_was_written_is_there_after_closing_and_opening_again() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open(directory.path()).expect("opens");
+        book.write(&samples::every_shape()).expect("writes");
+        drop(book);
+        let book = RocksBook::open(directory.path()).expect("opens again");
+        assert_eq!(lines(&book), sorted_samples());
+        assert_eq!(book.line(samples::REFERENCE).expect("reads"), Some(samples::approved()));
+        assert_eq!(book.line("absent").expect("reads"), None);
+    }
+
+    #[test]
+    fn what_was_written_is_there_after_the_process_dies_without_closing() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open(directory.path()).expect("opens");
+        book.write(&samples::every_shape()).expect("writes");
+        let copy = tempfile::tempdir().expect("a directory");
+        for file in std::fs::read_dir(directory.path()).expect("lists") {
+            let file = file.expect("lists");
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).expect("copies");
+        }
+        assert_eq!(lines(&RocksBook::open(copy.path()).expect("opens the copy")), sorted_samples());
+    }
+
+    #[test]
+    fn a_line_written_again_replaces_the_first() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open(directory.path()).expect("opens");
+        book.write(&[samples::approved()]).expect("writes");
+        let mut changed = samples::approved();
+        changed.asked_at_ms = 1;
+        book.write(&[changed.clone()]).expect("writes");
+        assert_eq!(lines(&book), [changed]);
+    }
+
+    #[test]
+    fn a_reader_sees_the_book_while_its_writer_has_it_open_and_a_second_writer_is_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open(directory.path()).expect("opens");
+        book.write(&samples::every_shape()).expect("writes");
+        let reader = RocksBook::open_read_only(directory.path()).expect("opens for reading");
+        assert_eq!(lines(&reader), sorted_samples());
+        assert!(matches!(reader.clone().write(&[samples::approved()]), Err(BookError::Broken(_))));
+        assert!(matches!(RocksBook::open(directory.path()), Err(BookError::Broken(_))));
+    }
+
+    #[test]
+    fn reading_where_no_book_is_fails() {
+        let directory = tempfile::tempdir().expect("a directory");
+        assert!(matches!(RocksBook::open_read_only(&directory.path().join("none")), Err(BookError::Broken(_))));
+    }
+
+    #[test]
+    fn a_row_that_nobody_wrote_is_named_as_damaged() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let book = RocksBook::open(directory.path()).expect("opens");
+        book.db.put("pay_1/authorize", [1, 1, 1]).expect("writes");
+        let error = book.line("pay_1/authorize").expect_err("damaged");
+        assert!(error.to_string().contains("the line pay_1/authorize of the sandbox's book is damaged"), "{error}");
+        assert!(book.entries().next().expect("one row").is_err());
+    }
+}

@@ -1,0 +1,155 @@
+//! What the book comes to, for holding it against the merchants' ledgers.
+
+use std::collections::BTreeMap;
+
+use till_domain::ids::MerchantId;
+use till_domain::payment::CaptureMode;
+
+use super::book::{Book, BookError};
+use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, Standing};
+
+/// What the sandbox did for one merchant. Amounts are sums in minor units of the merchant's currency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MerchantTotals {
+    /// Authorizations approved.
+    pub approved: u64,
+    /// Authorizations declined.
+    pub declined: u64,
+    /// Captures, voids and refunds declined.
+    pub follow_ups_declined: u64,
+    /// Approved in all.
+    pub authorized_minor: u128,
+    /// Captured, at once or later.
+    pub captured_minor: u128,
+    /// Given up.
+    pub voided_minor: u128,
+    /// Refunded.
+    pub refunded_minor: u128,
+}
+
+/// The totals of every merchant in the book.
+///
+/// # Errors
+/// [`BookError`] when a line cannot be read, and [`BookError::Damaged`] also when the lines of captures,
+/// voids and refunds do not come to what stands in the lines of their authorizations.
+pub fn totals_by_merchant(book: &impl Book) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
+    let mut tallies: BTreeMap<MerchantId, Tally> = BTreeMap::new();
+    for line in book.entries() {
+        let line = line?;
+        tallies.entry(line.merchant).or_default().add(&line);
+    }
+    tallies.into_iter().map(|(merchant, tally)| Ok((merchant, tally.check(merchant)?))).collect()
+}
+
+/// One merchant's money counted twice: by what authorizations say was done to them, and by what was done.
+#[derive(Default)]
+struct Tally {
+    totals: MerchantTotals,
+    captured_minor: u128,
+    voided_minor: u128,
+    refunded_minor: u128,
+}
+
+impl Tally {
+    fn add(&mut self, line: &BookLine) {
+        let amount_minor = u128::from(line.money.amount.get());
+        match line.deed {
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
+                self.add_approved(amount_minor, standing, capture);
+            }
+            Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
+            Deed::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
+            Deed::FollowUp { what: FollowUp::Capture, declined: None, .. } => self.captured_minor += amount_minor,
+            Deed::FollowUp { what: FollowUp::Void, declined: None, .. } => self.voided_minor += amount_minor,
+            Deed::FollowUp { what: FollowUp::Refund, declined: None, .. } => self.refunded_minor += amount_minor,
+        }
+    }
+
+    fn add_approved(&mut self, amount_minor: u128, standing: Standing, capture: CaptureMode) {
+        self.totals.approved += 1;
+        self.totals.authorized_minor += amount_minor;
+        self.totals.captured_minor += u128::from(standing.captured_minor);
+        self.totals.voided_minor += u128::from(standing.voided_minor);
+        self.totals.refunded_minor += u128::from(standing.refunded_minor);
+        self.captured_minor += match capture {
+            CaptureMode::Automatic => amount_minor,
+            CaptureMode::Manual => 0,
+        };
+    }
+
+    fn check(self, merchant: MerchantId) -> Result<MerchantTotals, BookError> {
+        let totals = self.totals;
+        let standing = (totals.captured_minor, totals.voided_minor, totals.refunded_minor);
+        if standing == (self.captured_minor, self.voided_minor, self.refunded_minor) {
+            return Ok(totals);
+        }
+        let what = "authorizations do not come to what was captured, voided and refunded";
+        Err(BookError::Damaged { reference: format!("of every payment of {merchant}"), what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::line::DeclineReason;
+    use super::super::line_bytes::samples::{card_line, follow_up_line};
+    use super::super::memory::MemoryBook;
+    use super::*;
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
+
+    fn approved(reference: &str, capture: CaptureMode, standing: Standing) -> BookLine {
+        card_line(reference, capture, AuthorizeOutcome::Approved(standing))
+    }
+
+    fn totals(lines: &[BookLine]) -> Result<BTreeMap<MerchantId, MerchantTotals>, BookError> {
+        let mut book = MemoryBook::new();
+        book.write(lines).expect("succeeds");
+        totals_by_merchant(&book)
+    }
+
+    #[test]
+    fn totals_count_each_merchants_money_and_declines() {
+        let refunded = Standing { captured_minor: 10_000, refunded_minor: 10_000, ..Standing::default() };
+        let voided = Standing { voided_minor: 10_000, ..Standing::default() };
+        let mut elsewhere = approved("f", CaptureMode::Manual, Standing::default());
+        elsewhere.merchant = MerchantId::from_bytes([0xcc; 16]);
+        let found = totals(&[
+            approved("a", CaptureMode::Automatic, refunded),
+            follow_up_line("a refund", FollowUp::Refund, None),
+            follow_up_line("a refund again", FollowUp::Refund, Some(DeclineReason::WrongAmount)),
+            approved("b", CaptureMode::Manual, voided),
+            follow_up_line("b void", FollowUp::Void, None),
+            approved("c", CaptureMode::Manual, Standing { captured_minor: 10_000, ..Standing::default() }),
+            follow_up_line("c capture", FollowUp::Capture, None),
+            card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
+            elsewhere.clone(),
+        ])
+        .expect("agrees");
+        let expected = MerchantTotals {
+            approved: 3,
+            declined: 1,
+            follow_ups_declined: 1,
+            authorized_minor: 30_000,
+            captured_minor: 20_000,
+            voided_minor: 10_000,
+            refunded_minor: 10_000,
+        };
+        let idle = MerchantTotals { approved: 1, authorized_minor: 10_000, ..MerchantTotals::default() };
+        assert_eq!(found, BTreeMap::from([(MERCHANT, expected), (elsewhere.merchant, idle)]));
+    }
+
+    #[test]
+    fn an_empty_book_has_no_totals() {
+        assert_eq!(totals(&[]).expect("agrees"), BTreeMap::new());
+    }
+
+    #[test]
+    fn a_capture_a_void_or_a_refund_that_its_authorization_does_not_know_is_found() {
+        for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
+            let lines = [approved("a", CaptureMode::Manual, Standing::default()), follow_up_line("b", what, None)];
+            assert!(matches!(totals(&lines), Err(BookError::Damaged { .. })), "{what:?}");
+        }
+        let never_captured = approved("a", CaptureMode::Automatic, Standing::default());
+        assert!(matches!(totals(&[never_captured]), Err(BookError::Damaged { .. })));
+    }
+}

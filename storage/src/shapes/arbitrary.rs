@@ -1,0 +1,554 @@
+//! Values of the domain drawn at random, for tests of round trips.
+
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
+use till_domain::command::{Caller, IdempotencyScope};
+use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
+use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
+use till_domain::ids::{Id, IdPosition, RawId};
+use till_domain::key::{ApiKey, KeyDigest};
+use till_domain::ledger::{
+    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
+};
+use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
+use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::records::{AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single};
+use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
+use till_domain::text::{
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
+    TimeZone,
+};
+use till_domain::time::Millis;
+
+/// A source of values: the choices that proptest made, so that it can shrink them. It ends in zeros.
+pub(super) struct Draw {
+    choices: std::vec::IntoIter<u64>,
+}
+
+impl Draw {
+    pub(super) fn new(choices: Vec<u64>) -> Draw {
+        Draw { choices: choices.into_iter() }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.choices.next().unwrap_or(0)
+    }
+
+    /// A number of every magnitude, so that every length of an encoded number occurs.
+    fn magnitude(&mut self) -> u64 {
+        let number = self.number();
+        number >> (number % 64)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.number() % u64::try_from(end).expect("small")).expect("small")
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    pub(super) fn bytes<const N: usize>(&mut self) -> [u8; N] {
+        let word = self.number().to_be_bytes();
+        std::array::from_fn(|index| word[index % 8].wrapping_add(u8::try_from(index / 8).expect("small")))
+    }
+
+    pub(super) fn id<T: Id>(&mut self) -> T {
+        T::from_raw(RawId::from_bytes(self.bytes()))
+    }
+
+    fn text(&mut self) -> String {
+        let alphabet = ['a', 'Z', '0', '@', '|', ' ', 'é', '\u{1F4B3}', '\0'];
+        (0..self.below(12)).map(|_| self.one_of(&alphabet)).collect()
+    }
+
+    fn flag(&mut self) -> bool {
+        self.number() % 2 == 1
+    }
+
+    fn maybe<T>(&mut self, value: impl FnOnce(&mut Draw) -> T) -> Option<T> {
+        self.flag().then(|| value(self))
+    }
+
+    fn list<T>(&mut self, max: usize, value: impl Fn(&mut Draw) -> T) -> Vec<T> {
+        (0..self.below(max + 1)).map(|_| value(self)).collect()
+    }
+
+    fn millis(&mut self) -> Millis {
+        Millis(self.magnitude())
+    }
+
+    fn amount(&mut self) -> AmountMinor {
+        AmountMinor::new(self.magnitude() % AMOUNT_MAX_MINOR + 1).expect("in range")
+    }
+
+    fn currency(&mut self) -> Currency {
+        Currency::from_bytes(self.one_of(&[*b"THB", *b"JPY", *b"EUR"]))
+    }
+
+    fn money(&mut self) -> Money {
+        Money { amount: self.amount(), currency: self.currency() }
+    }
+
+    pub(super) fn external_id(&mut self) -> ExternalId {
+        ExternalId::from_stored(self.text())
+    }
+
+    fn email(&mut self) -> Email {
+        Email::from_stored(self.text())
+    }
+
+    fn contact(&mut self) -> Contact {
+        Contact {
+            email: self.maybe(Draw::email),
+            mobile: self.maybe(|draw| Mobile::from_stored(draw.text())),
+            name: self.maybe(|draw| PersonName::from_stored(draw.text())),
+        }
+    }
+
+    fn profile(&mut self) -> Profile {
+        Profile {
+            name: Name::from_stored(self.text()),
+            currency: self.currency(),
+            time_zone: TimeZone::from_stored(self.text()),
+            settlement_delay_seconds: self.magnitude(),
+            support_email: self.maybe(Draw::email),
+            created_at: self.millis(),
+            suspended: self.flag(),
+        }
+    }
+
+    fn method(&mut self) -> PaymentMethod {
+        self.one_of(&PaymentMethod::ALL)
+    }
+
+    fn integration(&mut self) -> Integration {
+        let basis_points = u16::try_from(self.below(10_001)).expect("small");
+        Integration {
+            acquirer: AcquirerName::Sandbox,
+            enabled: self.flag(),
+            authorizes_without_capture: self.flag(),
+            fee: FeeRate { basis_points, fixed_minor: self.magnitude() },
+        }
+    }
+
+    fn api_key(&mut self) -> ApiKey {
+        ApiKey {
+            id: self.id(),
+            digest: KeyDigest(self.bytes()),
+            display: self.text(),
+            name: Name::from_stored(self.text()),
+            api_version: self.text(),
+            created_at: self.millis(),
+            expires_at: self.maybe(Draw::millis),
+            revoked_at: self.maybe(Draw::millis),
+        }
+    }
+
+    fn installation(&mut self) -> Installation {
+        Installation {
+            id: self.id(),
+            name: Name::from_stored(self.text()),
+            platform: self.one_of(&Platform::ALL),
+            identifier: InstallationIdentifier::from_stored(self.text()),
+            created_at: self.millis(),
+        }
+    }
+
+    fn card_facts(&mut self) -> CardFacts {
+        let schemes = [
+            CardScheme::Visa,
+            CardScheme::Mastercard,
+            CardScheme::Amex,
+            CardScheme::Jcb,
+            CardScheme::UnionPay,
+            CardScheme::Discover,
+            CardScheme::Diners,
+            CardScheme::Other,
+        ];
+        let year = u16::try_from(self.below(65_536)).expect("small");
+        CardFacts {
+            scheme: self.one_of(&schemes),
+            first_digits: self.text(),
+            last_digits: self.text(),
+            expiry: CardExpiry { year, month: u8::try_from(self.below(256)).expect("small") },
+            holder: HolderName::from_stored(self.text()),
+            fingerprint: CardFingerprint(self.bytes()),
+        }
+    }
+
+    fn usage(&mut self) -> TokenUsage {
+        self.one_of(&TokenUsage::ALL)
+    }
+
+    fn token(&mut self) -> Token {
+        Token {
+            id: self.id(),
+            installation_id: self.id(),
+            card: self.card_facts(),
+            usage: self.usage(),
+            created_at: self.millis(),
+            expires_at: self.maybe(Draw::millis),
+            used: self.flag(),
+        }
+    }
+
+    fn instrument(&mut self) -> Instrument {
+        match self.below(4) {
+            0 => Instrument::UnnamedCard,
+            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_facts() },
+            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_facts() },
+            _ => Instrument::Installment {
+                plan: self.one_of(&InstallmentPlan::ALL),
+                interest_bearer: self.one_of(&InterestBearer::ALL),
+            },
+        }
+    }
+
+    fn customer_ref(&mut self) -> CustomerRef {
+        if self.flag() { CustomerRef::Own(self.id()) } else { CustomerRef::External(self.external_id()) }
+    }
+
+    fn session(&mut self) -> Session {
+        Session {
+            id: self.id(),
+            installation_id: self.id(),
+            money: self.money(),
+            instrument: self.instrument(),
+            customer: CustomerFields { id: self.maybe(Draw::customer_ref), contact: self.contact() },
+            created_at: self.millis(),
+            expires_at: self.millis(),
+            payment_id: self.maybe(Draw::id),
+        }
+    }
+
+    fn customer(&mut self) -> Customer {
+        let Contact { email, mobile, name } = self.contact();
+        Customer {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            email,
+            mobile,
+            name,
+            default_card_id: self.maybe(Draw::id),
+            created_at: self.millis(),
+            updated_at: self.millis(),
+        }
+    }
+
+    fn card(&mut self) -> Card {
+        Card {
+            id: self.id(),
+            customer_id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            card: self.card_facts(),
+            created_at: self.millis(),
+        }
+    }
+
+    fn authorization(&mut self) -> Authorization {
+        Authorization { acquirer_reference: self.text(), at: self.millis(), lapses_at: self.maybe(Draw::millis) }
+    }
+
+    fn capture(&mut self) -> Capture {
+        Capture {
+            amount_minor: self.magnitude(),
+            fee_minor: self.magnitude(),
+            transaction_id: self.id(),
+            at: self.millis(),
+            settles_at: self.millis(),
+        }
+    }
+
+    fn failure(&mut self) -> Failure {
+        Failure { code: self.text(), message: self.text() }
+    }
+
+    fn payment(&mut self) -> Payment {
+        Payment {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            session_id: self.id(),
+            status: self.one_of(&PaymentStatus::ALL),
+            money: self.money(),
+            instrument: self.instrument(),
+            acquirer: AcquirerName::Sandbox,
+            capture_mode: self.one_of(&[CaptureMode::Automatic, CaptureMode::Manual]),
+            return_url: ReturnUrl::from_stored(self.text()),
+            customer_id: self.maybe(Draw::id),
+            contact: self.contact(),
+            save_card: self.maybe(|draw| draw.one_of(&SaveCard::ALL)),
+            created_at: self.millis(),
+            authorization: self.maybe(Draw::authorization),
+            capture: self.maybe(Draw::capture),
+            failure: self.maybe(Draw::failure),
+            refunded_minor: self.magnitude(),
+        }
+    }
+
+    fn effect(&mut self) -> Effect {
+        let kind = self.one_of(&[EffectKind::Authorize, EffectKind::Void]);
+        Effect { payment_id: self.id(), kind, opened_at: self.millis() }
+    }
+
+    fn timer(&mut self) -> Timer {
+        let kind = if self.flag() { TimerKind::Settle(self.id()) } else { TimerKind::Lapse(self.id()) };
+        Timer { due: self.millis(), kind }
+    }
+
+    fn direction(&mut self) -> Direction {
+        self.one_of(&[Direction::Credit, Direction::Debit])
+    }
+
+    fn entry_type(&mut self) -> EntryType {
+        self.one_of(&[EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee])
+    }
+
+    fn entry_status(&mut self) -> EntryStatus {
+        self.one_of(&[EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled])
+    }
+
+    fn cause(&mut self) -> Cause {
+        if self.flag() { Cause::Topup(self.id()) } else { Cause::Capture(self.id()) }
+    }
+
+    fn leg(&mut self) -> Leg {
+        let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
+        Leg {
+            entry_id: self.id(),
+            account: self.one_of(&accounts),
+            direction: self.direction(),
+            entry_type: self.entry_type(),
+            amount: self.amount(),
+        }
+    }
+
+    fn transaction(&mut self) -> Transaction {
+        Transaction {
+            id: self.id(),
+            cause: self.cause(),
+            currency: self.currency(),
+            legs: self.list(4, Draw::leg),
+            status: self.entry_status(),
+            created_at: self.millis(),
+            settles_at: self.maybe(Draw::millis),
+            effective_at: self.maybe(Draw::millis),
+            canceled_at: self.maybe(Draw::millis),
+        }
+    }
+
+    fn entry(&mut self) -> Entry {
+        Entry {
+            id: self.id(),
+            transaction_id: self.id(),
+            direction: self.direction(),
+            entry_type: self.entry_type(),
+            amount: self.amount(),
+            currency: self.currency(),
+            status: self.entry_status(),
+            cause: self.cause(),
+            created_at: self.millis(),
+            effective_at: self.maybe(Draw::millis),
+            canceled_at: self.maybe(Draw::millis),
+        }
+    }
+
+    fn topup(&mut self) -> Topup {
+        Topup {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            amount: self.amount(),
+            transaction_id: self.id(),
+            created_at: self.millis(),
+        }
+    }
+
+    fn totals(&mut self) -> BalanceTotals {
+        BalanceTotals {
+            effective_credit_minor: self.magnitude(),
+            effective_debit_minor: self.magnitude(),
+            held_credit_minor: self.magnitude(),
+            held_fee_minor: self.magnitude(),
+        }
+    }
+
+    fn activity(&mut self) -> Activity {
+        let actor = match self.below(3) {
+            0 => Actor::User { email: self.maybe(Draw::email) },
+            1 => Actor::ApiKey(self.id()),
+            _ => Actor::System,
+        };
+        Activity {
+            id: self.id(),
+            at: self.millis(),
+            activity_type: self.one_of(&[ActivityType::PaymentCaptured, ActivityType::PaymentVoided]),
+            actor,
+            object: ActivityObject::Payment(self.id()),
+        }
+    }
+
+    fn idempotency_key(&mut self) -> IdempotencyKey {
+        IdempotencyKey::from_stored(self.text())
+    }
+
+    fn scope(&mut self) -> IdempotencyScope {
+        IdempotencyScope { installation_id: self.maybe(Draw::id), endpoint: self.text(), key: self.idempotency_key() }
+    }
+
+    fn answer(&mut self) -> Answer {
+        match self.below(8) {
+            0 => Answer::Merchant(self.id()),
+            1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
+            2 => Answer::Installation(self.id()),
+            3 => Answer::Topup(self.id()),
+            4 => Answer::Token(self.id()),
+            5 => Answer::Session(self.id()),
+            6 => Answer::Payment(self.id()),
+            _ => Answer::Changed(self.flag()),
+        }
+    }
+
+    fn stored_answer(&mut self) -> StoredAnswer {
+        StoredAnswer { fingerprint: self.bytes(), answer: self.answer(), expires_at: self.millis() }
+    }
+
+    fn caller(&mut self) -> Caller {
+        match self.below(4) {
+            0 => Caller::ApiKey(self.id()),
+            1 => Caller::Sdk(self.id()),
+            2 => Caller::Operator,
+            _ => Caller::System,
+        }
+    }
+
+    fn event(&mut self) -> Event {
+        match self.below(21) {
+            0 => Event::MerchantCreated {
+                merchant_id: self.id(),
+                profile: self.profile(),
+                integrations: self.list(3, |draw| (draw.method(), draw.integration())),
+            },
+            1 => Event::SuspensionChanged { suspended: self.flag() },
+            2 => Event::KeyGenerated { merchant_id: self.id(), key: self.api_key() },
+            3 => Event::KeyRevoked { key_id: self.id(), at: self.millis() },
+            4 => Event::InstallationAdded(self.installation()),
+            5 => Event::PaymentMethodConfigured { method: self.method(), integration: self.integration() },
+            6 => Event::BalanceOpened,
+            7 => Event::TopupAdded { topup: self.topup(), transaction: self.transaction() },
+            8 => Event::CardTokenized(self.token()),
+            9 => Event::SessionCreated { session: self.session(), token_used_up: self.maybe(Draw::id) },
+            10 => Event::CustomerCreated(self.customer()),
+            11 => Event::CustomerUpdated { before: self.customer(), after: self.customer() },
+            12 => Event::PaymentInitiated { payment: self.payment(), effect: self.effect() },
+            13 => Event::PaymentAuthorized { payment_id: self.id(), authorization: self.authorization() },
+            14 => Event::PaymentFailed {
+                payment_id: self.id(),
+                released_minor: self.magnitude(),
+                failure: self.failure(),
+            },
+            15 => Event::PaymentCaptured {
+                payment_id: self.id(),
+                released_minor: self.magnitude(),
+                capture: self.capture(),
+                transaction: self.transaction(),
+                activity: self.activity(),
+            },
+            16 => Event::CardSaved { card: self.card(), is_default: self.flag(), at: self.millis() },
+            17 => Event::DefaultCardSet { customer_id: self.id(), card_id: self.id(), at: self.millis() },
+            18 => Event::AuthorizationLapsed { payment_id: self.id(), effect: self.effect(), lapses_at: self.millis() },
+            19 => Event::PaymentVoided {
+                payment_id: self.id(),
+                released_minor: self.magnitude(),
+                activity: self.activity(),
+            },
+            _ => Event::TransactionSettled {
+                transaction_id: self.id(),
+                settles_at: self.millis(),
+                credit_minor: self.magnitude(),
+                fee_minor: self.magnitude(),
+                at: self.millis(),
+            },
+        }
+    }
+
+    pub(super) fn mutation(&mut self) -> Mutation {
+        Mutation {
+            at: self.millis(),
+            caller: self.caller(),
+            last_id: self.position(),
+            answer: self.maybe(|draw| (draw.scope(), draw.stored_answer())),
+            events: self.list(4, Draw::event),
+        }
+    }
+
+    fn position(&mut self) -> IdPosition {
+        IdPosition { millis: self.magnitude(), counter: u16::try_from(self.below(65_536)).expect("small") }
+    }
+
+    pub(super) fn state(&mut self) -> MerchantState {
+        MerchantState {
+            profile: self.maybe(Draw::profile),
+            keys: self.list(3, Draw::api_key).into_iter().map(|key| (key.id, key)).collect(),
+            installations: self.list(3, Draw::installation).into_iter().map(|made| (made.id, made)).collect(),
+            integrations: self.list(3, |draw| (draw.method(), draw.integration())).into_iter().collect(),
+            balance: self.maybe(Draw::totals),
+            reserved_minor: self.magnitude(),
+            last_at: self.millis(),
+            last_id: self.position(),
+        }
+    }
+
+    pub(super) fn row(&mut self) -> (AnyKey, AnyRow) {
+        /// A row that tells its key by the given field.
+        macro_rules! under {
+            ($table:ident, $row:expr, $id:ident) => {{
+                let row = $row;
+                (AnyKey::$table(row.$id), AnyRow::$table(row))
+            }};
+        }
+        match self.below(27) {
+            0 => (AnyKey::Profiles(Single), AnyRow::Profiles(self.profile())),
+            1 => under!(ApiKeys, self.api_key(), id),
+            2 => under!(Installations, self.installation(), id),
+            3 => (AnyKey::Integrations(self.method()), AnyRow::Integrations(self.integration())),
+            4 => (AnyKey::Balances(Single), AnyRow::Balances(self.totals())),
+            5 => under!(Tokens, self.token(), id),
+            6 => under!(Sessions, self.session(), id),
+            7 => under!(Payments, self.payment(), id),
+            8 => under!(Customers, self.customer(), id),
+            9 => under!(Cards, self.card(), id),
+            10 => under!(Topups, self.topup(), id),
+            11 => under!(Transactions, self.transaction(), id),
+            12 => under!(Entries, self.entry(), id),
+            13 => under!(Activities, self.activity(), id),
+            14 => (AnyKey::Answers(self.scope()), AnyRow::Answers(self.stored_answer())),
+            15 => (AnyKey::PaymentsByExternalId(self.external_id()), AnyRow::PaymentsByExternalId(self.id())),
+            16 => (AnyKey::CustomersByExternalId(self.external_id()), AnyRow::CustomersByExternalId(self.id())),
+            17 => (AnyKey::CustomersByEmail(self.email()), AnyRow::CustomersByEmail(self.id())),
+            18 => {
+                let mobile = Mobile::from_stored(self.text());
+                (AnyKey::CustomersByMobile(mobile), AnyRow::CustomersByMobile(self.id()))
+            }
+            19 => (AnyKey::CardsByExternalId(self.external_id()), AnyRow::CardsByExternalId(self.id())),
+            20 => {
+                let key = (self.id(), CardFingerprint(self.bytes()));
+                (AnyKey::CardsByFingerprint(key), AnyRow::CardsByFingerprint(self.id()))
+            }
+            21 => (AnyKey::TopupsByExternalId(self.external_id()), AnyRow::TopupsByExternalId(self.id())),
+            22 => under!(Effects, self.effect(), payment_id),
+            23 => (AnyKey::Timers(self.timer()), AnyRow::Timers(Present)),
+            24 => {
+                let owner = KeyOwner { merchant_id: self.id(), key_id: self.id() };
+                (AnyKey::KeyDirectory(KeyDigest(self.bytes())), AnyRow::KeyDirectory(owner))
+            }
+            25 => (AnyKey::MerchantDirectory(self.id()), AnyRow::MerchantDirectory(self.millis())),
+            _ => {
+                let created =
+                    CreatedMerchant { merchant_id: self.id(), fingerprint: self.bytes(), expires_at: self.millis() };
+                (AnyKey::CreatedMerchants(self.idempotency_key()), AnyRow::CreatedMerchants(created))
+            }
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The one place that calls bincode: how numbers, texts and lists become bytes.
+//!
+//! Every value on disk is one format byte, then bincode 2.0.1 in the configuration `standard`, big-endian:
+//!
+//! | what | bytes |
+//! |---|---|
+//! | `u8`, `bool` | itself; a bool is 0 or 1 |
+//! | `u16`, `u32`, `u64`, lengths, positions of variants | below 251: one byte; else 251, 252 or 253, and then 2, 4 or 8 bytes, big-endian |
+//! | `[u8; N]` | its N bytes, without a length |
+//! | `String`, `Vec` | length, then the UTF-8 bytes or the items |
+//! | `Option` | 0, or 1 and the value |
+//! | a struct, a tuple | its fields in order |
+//! | an enum | the position of the variant, then its fields |
+//!
+//! The library reads no shape of a newer version by chance: an added field breaks old bytes even when it is
+//! optional. So shapes are frozen, and the format byte in front names the version of the whole.
+
+use bincode::config::{BigEndian, Configuration, Limit, Varint};
+pub(super) use bincode::{Decode, Encode};
+use till_domain::records::Unreadable;
+
+use crate::vault::SealedError;
+
+/// Most bytes that reading one value may claim: 8 MiB, the longest body of a journal record. The library
+/// counts the size in memory of what it reads.
+pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+
+/// What is longer is read back before it is handed out, since a value may claim more memory than it has
+/// bytes: 8 KiB, times the largest claim for one byte (an item of a list, below 1 KiB), is within the limit.
+const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
+
+const _: () = assert!(READ_BACK_ABOVE_BYTES * 1024 <= DECODE_LIMIT_BYTES);
+
+const CONFIG: Configuration<BigEndian, Varint, Limit<DECODE_LIMIT_BYTES>> =
+    bincode::config::standard().with_big_endian().with_variable_int_encoding().with_limit::<DECODE_LIMIT_BYTES>();
+
+/// Why bytes on disk are no value of the domain.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// There is not even a format byte.
+    #[error("the {what} has no bytes")]
+    Empty {
+        /// What was read.
+        what: &'static str,
+    },
+    /// A later version of the program wrote it: upgrade the program.
+    #[error("the {what} has format {found}, which this program does not know")]
+    UnknownFormat {
+        /// What was read.
+        what: &'static str,
+        /// The format byte.
+        found: u8,
+    },
+    /// The bytes are not those of the shape: damage, or a variant of a later version.
+    #[error("the {what} cannot be decoded: {reason}")]
+    Undecodable {
+        /// What was read.
+        what: &'static str,
+        /// What the library said.
+        reason: String,
+    },
+    /// More bytes follow the value.
+    #[error("the {what} is followed by {count} bytes more")]
+    Trailing {
+        /// What was read.
+        what: &'static str,
+        /// How many.
+        count: usize,
+    },
+    /// A field holds what the domain does not allow.
+    #[error("{what} is out of range")]
+    OutOfRange {
+        /// Which field.
+        what: &'static str,
+    },
+    /// The row belongs under another key.
+    #[error("the row of {table} belongs under another key")]
+    OtherKey {
+        /// Of which table.
+        table: &'static str,
+    },
+    /// A sealed field does not open though the key is the one that it was sealed under.
+    #[error("the sealed {label} cannot be opened")]
+    Sealed {
+        /// Which field.
+        label: &'static str,
+        /// Why.
+        #[source]
+        source: SealedError,
+    },
+    /// What it takes to open a field could not be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+impl From<ShapeError> for Unreadable {
+    fn from(error: ShapeError) -> Unreadable {
+        match error {
+            ShapeError::Unreadable(unreadable) => unreadable,
+            ShapeError::Empty { .. }
+            | ShapeError::UnknownFormat { .. }
+            | ShapeError::Undecodable { .. }
+            | ShapeError::Trailing { .. }
+            | ShapeError::OutOfRange { .. }
+            | ShapeError::OtherKey { .. }
+            | ShapeError::Sealed { .. } => Unreadable { reason: error.to_string() },
+        }
+    }
+}
+
+/// The bytes of a value behind its format byte.
+///
+/// # Errors
+/// [`Unreadable`] when the value is so large that it could not be read back: nothing is written of it.
+pub(super) fn encode<T: Encode + Decode<()>>(what: &'static str, format: u8, value: &T) -> Result<Vec<u8>, Unreadable> {
+    let mut bytes = Vec::with_capacity(256);
+    bytes.push(format);
+    let written = bincode::encode_into_std_write(value, &mut bytes, CONFIG);
+    written.map_err(|error| Unreadable { reason: format!("the {what} cannot be encoded: {error}") })?;
+    if bytes.len() > READ_BACK_ABOVE_BYTES {
+        decode::<T>(what, format, &bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// The value with these bytes, all of them.
+///
+/// # Errors
+/// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the bytes are
+/// not what was written.
+pub(super) fn decode<T: Decode<()>>(what: &'static str, format: u8, bytes: &[u8]) -> Result<T, ShapeError> {
+    let (&found, rest) = bytes.split_first().ok_or(ShapeError::Empty { what })?;
+    if found != format {
+        return Err(ShapeError::UnknownFormat { what, found });
+    }
+    let decoded = bincode::decode_from_slice(rest, CONFIG);
+    let (value, length) = decoded.map_err(|error| ShapeError::Undecodable { what, reason: error.to_string() })?;
+    match rest.len() - length {
+        0 => Ok(value),
+        count => Err(ShapeError::Trailing { what, count }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Encode, Decode)]
+    enum Choice {
+        First,
+        Second { text: String, list: Vec<u16> },
+    }
+
+    #[test]
+    fn numbers_texts_lists_and_variants_are_the_documented_bytes() {
+        let bytes = |value: u64| encode("number", 7, &value).expect("small");
+        assert_eq!(bytes(250), [7, 250]);
+        assert_eq!(bytes(251), [7, 251, 0, 251]);
+        assert_eq!(bytes(0x0001_0000), [7, 252, 0, 1, 0, 0]);
+        assert_eq!(bytes(0x0102_0304_0506_0708), [7, 253, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let second = Choice::Second { text: "ab".to_owned(), list: vec![1, 300] };
+        assert_eq!(encode("choice", 1, &second).expect("small"), [1, 1, 2, b'a', b'b', 2, 1, 251, 1, 44]);
+        assert_eq!(encode("choice", 1, &Choice::First).expect("small"), [1, 0]);
+        assert_eq!(encode("array", 1, &([9_u8; 3], Some(true), None::<u8>)).expect("small"), [1, 9, 9, 9, 1, 1, 0]);
+    }
+
+    #[test]
+    fn bytes_of_another_format_and_bytes_too_few_or_too_many_are_told_apart() {
+        let read = |bytes: &[u8]| decode::<u64>("number", 1, bytes);
+        assert_eq!(read(&[1, 5]), Ok(5));
+        assert_eq!(read(&[2, 5]), Err(ShapeError::UnknownFormat { what: "number", found: 2 }));
+        assert_eq!(read(&[]), Err(ShapeError::Empty { what: "number" }));
+        assert!(matches!(read(&[1]), Err(ShapeError::Undecodable { .. })));
+        assert_eq!(read(&[1, 5, 0, 0]), Err(ShapeError::Trailing { what: "number", count: 2 }));
+        assert!(matches!(decode::<Choice>("choice", 1, &[1, 2]), Err(ShapeError::Undecodable { .. })));
+    }
+
+    #[test]
+    fn a_length_that_claims_more_than_the_limit_is_not_believed() {
+        let claim = [&[1, 253], u64::MAX.to_be_bytes().as_slice()].concat();
+        assert!(matches!(decode::<Vec<u8>>("list", 1, &claim), Err(ShapeError::Undecodable { .. })));
+        let above = u64::try_from(DECODE_LIMIT_BYTES / 8 + 1).expect("small");
+        let claim = [&[1, 253], above.to_be_bytes().as_slice()].concat();
+        assert!(matches!(decode::<Vec<u64>>("list", 1, &claim), Err(ShapeError::Undecodable { .. })));
+    }
+
+    #[test]
+    fn what_could_not_be_read_back_is_not_written() {
+        assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES - 100]).is_ok());
+        assert!(encode("list", 1, &vec![0_u8; DECODE_LIMIT_BYTES]).is_err());
+        assert!(encode("list", 1, &vec![1_u64; DECODE_LIMIT_BYTES / 8]).is_err(), "a byte each, eight in memory");
+    }
+}

@@ -1,0 +1,153 @@
+//! Shapes of customers and of how one is reached: the only ones with personal data, which stands sealed.
+
+use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use till_domain::records::Unreadable;
+use till_domain::text::{Email, Mobile, PersonName};
+
+use crate::vault::SubjectId;
+
+use super::codec::{Decode, Encode, ShapeError};
+use super::personal::Personal;
+use super::shape::{Shape, shape_enum};
+
+/// Names the three fields of a person at one place, so that what was sealed there opens there only. The
+/// texts are part of what is on disk.
+pub(super) struct ContactLabels {
+    email: &'static str,
+    mobile: &'static str,
+    name: &'static str,
+}
+
+const OF_CUSTOMER: ContactLabels =
+    ContactLabels { email: "customer.email", mobile: "customer.mobile", name: "customer.name" };
+/// Of the contact of a payment.
+pub(super) const OF_PAYMENT: ContactLabels =
+    ContactLabels { email: "payment.email", mobile: "payment.mobile", name: "payment.name" };
+/// Of the contact of a payment session.
+pub(super) const OF_SESSION: ContactLabels =
+    ContactLabels { email: "session.email", mobile: "session.mobile", name: "session.name" };
+
+shape_enum! {
+    /// How a call names a customer. The merchant's own identifier is not personal.
+    CustomerRefV1 of CustomerRef {
+        Own(customer_id: [u8; 16]),
+        External(external_id: String),
+    }
+}
+
+/// How one may be reached: each field sealed by itself.
+#[derive(Debug, Encode, Decode)]
+pub(super) struct ContactV1 {
+    email: Option<Vec<u8>>,
+    mobile: Option<Vec<u8>>,
+    name: Option<Vec<u8>>,
+}
+
+impl ContactV1 {
+    /// Seals under the key of `subject`.
+    pub(super) fn seal(
+        contact: &Contact,
+        subject: SubjectId,
+        labels: &ContactLabels,
+        personal: &mut dyn Personal,
+    ) -> Result<ContactV1, Unreadable> {
+        let Contact { email, mobile, name } = contact;
+        let mut seal = |label, text: Option<&str>| text.map(|text| personal.seal(subject, label, text)).transpose();
+        Ok(ContactV1 {
+            email: seal(labels.email, email.as_ref().map(Email::as_str))?,
+            mobile: seal(labels.mobile, mobile.as_ref().map(Mobile::as_str))?,
+            name: seal(labels.name, name.as_ref().map(PersonName::as_str))?,
+        })
+    }
+
+    /// Opens what was sealed; of an erased subject nothing is left.
+    pub(super) fn open(
+        self,
+        subject: SubjectId,
+        labels: &ContactLabels,
+        personal: &dyn Personal,
+    ) -> Result<Contact, ShapeError> {
+        let open = |label, sealed: Option<Vec<u8>>| match sealed {
+            Some(sealed) => personal.open(subject, label, &sealed),
+            None => Ok(None),
+        };
+        Ok(Contact {
+            email: open(labels.email, self.email)?.map(Email::from_stored),
+            mobile: open(labels.mobile, self.mobile)?.map(Mobile::from_stored),
+            name: open(labels.name, self.name)?.map(PersonName::from_stored),
+        })
+    }
+}
+
+/// The customer fields of a session.
+#[derive(Debug, Encode, Decode)]
+pub(super) struct CustomerFieldsV1 {
+    id: Option<CustomerRefV1>,
+    contact: ContactV1,
+}
+
+impl CustomerFieldsV1 {
+    /// Seals under the key of `subject`.
+    pub(super) fn seal(
+        fields: &CustomerFields,
+        subject: SubjectId,
+        labels: &ContactLabels,
+        personal: &mut dyn Personal,
+    ) -> Result<CustomerFieldsV1, Unreadable> {
+        let CustomerFields { id, contact } = fields;
+        let id = Shape::pack(id, personal)?;
+        Ok(CustomerFieldsV1 { id, contact: ContactV1::seal(contact, subject, labels, personal)? })
+    }
+
+    /// Opens what was sealed.
+    pub(super) fn open(
+        self,
+        subject: SubjectId,
+        labels: &ContactLabels,
+        personal: &dyn Personal,
+    ) -> Result<CustomerFields, ShapeError> {
+        let contact = self.contact.open(subject, labels, personal)?;
+        Ok(CustomerFields { id: self.id.unpack(personal)?, contact })
+    }
+}
+
+/// A customer. Its subject is itself.
+#[derive(Debug, Encode, Decode)]
+pub(super) struct CustomerV1 {
+    id: [u8; 16],
+    external_id: Option<String>,
+    contact: ContactV1,
+    default_card_id: Option<[u8; 16]>,
+    created_at: u64,
+    updated_at: u64,
+}
+
+impl Shape<Customer> for CustomerV1 {
+    fn pack(customer: &Customer, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        let Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } = customer;
+        let contact = Contact { email: email.clone(), mobile: mobile.clone(), name: name.clone() };
+        Ok(CustomerV1 {
+            id: id.to_bytes(),
+            external_id: Shape::pack(external_id, personal)?,
+            contact: ContactV1::seal(&contact, SubjectId::customer(*id), &OF_CUSTOMER, personal)?,
+            default_card_id: Shape::pack(default_card_id, personal)?,
+            created_at: created_at.0,
+            updated_at: updated_at.0,
+        })
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Customer, ShapeError> {
+        let id = self.id.unpack(personal)?;
+        let Contact { email, mobile, name } = self.contact.open(SubjectId::customer(id), &OF_CUSTOMER, personal)?;
+        Ok(Customer {
+            id,
+            external_id: self.external_id.unpack(personal)?,
+            email,
+            mobile,
+            name,
+            default_card_id: self.default_card_id.unpack(personal)?,
+            created_at: self.created_at.unpack(personal)?,
+            updated_at: self.updated_at.unpack(personal)?,
+        })
+    }
+}

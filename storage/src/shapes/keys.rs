@@ -1,0 +1,487 @@
+//! Keys of rows. Integers and ids are big-endian, so that the order of bytes is theirs.
+//!
+//! Below a merchant every key is `merchant (16) | table (1) | rest`; in the family directory, which is of all
+//! merchants, `table (1) | rest`. A text stands last, exactly and to the end of the key, so that it needs no
+//! terminator. E-mail addresses and mobile numbers are 32-byte keyed digests.
+//!
+//! | table | family | rest (bytes) | length | value |
+//! |---|---|---|---|---|
+//! | 0 the applied position, see [`crate::keys`] | rows | | 17 | head |
+//! | 1 profile | rows | | 17 | `ProfileV1` |
+//! | 2 API keys | rows | key (16) | 33 | `ApiKeyV1` |
+//! | 3 installations | rows | installation (16) | 33 | `InstallationV1` |
+//! | 4 integrations | rows | payment method (1): 0 card, 1 instalments | 18 | `IntegrationV1` |
+//! | 5 balance | rows | | 17 | `BalanceTotalsV1` |
+//! | 6 tokens | rows | token (16) | 33 | `TokenV1` |
+//! | 7 sessions | rows | session (16) | 33 | `SessionV1` |
+//! | 8 payments | rows | payment (16) | 33 | `PaymentV1` |
+//! | 9 customers | rows | customer (16) | 33 | `CustomerV1` |
+//! | 10 cards | rows | card (16) | 33 | `CardV1` |
+//! | 11 top-ups | rows | top-up (16) | 33 | `TopupV1` |
+//! | 12 transactions | rows | transaction (16) | 33 | `TransactionV1` |
+//! | 13 entries on the balance | rows | entry (16) | 33 | `EntryV1` |
+//! | 14 activities | rows | activity (16) | 33 | `ActivityV1` |
+//! | 15 kept answers | rows | 0 or 1 (1), installation or zeros (16), length (2) and text of the endpoint, Idempotency-Key | | `StoredAnswerV1` |
+//! | 32 payments by external id | indexes | text | | payment (16) |
+//! | 33 customers by external id | indexes | text | | customer (16) |
+//! | 34 customers by e-mail | indexes | digest (32) | 49 | customer (16) |
+//! | 35 customers by mobile | indexes | digest (32) | 49 | customer (16) |
+//! | 36 cards by external id | indexes | text | | card (16) |
+//! | 37 cards by fingerprint | indexes | customer (16), fingerprint (32) | 65 | card (16) |
+//! | 38 top-ups by external id | indexes | text | | top-up (16) |
+//! | 64 open effects | effects | payment (16) | 33 | `EffectV1` |
+//! | 65 timers | timers | due in ms (8), kind (1): 0 settle, 1 lapse, transaction or payment (16) | 42 | nothing |
+//! | 96 API keys of all merchants | directory | digest (32) | 33 | `KeyOwnerV1` |
+//! | 97 all merchants | directory | merchant (16) | 17 | since when, ms |
+//! | 98 calls that created merchants | directory | Idempotency-Key | | `CreatedMerchantV1` |
+//!
+//! Every value has a format byte in front, see [`super::encode_row`].
+
+use till_domain::card::CardFingerprint;
+use till_domain::command::IdempotencyScope;
+use till_domain::effect::{Timer, TimerKind};
+use till_domain::ids::{CustomerId, InstallationId, MerchantId, PaymentId, TransactionId};
+use till_domain::key::KeyDigest;
+use till_domain::merchant::PaymentMethod;
+use till_domain::records::{AnyKey, AnyRow, Single};
+use till_domain::text::{ExternalId, IdempotencyKey};
+use till_domain::time::Millis;
+
+use crate::family::Family;
+use crate::keys::{FIRST_TYPED_TABLE, KeyRange, MERCHANT_LEN};
+
+use super::personal::Personal;
+
+const ID_LEN: usize = 16;
+const DIGEST_LEN: usize = 32;
+const TABLE_LEN: usize = 1;
+/// Bytes in front of every key below a merchant: merchant and table.
+const HEAD_LEN: usize = MERCHANT_LEN + TABLE_LEN;
+const TIMER_LEN: usize = HEAD_LEN + 8 + 1 + ID_LEN;
+
+const _: () = assert!(HEAD_LEN == 17, "on disk since format 1: a change needs new tables");
+const _: () = assert!(HEAD_LEN + ID_LEN == 33, "on disk since format 1: a change needs new tables");
+const _: () = assert!(HEAD_LEN + DIGEST_LEN == 49, "on disk since format 1: a change needs new tables");
+const _: () = assert!(HEAD_LEN + ID_LEN + DIGEST_LEN == 65, "on disk since format 1: a change needs new tables");
+const _: () = assert!(TIMER_LEN == 42, "on disk since format 1: a change needs new tables");
+const _: () = assert!(FIRST_TYPED_TABLE == 1, "table 0 is the applied position's");
+
+/// Declares the tables with their bytes and families.
+macro_rules! table_kinds {
+    ($($name:ident = $tag:literal in $family:ident;)+) => {
+        /// A kind of rows.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum TableKind {
+            $(
+                #[doc = concat!("[`till_domain::records::", stringify!($name), "`]")]
+                $name,
+            )+
+        }
+
+        impl TableKind {
+            /// Every kind, in the order of its bytes.
+            pub const ALL: &[TableKind] = &[$(TableKind::$name),+];
+
+            /// The byte on disk.
+            #[must_use]
+            pub const fn tag(self) -> u8 {
+                match self {
+                    $(TableKind::$name => $tag,)+
+                }
+            }
+
+            /// Where its rows stand.
+            #[must_use]
+            pub const fn family(self) -> Family {
+                match self {
+                    $(TableKind::$name => Family::$family,)+
+                }
+            }
+
+            /// The name of the table.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(TableKind::$name => stringify!($name),)+
+                }
+            }
+
+            /// The kind with this byte, if there is one.
+            #[must_use]
+            pub const fn from_tag(tag: u8) -> Option<TableKind> {
+                match tag {
+                    $($tag => Some(TableKind::$name),)+
+                    _ => None,
+                }
+            }
+
+            /// Of which kind a key is.
+            #[must_use]
+            pub const fn of(key: &AnyKey) -> TableKind {
+                match key {
+                    $(AnyKey::$name(_) => TableKind::$name,)+
+                }
+            }
+
+            /// Of which kind a row is.
+            #[must_use]
+            pub const fn of_row(row: &AnyRow) -> TableKind {
+                match row {
+                    $(AnyRow::$name(_) => TableKind::$name,)+
+                }
+            }
+        }
+    };
+}
+
+table_kinds! {
+    Profiles = 1 in Rows;
+    ApiKeys = 2 in Rows;
+    Installations = 3 in Rows;
+    Integrations = 4 in Rows;
+    Balances = 5 in Rows;
+    Tokens = 6 in Rows;
+    Sessions = 7 in Rows;
+    Payments = 8 in Rows;
+    Customers = 9 in Rows;
+    Cards = 10 in Rows;
+    Topups = 11 in Rows;
+    Transactions = 12 in Rows;
+    Entries = 13 in Rows;
+    Activities = 14 in Rows;
+    Answers = 15 in Rows;
+    PaymentsByExternalId = 32 in Indexes;
+    CustomersByExternalId = 33 in Indexes;
+    CustomersByEmail = 34 in Indexes;
+    CustomersByMobile = 35 in Indexes;
+    CardsByExternalId = 36 in Indexes;
+    CardsByFingerprint = 37 in Indexes;
+    TopupsByExternalId = 38 in Indexes;
+    Effects = 64 in Effects;
+    Timers = 65 in Timers;
+    KeyDirectory = 96 in Directory;
+    MerchantDirectory = 97 in Directory;
+    CreatedMerchants = 98 in Directory;
+}
+
+impl TableKind {
+    /// Whether its keys begin with a merchant.
+    #[must_use]
+    pub fn is_below_a_merchant(self) -> bool {
+        self.family() != Family::Directory
+    }
+
+    /// What its keys begin with.
+    fn head(self, merchant: MerchantId) -> Vec<u8> {
+        let mut key = Vec::with_capacity(HEAD_LEN + DIGEST_LEN);
+        if self.is_below_a_merchant() {
+            key.extend_from_slice(&merchant.to_bytes());
+        }
+        key.push(self.tag());
+        key
+    }
+}
+
+/// Where the row under `key` of a merchant stands. `personal` is that merchant's.
+#[must_use]
+pub fn row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal) -> (Family, Vec<u8>) {
+    let table = TableKind::of(key);
+    let mut bytes = table.head(merchant);
+    push_rest(key, personal, &mut bytes);
+    (table.family(), bytes)
+}
+
+fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
+    match key {
+        AnyKey::Profiles(Single) | AnyKey::Balances(Single) => {}
+        AnyKey::ApiKeys(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Installations(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Integrations(method) => bytes.push(method_byte(*method)),
+        AnyKey::Tokens(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Sessions(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Payments(id) | AnyKey::Effects(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Customers(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Cards(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Topups(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Transactions(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Entries(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Activities(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::MerchantDirectory(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Answers(scope) => push_scope(scope, bytes),
+        AnyKey::Timers(timer) => push_timer(*timer, bytes),
+        AnyKey::PaymentsByExternalId(text)
+        | AnyKey::CustomersByExternalId(text)
+        | AnyKey::CardsByExternalId(text)
+        | AnyKey::TopupsByExternalId(text) => bytes.extend_from_slice(text.as_str().as_bytes()),
+        AnyKey::CustomersByEmail(email) => bytes.extend_from_slice(&personal.email_digest(email)),
+        AnyKey::CustomersByMobile(mobile) => bytes.extend_from_slice(&personal.mobile_digest(mobile)),
+        AnyKey::CardsByFingerprint((customer_id, fingerprint)) => {
+            bytes.extend_from_slice(&customer_id.to_bytes());
+            bytes.extend_from_slice(&fingerprint.0);
+        }
+        AnyKey::KeyDirectory(digest) => bytes.extend_from_slice(&digest.0),
+        AnyKey::CreatedMerchants(text) => bytes.extend_from_slice(text.as_str().as_bytes()),
+    }
+}
+
+fn push_scope(scope: &IdempotencyScope, bytes: &mut Vec<u8>) {
+    let IdempotencyScope { installation_id, endpoint, key } = scope;
+    bytes.push(u8::from(installation_id.is_some()));
+    bytes.extend_from_slice(&installation_id.map_or([0; ID_LEN], InstallationId::to_bytes));
+    let length = u16::try_from(endpoint.len()).expect("an endpoint is named by this program, in a few words");
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(endpoint.as_bytes());
+    bytes.extend_from_slice(key.as_str().as_bytes());
+}
+
+fn push_timer(timer: Timer, bytes: &mut Vec<u8>) {
+    let (kind, id) = match timer.kind {
+        TimerKind::Settle(transaction_id) => (0, transaction_id.to_bytes()),
+        TimerKind::Lapse(payment_id) => (1, payment_id.to_bytes()),
+    };
+    bytes.extend_from_slice(&timer.due.0.to_be_bytes());
+    bytes.push(kind);
+    bytes.extend_from_slice(&id);
+}
+
+const fn method_byte(method: PaymentMethod) -> u8 {
+    match method {
+        PaymentMethod::Card => 0,
+        PaymentMethod::Installment => 1,
+    }
+}
+
+/// The keys of a table; of a merchant's part of it, where the table is below a merchant.
+#[must_use]
+pub fn table_range(merchant: MerchantId, table: TableKind) -> KeyRange {
+    let lower = table.head(merchant);
+    let mut upper = lower.clone();
+    if let Some(tag) = upper.last_mut() {
+        *tag = tag.saturating_add(1); // Far below 255, see the table.
+    }
+    (lower, upper)
+}
+
+/// Of a merchant's table whose keys are ids: those behind `after` and before `before`, both excluded.
+#[must_use]
+pub fn id_range(
+    merchant: MerchantId,
+    table: TableKind,
+    after: Option<[u8; ID_LEN]>,
+    before: Option<[u8; ID_LEN]>,
+) -> KeyRange {
+    let (mut lower, mut upper) = table_range(merchant, table);
+    if let Some(before) = before {
+        upper = [lower.as_slice(), &before].concat();
+    }
+    if let Some(after) = after {
+        lower.extend_from_slice(&after);
+        lower.push(0); // The smallest key that is greater.
+    }
+    (lower, upper)
+}
+
+/// A merchant's timers that are due at `now`, the earliest first.
+#[must_use]
+pub fn due_timers_range(merchant: MerchantId, now: Millis) -> KeyRange {
+    let (lower, mut upper) = table_range(merchant, TableKind::Timers);
+    if let Some(later) = now.0.checked_add(1) {
+        upper = [lower.as_slice(), &later.to_be_bytes()].concat();
+    }
+    (lower, upper)
+}
+
+/// Every merchant's open effects, in the family effects.
+#[must_use]
+pub fn all_effects_range() -> KeyRange {
+    below_all_merchants()
+}
+
+/// Every merchant's timers, in the family timers: by merchant, then by time.
+#[must_use]
+pub fn all_timers_range() -> KeyRange {
+    below_all_merchants()
+}
+
+/// A whole family of keys below merchants: no table is 255, so every key is less than the upper end.
+fn below_all_merchants() -> KeyRange {
+    (Vec::new(), vec![u8::MAX; HEAD_LEN])
+}
+
+/// All merchants behind `after` in the family directory.
+#[must_use]
+pub fn all_merchants_range(after: Option<MerchantId>) -> KeyRange {
+    let nobody = MerchantId::from_bytes([0; ID_LEN]); // The directory is not below a merchant.
+    id_range(nobody, TableKind::MerchantDirectory, after.map(MerchantId::to_bytes), None)
+}
+
+/// What a key in bytes tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyParts {
+    /// The key of the applied position, which is no row's.
+    AppliedPosition,
+    /// The whole key.
+    Row(AnyKey),
+    /// The digest of an e-mail address or mobile number, which cannot be recovered from it.
+    Digest {
+        /// Which table.
+        table: TableKind,
+        /// The digest.
+        digest: [u8; DIGEST_LEN],
+    },
+}
+
+impl KeyParts {
+    /// Of which kind the row under the key is, if it is a row's key.
+    #[must_use]
+    pub const fn table(&self) -> Option<TableKind> {
+        match self {
+            KeyParts::AppliedPosition => None,
+            KeyParts::Row(key) => Some(TableKind::of(key)),
+            KeyParts::Digest { table, digest: _ } => Some(*table),
+        }
+    }
+}
+
+/// Why bytes are no key of a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// No rows stand in the family.
+    #[error("the family {family} holds no rows")]
+    NoRows {
+        /// Which.
+        family: Family,
+    },
+    /// Merchant and table do not fit in.
+    #[error("a key of {found_len} bytes is too short for one of {family}")]
+    TooShort {
+        /// Where it stands.
+        family: Family,
+        /// Its length.
+        found_len: usize,
+    },
+    /// The family has no such table: a later version of the program wrote it, or it is damaged.
+    #[error("the family {family} has no table {tag}")]
+    UnknownTable {
+        /// Where it stands.
+        family: Family,
+        /// The byte of the table.
+        tag: u8,
+    },
+    /// What follows the table is not what the table's keys have.
+    #[error("a key of the table {table} does not have its layout", table = table.name())]
+    Malformed {
+        /// Which table.
+        table: TableKind,
+    },
+}
+
+/// The merchant, where there is one, and the rest of a key.
+///
+/// # Errors
+/// [`KeyError`] when no version of this program so far has written these bytes.
+pub fn decode_key(family: Family, bytes: &[u8]) -> Result<(Option<MerchantId>, KeyParts), KeyError> {
+    let too_short = KeyError::TooShort { family, found_len: bytes.len() };
+    let (merchant, rest) = match family {
+        Family::Rows | Family::Indexes | Family::Effects | Family::Timers => {
+            let (merchant, rest) = bytes.split_first_chunk::<MERCHANT_LEN>().ok_or(too_short)?;
+            (Some(MerchantId::from_bytes(*merchant)), rest)
+        }
+        Family::Directory => (None, bytes),
+        Family::Journal | Family::Snapshots | Family::Vault | Family::Meta => return Err(KeyError::NoRows { family }),
+    };
+    let (&tag, rest) = rest.split_first().ok_or(too_short)?;
+    if family == Family::Rows && tag < FIRST_TYPED_TABLE && rest.is_empty() {
+        return Ok((merchant, KeyParts::AppliedPosition));
+    }
+    let table = TableKind::from_tag(tag).filter(|table| table.family() == family);
+    let table = table.ok_or(KeyError::UnknownTable { family, tag })?;
+    let parts = decode_rest(table, rest).ok_or(KeyError::Malformed { table })?;
+    Ok((merchant, parts))
+}
+
+fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
+    /// The key of a table whose keys are ids.
+    macro_rules! id {
+        ($table:ident) => {
+            AnyKey::$table(till_domain::ids::Id::from_raw(till_domain::ids::RawId::from_bytes(rest.try_into().ok()?)))
+        };
+    }
+    let digest = || rest.try_into().ok().map(|digest| KeyParts::Digest { table, digest });
+    let external_id = || std::str::from_utf8(rest).ok().map(|text| ExternalId::from_stored(text.to_owned()));
+    Some(KeyParts::Row(match table {
+        TableKind::Profiles => AnyKey::Profiles(single(rest)?),
+        TableKind::Balances => AnyKey::Balances(single(rest)?),
+        TableKind::ApiKeys => id!(ApiKeys),
+        TableKind::Installations => id!(Installations),
+        TableKind::Integrations => AnyKey::Integrations(decode_method(rest)?),
+        TableKind::Tokens => id!(Tokens),
+        TableKind::Sessions => id!(Sessions),
+        TableKind::Payments => id!(Payments),
+        TableKind::Customers => id!(Customers),
+        TableKind::Cards => id!(Cards),
+        TableKind::Topups => id!(Topups),
+        TableKind::Transactions => id!(Transactions),
+        TableKind::Entries => id!(Entries),
+        TableKind::Activities => id!(Activities),
+        TableKind::Effects => id!(Effects),
+        TableKind::MerchantDirectory => id!(MerchantDirectory),
+        TableKind::Answers => AnyKey::Answers(decode_scope(rest)?),
+        TableKind::Timers => AnyKey::Timers(decode_timer(rest)?),
+        TableKind::PaymentsByExternalId => AnyKey::PaymentsByExternalId(external_id()?),
+        TableKind::CustomersByExternalId => AnyKey::CustomersByExternalId(external_id()?),
+        TableKind::CardsByExternalId => AnyKey::CardsByExternalId(external_id()?),
+        TableKind::TopupsByExternalId => AnyKey::TopupsByExternalId(external_id()?),
+        TableKind::CustomersByEmail | TableKind::CustomersByMobile => return digest(),
+        TableKind::CardsByFingerprint => AnyKey::CardsByFingerprint(decode_fingerprint(rest)?),
+        TableKind::KeyDirectory => AnyKey::KeyDirectory(KeyDigest(rest.try_into().ok()?)),
+        TableKind::CreatedMerchants => AnyKey::CreatedMerchants(decode_idempotency_key(rest)?),
+    }))
+}
+
+fn single(rest: &[u8]) -> Option<Single> {
+    rest.is_empty().then_some(Single)
+}
+
+fn decode_method(rest: &[u8]) -> Option<PaymentMethod> {
+    PaymentMethod::ALL.into_iter().find(|method| rest == [method_byte(*method)])
+}
+
+fn decode_idempotency_key(rest: &[u8]) -> Option<IdempotencyKey> {
+    std::str::from_utf8(rest).ok().map(|text| IdempotencyKey::from_stored(text.to_owned()))
+}
+
+fn decode_scope(rest: &[u8]) -> Option<IdempotencyScope> {
+    let (&is_given, rest) = rest.split_first()?;
+    let (id, rest) = rest.split_first_chunk::<ID_LEN>()?;
+    let (length, rest) = rest.split_first_chunk::<2>()?;
+    let (endpoint, key) = rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+    let installation_id = match is_given {
+        0 => (*id == [0; ID_LEN]).then_some(None)?,
+        1 => Some(InstallationId::from_bytes(*id)),
+        _ => return None,
+    };
+    let endpoint = std::str::from_utf8(endpoint).ok()?.to_owned();
+    Some(IdempotencyScope { installation_id, endpoint, key: decode_idempotency_key(key)? })
+}
+
+fn decode_timer(rest: &[u8]) -> Option<Timer> {
+    let (due, rest) = rest.split_first_chunk::<8>()?;
+    let (&kind, id) = rest.split_first()?;
+    let id = id.try_into().ok()?;
+    let kind = match kind {
+        0 => TimerKind::Settle(TransactionId::from_bytes(id)),
+        1 => TimerKind::Lapse(PaymentId::from_bytes(id)),
+        _ => return None,
+    };
+    Some(Timer { due: Millis(u64::from_be_bytes(*due)), kind })
+}
+
+fn decode_fingerprint(rest: &[u8]) -> Option<(CustomerId, CardFingerprint)> {
+    let (customer_id, fingerprint) = rest.split_first_chunk::<ID_LEN>()?;
+    Some((CustomerId::from_bytes(*customer_id), CardFingerprint(fingerprint.try_into().ok()?)))
+}
+
+#[cfg(test)]
+#[path = "keys_tests.rs"]
+mod tests;

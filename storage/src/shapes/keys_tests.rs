@@ -1,0 +1,171 @@
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
+use proptest::proptest;
+use till_domain::ids::EntryId;
+
+use super::super::arbitrary::Draw;
+use super::super::samples::{self, MERCHANT, OTHER_MERCHANT, TestPersonal};
+use super::*;
+
+fn key(merchant: MerchantId, key: &AnyKey) -> (Family, Vec<u8>) {
+    row_key(merchant, key, &TestPersonal::default())
+}
+
+fn is_inside(range: &KeyRange, key: &[u8]) -> bool {
+    range.0.as_slice() <= key && key < range.1.as_slice()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_key_lies_in_its_own_merchants_and_tables_range_and_in_no_other(
+        choices in vec(any::<u64>(), 1..40),
+        merchants in any::<([u8; 16], [u8; 16])>(),
+    ) {
+        let (own, other) = (MerchantId::from_bytes(merchants.0), MerchantId::from_bytes(merchants.1));
+        let (row, _) = Draw::new(choices).row();
+        let (family, bytes) = key(own, &row);
+        for table in TableKind::ALL.iter().copied().filter(|table| table.family() == family) {
+            let is_own = table == TableKind::of(&row);
+            prop_assert_eq!(is_inside(&table_range(own, table), &bytes), is_own);
+            if own != other && table.is_below_a_merchant() {
+                prop_assert!(!is_inside(&table_range(other, table), &bytes));
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_reads_back_as_far_as_it_is_recoverable(choices in vec(any::<u64>(), 0..40)) {
+        let (row, _) = Draw::new(choices).row();
+        let (family, bytes) = key(MERCHANT, &row);
+        let (merchant, parts) = decode_key(family, &bytes).expect("just encoded");
+        let table = TableKind::of(&row);
+        prop_assert_eq!(merchant, table.is_below_a_merchant().then_some(MERCHANT));
+        prop_assert_eq!(parts.table(), Some(table));
+        match parts {
+            KeyParts::Row(read) => prop_assert_eq!(read, row),
+            KeyParts::Digest { digest, .. } => prop_assert_eq!(&bytes[HEAD_LEN..], digest),
+            KeyParts::AppliedPosition => prop_assert!(false),
+        }
+    }
+
+    #[test]
+    fn different_keys_have_different_bytes(one in vec(any::<u64>(), 0..40), other in vec(any::<u64>(), 0..40)) {
+        let (one, other) = (Draw::new(one).row().0, Draw::new(other).row().0);
+        prop_assert_eq!(one == other, key(MERCHANT, &one) == key(MERCHANT, &other));
+    }
+
+    #[test]
+    fn no_bytes_whatever_make_the_decoder_panic(bytes in vec(any::<u8>(), 0..80)) {
+        for family in Family::ALL {
+            let _ = decode_key(family, &bytes);
+        }
+    }
+}
+
+#[test]
+fn the_byte_of_a_table_is_its_own_and_leads_back_to_it() {
+    for table in TableKind::ALL {
+        assert_eq!(TableKind::from_tag(table.tag()), Some(*table));
+        assert!(table.tag() >= FIRST_TYPED_TABLE && table.tag() < u8::MAX, "{table:?}");
+    }
+    assert_eq!(TableKind::from_tag(0), None);
+    assert!(TableKind::ALL.is_sorted_by_key(|table| table.tag()));
+}
+
+#[test]
+fn keys_of_one_table_have_the_documented_lengths() {
+    let lengths: Vec<usize> = samples::rows().iter().map(|(row, _)| key(MERCHANT, row).1.len()).collect();
+    let texts = [17 + 1 + 16 + 2 + 25 + 10, 17 + 8, 17 + 7, 17 + 6, 17 + 6, 1 + 10];
+    let [scope, payment, customer, card, topup, call] = texts;
+    let expected = [
+        17, 33, 33, 18, 17, 33, 33, 33, 33, 33, 33, 33, 33, 33, scope, payment, customer, 49, 49, card, 65, topup, 33,
+        42, 33, 17, call,
+    ];
+    assert_eq!(lengths, expected);
+}
+
+#[test]
+fn a_text_that_begins_another_is_another_key_and_neither_hides_the_other() {
+    let of = |text: &str| AnyKey::PaymentsByExternalId(ExternalId::new(text).expect("plain"));
+    assert_ne!(key(MERCHANT, &of("inv")), key(MERCHANT, &of("inv_1")));
+}
+
+#[test]
+fn an_endpoint_and_a_key_cannot_be_shifted_against_each_other() {
+    let scope = |endpoint: &str, name: &str| {
+        let key = IdempotencyKey::new(name).expect("visible");
+        AnyKey::Answers(IdempotencyScope { installation_id: None, endpoint: endpoint.to_owned(), key })
+    };
+    assert_ne!(key(MERCHANT, &scope("admin/a", "bc")), key(MERCHANT, &scope("admin/ab", "c")));
+}
+
+#[test]
+fn ids_behind_and_before_a_cursor_are_those_in_the_range() {
+    let entry = |number| EntryId::from_bytes([number; 16]);
+    let of = |number| key(MERCHANT, &AnyKey::Entries(entry(number))).1;
+    let range = id_range(MERCHANT, TableKind::Entries, Some([3; 16]), Some([6; 16]));
+    let inside: Vec<u8> = (0..=255).filter(|number| is_inside(&range, &of(*number))).collect();
+    assert_eq!(inside, [4, 5]);
+    let all = id_range(MERCHANT, TableKind::Entries, None, None);
+    assert!((0..=255).all(|number| is_inside(&all, &of(number))));
+    assert!(!is_inside(&all, &key(OTHER_MERCHANT, &AnyKey::Entries(entry(0))).1));
+    assert!(!is_inside(&all, &key(MERCHANT, &AnyKey::Activities(till_domain::ids::ActivityId::from_bytes([0; 16]))).1));
+}
+
+#[test]
+fn due_timers_are_those_up_to_now_and_the_first_is_the_earliest() {
+    let of = |due, kind| key(MERCHANT, &AnyKey::Timers(Timer { due: Millis(due), kind })).1;
+    let settle = |due| of(due, TimerKind::Settle(TransactionId::from_bytes([0xff; 16])));
+    let lapse = |due| of(due, TimerKind::Lapse(PaymentId::from_bytes([0; 16])));
+    let range = due_timers_range(MERCHANT, Millis(500));
+    assert!(is_inside(&range, &settle(0)) && is_inside(&range, &lapse(500)));
+    assert!(!is_inside(&range, &settle(501)));
+    assert!([settle(1), lapse(1), settle(255), settle(256), lapse(u64::MAX)].is_sorted());
+    assert!(is_inside(&due_timers_range(MERCHANT, Millis(u64::MAX)), &lapse(u64::MAX)));
+}
+
+#[test]
+fn the_effects_and_timers_of_all_merchants_are_in_their_ranges() {
+    let timer =
+        AnyKey::Timers(Timer { due: Millis(u64::MAX), kind: TimerKind::Lapse(PaymentId::from_bytes([0xff; 16])) });
+    let effect = AnyKey::Effects(PaymentId::from_bytes([0xff; 16]));
+    for merchant in [[0; 16], [0xff; 16]].map(MerchantId::from_bytes) {
+        assert!(is_inside(&all_timers_range(), &key(merchant, &timer).1));
+        assert!(is_inside(&all_effects_range(), &key(merchant, &effect).1));
+    }
+}
+
+#[test]
+fn the_list_of_merchants_goes_on_behind_a_merchant() {
+    let of = |merchant| key(merchant, &AnyKey::MerchantDirectory(merchant)).1;
+    let range = all_merchants_range(Some(MERCHANT));
+    assert!(!is_inside(&range, &of(MERCHANT)));
+    assert!(is_inside(&range, &of(OTHER_MERCHANT)));
+    assert!(is_inside(&all_merchants_range(None), &of(MERCHANT)));
+    assert!(!is_inside(&all_merchants_range(None), &key(MERCHANT, &AnyKey::KeyDirectory(KeyDigest([0xff; 32]))).1));
+}
+
+#[test]
+fn the_applied_position_is_no_row_and_its_key_is_below_no_table() {
+    let applied = crate::keys::AppliedKey(MERCHANT).encode();
+    assert_eq!(decode_key(Family::Rows, &applied), Ok((Some(MERCHANT), KeyParts::AppliedPosition)));
+    for table in TableKind::ALL {
+        assert!(!is_inside(&table_range(MERCHANT, *table), &applied));
+    }
+}
+
+#[test]
+fn bytes_that_nobody_wrote_are_named_for_what_is_wrong_with_them() {
+    let (family, payment) = key(MERCHANT, &AnyKey::Payments(samples::payment().id));
+    let longer = [payment.as_slice(), &[0]].concat();
+    assert_eq!(decode_key(family, &longer), Err(KeyError::Malformed { table: TableKind::Payments }));
+    assert_eq!(decode_key(family, &payment[..16]), Err(KeyError::TooShort { family, found_len: 16 }));
+    let mut unknown = payment.clone();
+    unknown[16] = 31;
+    assert_eq!(decode_key(family, &unknown), Err(KeyError::UnknownTable { family, tag: 31 }));
+    let elsewhere = decode_key(Family::Indexes, &payment);
+    assert_eq!(elsewhere, Err(KeyError::UnknownTable { family: Family::Indexes, tag: 8 }));
+    assert_eq!(decode_key(Family::Vault, &payment), Err(KeyError::NoRows { family: Family::Vault }));
+}

@@ -1,0 +1,51 @@
+//! What stands on disk: frozen, versioned shapes of mutations, rows and snapshots, with written conversions
+//! to and from the domain, and the keys of rows.
+//!
+//! Rules:
+//! - A shape whose name ends in a version (`PaymentV1`) is on disk. It is never changed: no field is added,
+//!   removed, retyped or moved, no variant is inserted or moved. Golden bytes in `golden_v1.txt` notice.
+//! - A variant added to an enum of the domain is added at the end of its shape. A changed field is a new
+//!   shape (`PaymentV2`), reached from events by a new variant (`PaymentInitiatedV2`) at the end of the
+//!   event shape, and from rows by a new row format, upon which the rows are derived again from the log.
+//! - Stored records are never encoded again: the conversion of an old shape leads to today's domain.
+//! - Customers' names, e-mails and mobiles stand sealed only, see [`Personal`].
+//!
+//! Shapes are drawn in the modules of this directory; the encoding of numbers, texts and lists in `codec`.
+
+mod codec;
+mod shape;
+
+// The parts.
+mod activity;
+mod card;
+mod customer;
+mod ledger;
+mod merchant;
+mod payment;
+mod session;
+
+// The whole.
+mod keys;
+mod mutation;
+mod personal;
+mod rows;
+mod state;
+mod typed;
+
+#[cfg(test)]
+mod arbitrary;
+#[cfg(test)]
+mod golden;
+#[cfg(test)]
+mod samples;
+
+pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
+pub use keys::{
+    KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,
+    due_timers_range, id_range, row_key, table_range,
+};
+pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
+pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};
+pub use rows::{ROW_FORMAT, decode_row, decode_row_of, encode_row, is_same_row};
+pub use state::{STATE_FORMAT, decode_state, encode_state};
+pub use typed::{ByteReader, MerchantRows, StoredRows, TypedRows};

@@ -1,0 +1,145 @@
+//! Shape of a mutation: the body of a journal record of type 1.
+//!
+//! ```text
+//! 0 format (1) = 1 | 1 MutationV1, see `codec`
+//! ```
+//! What must stay readable for ever is here: a body is never encoded again. The position of an event among
+//! the variants of [`EventV1`] is on disk; a new kind of event, and a new version of an old one, come last.
+
+use till_domain::command::{Caller, IdempotencyScope};
+use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
+use till_domain::records::Unreadable;
+
+use super::activity::ActivityV1;
+use super::card::{CardV1, TokenV1};
+use super::codec::{self, ShapeError};
+use super::customer::CustomerV1;
+use super::ledger::{TopupV1, TransactionV1};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
+use super::payment::{AuthorizationV1, CaptureV1, EffectV1, FailureV1, PaymentV1};
+use super::personal::Personal;
+use super::session::SessionV1;
+use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
+
+/// The format of a mutation's body.
+pub const MUTATION_FORMAT: u8 = 1;
+
+const WHAT: &str = "body of a mutation";
+
+shape_enum! {
+    /// Who asked.
+    CallerV1 of Caller {
+        ApiKey(key_id: [u8; 16]),
+        Sdk(installation_id: [u8; 16]),
+        Operator,
+        System,
+    }
+}
+
+shape_struct! {
+    /// Where an Idempotency-Key counts.
+    IdempotencyScopeV1 of IdempotencyScope {
+        installation_id: Option<[u8; 16]>,
+        endpoint: String,
+        key: String,
+    }
+}
+
+shape_enum! {
+    /// What a command that took effect is answered.
+    AnswerV1 of Answer {
+        Merchant(merchant_id: [u8; 16]),
+        Key { key_id: [u8; 16], created_at: u64 },
+        Installation(installation_id: [u8; 16]),
+        Topup(topup_id: [u8; 16]),
+        Token(token_id: [u8; 16]),
+        Session(session_id: [u8; 16]),
+        Payment(payment_id: [u8; 16]),
+        Changed(changed: bool),
+    }
+}
+
+shape_struct! {
+    /// A kept answer.
+    StoredAnswerV1 of StoredAnswer {
+        fingerprint: [u8; 32],
+        answer: AnswerV1,
+        expires_at: u64,
+    }
+}
+
+shape_enum! {
+    /// What happened.
+    EventV1 of Event {
+        MerchantCreated {
+            merchant_id: [u8; 16],
+            profile: ProfileV1,
+            integrations: Vec<(PaymentMethodV1, IntegrationV1)>
+        },
+        SuspensionChanged { suspended: bool },
+        KeyGenerated { merchant_id: [u8; 16], key: ApiKeyV1 },
+        KeyRevoked { key_id: [u8; 16], at: u64 },
+        InstallationAdded(installation: InstallationV1),
+        PaymentMethodConfigured { method: PaymentMethodV1, integration: IntegrationV1 },
+        BalanceOpened,
+        TopupAdded { topup: TopupV1, transaction: TransactionV1 },
+        CardTokenized(token: TokenV1),
+        SessionCreated { session: SessionV1, token_used_up: Option<[u8; 16]> },
+        CustomerCreated(customer: CustomerV1),
+        CustomerUpdated { before: CustomerV1, after: CustomerV1 },
+        PaymentInitiated { payment: PaymentV1, effect: EffectV1 },
+        PaymentAuthorized { payment_id: [u8; 16], authorization: AuthorizationV1 },
+        PaymentFailed { payment_id: [u8; 16], released_minor: u64, failure: FailureV1 },
+        PaymentCaptured {
+            payment_id: [u8; 16],
+            released_minor: u64,
+            capture: CaptureV1,
+            transaction: TransactionV1,
+            activity: ActivityV1
+        },
+        CardSaved { card: CardV1, is_default: bool, at: u64 },
+        DefaultCardSet { customer_id: [u8; 16], card_id: [u8; 16], at: u64 },
+        AuthorizationLapsed { payment_id: [u8; 16], effect: EffectV1, lapses_at: u64 },
+        PaymentVoided { payment_id: [u8; 16], released_minor: u64, activity: ActivityV1 },
+        TransactionSettled {
+            transaction_id: [u8; 16],
+            settles_at: u64,
+            credit_minor: u64,
+            fee_minor: u64,
+            at: u64
+        },
+    }
+}
+
+const _: () = assert!(size_of::<EventV1>() <= 1024, "`codec` counts on items of lists below 1 KiB");
+
+shape_struct! {
+    /// One decision.
+    MutationV1 of Mutation {
+        at: u64,
+        caller: CallerV1,
+        last_id: IdPositionV1,
+        answer: Option<(IdempotencyScopeV1, StoredAnswerV1)>,
+        events: Vec<EventV1>,
+    }
+}
+
+/// The body of the journal record of a mutation. Personal texts are sealed; the keys made for them on the
+/// way must be stored in the same write.
+///
+/// # Errors
+/// [`Unreadable`] when a key to seal with cannot be read or made, or when the mutation is so large that it
+/// could not be read back ([`super::DECODE_LIMIT_BYTES`]). Nothing may be written then, and the keys made
+/// on the way must be forgotten ([`super::MerchantPersonal::forget_pending`]).
+pub fn encode_mutation(mutation: &Mutation, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
+    codec::encode(WHAT, MUTATION_FORMAT, &MutationV1::pack(mutation, personal)?)
+}
+
+/// The mutation with this body. What was sealed of an erased person is gone.
+///
+/// # Errors
+/// [`ShapeError::UnknownFormat`] means "upgrade the program"; every other error means that the body is not
+/// what was written, or that the vault cannot be read.
+pub fn decode_mutation(body: &[u8], personal: &dyn Personal) -> Result<Mutation, ShapeError> {
+    codec::decode::<MutationV1>(WHAT, MUTATION_FORMAT, body)?.unpack(personal)
+}

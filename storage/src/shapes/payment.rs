@@ -1,0 +1,163 @@
+//! Shapes of payments, and of the calls to an acquirer that they wait for.
+
+use till_domain::effect::{Effect, EffectKind};
+use till_domain::ids::{CustomerId, PaymentId};
+use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::records::Unreadable;
+
+use crate::vault::SubjectId;
+
+use super::card::SaveCardV1;
+use super::codec::{Decode, Encode, ShapeError};
+use super::customer::{ContactV1, OF_PAYMENT};
+use super::merchant::AcquirerNameV1;
+use super::personal::Personal;
+use super::session::{InstrumentV1, MoneyV1};
+use super::shape::{Shape, shape_enum, shape_struct};
+
+shape_enum! {
+    /// Where a payment stands.
+    PaymentStatusV1 of PaymentStatus {
+        Pending,
+        Authorized,
+        Successful,
+        Failed,
+        Expired,
+        Voided,
+        Reversed,
+        PartiallyRefunded,
+        Refunded,
+        Disputed,
+    }
+}
+
+shape_enum! {
+    /// Whether an authorization is captured by itself.
+    CaptureModeV1 of CaptureMode {
+        Automatic,
+        Manual,
+    }
+}
+
+shape_struct! {
+    /// Why an acquirer did not authorize.
+    FailureV1 of Failure {
+        code: String,
+        message: String,
+    }
+}
+
+shape_struct! {
+    /// A capture that happened.
+    CaptureV1 of Capture {
+        amount_minor: u64,
+        fee_minor: u64,
+        transaction_id: [u8; 16],
+        at: u64,
+        settles_at: u64,
+    }
+}
+
+shape_struct! {
+    /// An authorization that the acquirer gave.
+    AuthorizationV1 of Authorization {
+        acquirer_reference: String,
+        at: u64,
+        lapses_at: Option<u64>,
+    }
+}
+
+shape_enum! {
+    /// Which call to the acquirer.
+    EffectKindV1 of EffectKind {
+        Authorize,
+        Void,
+    }
+}
+
+shape_struct! {
+    /// A call to an acquirer, open until its result is recorded.
+    EffectV1 of Effect {
+        payment_id: [u8; 16],
+        kind: EffectKindV1,
+        opened_at: u64,
+    }
+}
+
+/// A payment. The subject of its contact is the customer when there is one, else the payment.
+#[derive(Debug, Encode, Decode)]
+pub(super) struct PaymentV1 {
+    id: [u8; 16],
+    external_id: Option<String>,
+    session_id: [u8; 16],
+    status: PaymentStatusV1,
+    money: MoneyV1,
+    instrument: InstrumentV1,
+    acquirer: AcquirerNameV1,
+    capture_mode: CaptureModeV1,
+    return_url: String,
+    customer_id: Option<[u8; 16]>,
+    contact: ContactV1,
+    save_card: Option<SaveCardV1>,
+    created_at: u64,
+    authorization: Option<AuthorizationV1>,
+    capture: Option<CaptureV1>,
+    failure: Option<FailureV1>,
+    refunded_minor: u64,
+}
+
+fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
+    customer_id.map_or(SubjectId::payment(id), SubjectId::customer)
+}
+
+impl Shape<Payment> for PaymentV1 {
+    fn pack(payment: &Payment, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        let Payment { id, external_id, session_id, status, money, instrument, acquirer, capture_mode, .. } = payment;
+        let Payment { return_url, customer_id, contact, save_card, created_at, authorization, .. } = payment;
+        let Payment { capture, failure, refunded_minor, .. } = payment;
+        Ok(PaymentV1 {
+            id: id.to_bytes(),
+            external_id: Shape::pack(external_id, personal)?,
+            session_id: session_id.to_bytes(),
+            status: Shape::pack(status, personal)?,
+            money: Shape::pack(money, personal)?,
+            instrument: Shape::pack(instrument, personal)?,
+            acquirer: Shape::pack(acquirer, personal)?,
+            capture_mode: Shape::pack(capture_mode, personal)?,
+            return_url: Shape::pack(return_url, personal)?,
+            customer_id: Shape::pack(customer_id, personal)?,
+            contact: ContactV1::seal(contact, subject(*id, *customer_id), &OF_PAYMENT, personal)?,
+            save_card: Shape::pack(save_card, personal)?,
+            created_at: created_at.0,
+            authorization: Shape::pack(authorization, personal)?,
+            capture: Shape::pack(capture, personal)?,
+            failure: Shape::pack(failure, personal)?,
+            refunded_minor: *refunded_minor,
+        })
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
+        let id: PaymentId = self.id.unpack(personal)?;
+        let customer_id: Option<CustomerId> = self.customer_id.unpack(personal)?;
+        // Every field by name: one that the domain adds does not compile before it has a shape.
+        Ok(Payment {
+            id,
+            external_id: self.external_id.unpack(personal)?,
+            session_id: self.session_id.unpack(personal)?,
+            status: self.status.unpack(personal)?,
+            money: self.money.unpack(personal)?,
+            instrument: self.instrument.unpack(personal)?,
+            acquirer: self.acquirer.unpack(personal)?,
+            capture_mode: self.capture_mode.unpack(personal)?,
+            return_url: self.return_url.unpack(personal)?,
+            customer_id,
+            contact: self.contact.open(subject(id, customer_id), &OF_PAYMENT, personal)?,
+            save_card: self.save_card.unpack(personal)?,
+            created_at: self.created_at.unpack(personal)?,
+            authorization: self.authorization.unpack(personal)?,
+            capture: self.capture.unpack(personal)?,
+            failure: self.failure.unpack(personal)?,
+            refunded_minor: self.refunded_minor,
+        })
+    }
+}

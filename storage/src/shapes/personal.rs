@@ -1,0 +1,423 @@
+//! Sealing and opening what is personal, under one key for each person.
+//!
+//! Shape of a sealed field (offsets in bytes, `n` the length of the text):
+//! ```text
+//! 0 tag of the subject's key (8) | 8 sealed row as in `vault/subjects.rs` (41 + n)
+//! ```
+//! Associated data: the [`VaultKey`] of the subject's key (33 bytes: kind, merchant, id), then the label of
+//! the field. So a field opens at its place, of its merchant and subject, only.
+//!
+//! The tag tells by which key a field was sealed, and nothing of the key: it is cut from a synthetic nonce.
+//! A person who was erased and comes back gets a new key, and then the old fields, whose tag is another, are
+//! erased still, not damaged.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use lru::LruCache;
+use till_domain::ids::MerchantId;
+use till_domain::records::Unreadable;
+use till_domain::text::{Email, Mobile};
+
+use crate::vault::{Keyring, LookupKind, SealedError, SubjectId, SubjectKey, VaultKey};
+
+use super::codec::ShapeError;
+
+/// Opened keys that an actor keeps, so that a customer who pays often costs no read: about 50 KiB.
+const OPENED_KEYS_MAX: usize = 256;
+
+/// Fields that an actor remembers sealed and in clear, since the same ones stand in an event and its rows, and
+/// in a row each time it changes: about 50 KiB.
+const FIELDS_MAX: usize = 256;
+
+/// Keys handed out for storing that are kept without asking whether they are stored by now.
+const HANDED_OUT_KEPT: usize = 64;
+
+/// The place under which a key is asked for its tag. Part of the format.
+const TAG_PLACE: &[u8] = b"till shapes 1: tag of a subject key";
+
+const TAG_LEN: usize = 8;
+
+/// Seals and opens personal texts of one merchant, and digests what they are found by.
+pub trait Personal {
+    /// Seals a text of `subject` for the field `label`: equal texts of one subject and label give equal bytes.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the subject's key cannot be read or made. Nothing may be written then.
+    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable>;
+
+    /// Opens what was sealed; nothing when the key that sealed it was erased.
+    ///
+    /// # Errors
+    /// [`ShapeError::Unreadable`] when the vault cannot be read; any other error means that the bytes are not
+    /// what was sealed there.
+    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError>;
+
+    /// What an e-mail address is found by.
+    fn email_digest(&self, email: &Email) -> [u8; 32];
+
+    /// What a mobile number is found by.
+    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32];
+}
+
+/// Reads of the family `vault`.
+pub trait VaultReader {
+    /// The value under a [`VaultKey`] in bytes, or nothing when there is none.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be told what stands there.
+    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
+}
+
+impl<R: VaultReader + ?Sized> VaultReader for &R {
+    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
+        (**self).get_vault(key)
+    }
+}
+
+impl<R: VaultReader + ?Sized> VaultReader for Arc<R> {
+    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
+        (**self).get_vault(key)
+    }
+}
+
+impl<R: VaultReader + ?Sized> VaultReader for Box<R> {
+    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
+        (**self).get_vault(key)
+    }
+}
+
+/// For shapes that hold nothing personal.
+pub(super) struct NoPersonal;
+
+impl NoPersonal {
+    const REASON: &'static str = "nothing personal belongs here";
+}
+
+impl Personal for NoPersonal {
+    fn seal(&mut self, _: SubjectId, _: &'static str, _: &str) -> Result<Vec<u8>, Unreadable> {
+        Err(unreadable(Self::REASON))
+    }
+
+    fn open(&self, _: SubjectId, _: &'static str, _: &[u8]) -> Result<Option<String>, ShapeError> {
+        Err(unreadable(Self::REASON).into())
+    }
+
+    fn email_digest(&self, _: &Email) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn mobile_digest(&self, _: &Mobile) -> [u8; 32] {
+        [0; 32]
+    }
+}
+
+fn unreadable(reason: impl Into<String>) -> Unreadable {
+    Unreadable { reason: reason.into() }
+}
+
+/// The wrapped keys of one merchant's subjects, where they lie.
+struct SubjectKeys<R> {
+    merchant: MerchantId,
+    keyring: Arc<Keyring>,
+    reader: R,
+}
+
+impl<R: VaultReader> SubjectKeys<R> {
+    fn vault_key(&self, subject: SubjectId) -> [u8; VaultKey::LEN] {
+        VaultKey::SubjectKey { merchant: self.merchant, subject }.encode()
+    }
+
+    fn is_stored(&self, subject: SubjectId) -> Result<bool, Unreadable> {
+        Ok(self.reader.get_vault(&self.vault_key(subject))?.is_some())
+    }
+
+    fn read(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        let Some(row) = self.reader.get_vault(&self.vault_key(subject))? else { return Ok(None) };
+        let key = self.keyring.open_subject_key(self.merchant, subject, &row);
+        let key = key.map_err(|source| ShapeError::Sealed { label: "subject key", source })?;
+        Ok(Some(Arc::new(OpenedKey::new(key))))
+    }
+
+    fn create(&self, subject: SubjectId) -> Result<(Arc<OpenedKey>, Vec<u8>), Unreadable> {
+        let made = self.keyring.create_subject_key(self.merchant, subject);
+        let (key, row) = made.map_err(|error| unreadable(error.to_string()))?;
+        Ok((Arc::new(OpenedKey::new(key)), row))
+    }
+
+    fn seal(&self, key: &OpenedKey, subject: SubjectId, label: &str, plain: &str) -> Vec<u8> {
+        let sealed = key.key.seal(&self.place(subject, label), plain.as_bytes());
+        [key.tag.as_slice(), &sealed].concat()
+    }
+
+    fn open(
+        &self,
+        key: &OpenedKey,
+        subject: SubjectId,
+        label: &'static str,
+        field: &[u8],
+    ) -> Result<Option<String>, ShapeError> {
+        let refused = |source| ShapeError::Sealed { label, source };
+        let too_short = refused(SealedError::TooShort { found_len: field.len() });
+        let (tag, sealed) = field.split_first_chunk::<TAG_LEN>().ok_or(too_short)?;
+        if *tag != key.tag {
+            return Ok(None);
+        }
+        let plain = key.key.open(&self.place(subject, label), sealed).map_err(refused)?;
+        let text = String::from_utf8(plain.to_vec()).map_err(|_| refused(SealedError::Content))?;
+        Ok(Some(text))
+    }
+
+    fn place(&self, subject: SubjectId, label: &str) -> Vec<u8> {
+        [self.vault_key(subject).as_slice(), label.as_bytes()].concat()
+    }
+
+    fn digest(&self, kind: LookupKind, text: &str) -> [u8; 32] {
+        self.keyring.lookup_digest(self.merchant, kind, text)
+    }
+}
+
+struct OpenedKey {
+    key: SubjectKey,
+    tag: [u8; TAG_LEN],
+}
+
+impl OpenedKey {
+    fn new(key: SubjectKey) -> OpenedKey {
+        let probe = key.seal(TAG_PLACE, b"");
+        let tag = probe.get(1..).and_then(|nonce| nonce.first_chunk()).copied();
+        OpenedKey { key, tag: tag.expect("a sealed row begins with a format byte and 24 bytes of nonce") }
+    }
+}
+
+/// The last fields, in clear and sealed under the key that is in use.
+struct Fields {
+    last: LruCache<(SubjectId, &'static str), (String, Vec<u8>)>,
+}
+
+impl Fields {
+    fn sealed(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Option<Vec<u8>> {
+        let (known, sealed) = self.last.get(&(subject, label))?;
+        (known == plain).then(|| sealed.clone())
+    }
+
+    fn plain(&mut self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Option<String> {
+        let (plain, known) = self.last.get(&(subject, label))?;
+        (known == sealed).then(|| plain.clone())
+    }
+
+    fn remember(&mut self, subject: SubjectId, label: &'static str, plain: &str, sealed: &[u8]) {
+        self.last.put((subject, label), (plain.to_owned(), sealed.to_vec()));
+        if self.last.len() > FIELDS_MAX {
+            self.last.pop_lru();
+        }
+    }
+}
+
+/// The personal data of one merchant, in the hands of its actor: opens, seals, and makes a key for a subject
+/// that has none yet.
+///
+/// A key made here is in use at once, and is lost unless it is stored: [`MerchantPersonal::take_pending`]
+/// hands its vault row out, and that row goes into the same batch as what was sealed. When nothing is
+/// written of what was sealed (encoding failed, the command was refused after all), call
+/// [`MerchantPersonal::forget_pending`]. When a batch fails or its outcome is uncertain, drop the object
+/// with the rest of the actor's state: keys of the failed batch are known here only, and what is sealed
+/// under them later could not be opened after a restart. A later batch that used one would fail anyway,
+/// since it was decided on a head that never came about.
+pub struct MerchantPersonal<R> {
+    keys: SubjectKeys<R>,
+    /// The last fields sealed or opened.
+    fields: RefCell<Fields>,
+    /// Keys that are stored.
+    opened: RefCell<LruCache<SubjectId, Arc<OpenedKey>>>,
+    /// Keys made here that may not be stored yet: never dropped before they are.
+    fresh: HashMap<SubjectId, Arc<OpenedKey>>,
+    /// Of those, with their vault rows, the ones not handed out, in the order in which they were made.
+    pending: Vec<(SubjectId, Vec<u8>)>,
+    /// Of those, the ones handed out, in order.
+    handed_out: VecDeque<SubjectId>,
+}
+
+impl<R: VaultReader> MerchantPersonal<R> {
+    /// Nothing opened yet. `reader` may show vault rows that are staged and not yet durable, or not.
+    #[must_use]
+    pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, reader: R) -> MerchantPersonal<R> {
+        MerchantPersonal {
+            keys: SubjectKeys { merchant, keyring, reader },
+            fields: RefCell::new(Fields { last: LruCache::unbounded() }),
+            opened: RefCell::new(LruCache::unbounded()),
+            fresh: HashMap::new(),
+            pending: Vec::new(),
+            handed_out: VecDeque::new(),
+        }
+    }
+
+    /// Keys and values of the vault rows of the keys made since the last time, for the batch that holds what
+    /// was sealed under them.
+    #[must_use = "what was sealed cannot be opened again unless these rows are stored with it"]
+    pub fn take_pending(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let pending = std::mem::take(&mut self.pending);
+        self.handed_out.extend(pending.iter().map(|(subject, _)| *subject));
+        let row = |(subject, value)| (self.keys.vault_key(subject).to_vec(), value);
+        pending.into_iter().map(row).collect()
+    }
+
+    /// Forgets the keys made since the last [`MerchantPersonal::take_pending`]. What was sealed under them
+    /// must not be written.
+    pub fn forget_pending(&mut self) {
+        if self.pending.is_empty() {
+            return;
+        }
+        self.fields.get_mut().last.clear();
+        for (subject, _) in self.pending.drain(..) {
+            self.fresh.remove(&subject);
+        }
+    }
+
+    /// Forgets the opened key of a subject: to be called when the row of its key is deleted, which erases
+    /// the person.
+    pub fn forget_subject(&mut self, subject: SubjectId) {
+        self.fields.get_mut().last.clear();
+        self.opened.get_mut().pop(&subject);
+        self.fresh.remove(&subject);
+        self.pending.retain(|(pending, _)| *pending != subject);
+        self.handed_out.retain(|handed_out| *handed_out != subject);
+    }
+
+    fn key(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        if let Some(key) = self.fresh.get(&subject) {
+            return Ok(Some(Arc::clone(key)));
+        }
+        if let Some(key) = self.opened.borrow_mut().get(&subject) {
+            return Ok(Some(Arc::clone(key)));
+        }
+        let found = self.keys.read(subject)?;
+        if let Some(key) = &found {
+            self.keep_opened(subject, Arc::clone(key));
+        }
+        Ok(found)
+    }
+
+    fn keep_opened(&self, subject: SubjectId, key: Arc<OpenedKey>) {
+        let mut opened = self.opened.borrow_mut();
+        opened.put(subject, key);
+        if opened.len() > OPENED_KEYS_MAX {
+            opened.pop_lru();
+        }
+    }
+
+    fn make_key(&mut self, subject: SubjectId) -> Result<Arc<OpenedKey>, Unreadable> {
+        self.release_stored()?;
+        let (key, row) = self.keys.create(subject)?;
+        self.fresh.insert(subject, Arc::clone(&key));
+        self.pending.push((subject, row));
+        Ok(key)
+    }
+
+    /// Lets go of the oldest keys handed out, once they are seen to be stored: at most two for each key
+    /// made, so that as many are kept as are being written.
+    fn release_stored(&mut self) -> Result<(), Unreadable> {
+        for _ in 0..2 {
+            let oldest = self.handed_out.front().copied().filter(|_| self.handed_out.len() > HANDED_OUT_KEPT);
+            let Some(subject) = oldest else { break };
+            if !self.keys.is_stored(subject)? {
+                break;
+            }
+            self.handed_out.pop_front();
+            if let Some(key) = self.fresh.remove(&subject) {
+                self.keep_opened(subject, key);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: VaultReader> Personal for MerchantPersonal<R> {
+    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
+        if let Some(sealed) = self.fields.get_mut().sealed(subject, label, plain) {
+            return Ok(sealed);
+        }
+        let key = match self.key(subject)? {
+            Some(key) => key,
+            None => self.make_key(subject)?,
+        };
+        let sealed = self.keys.seal(&key, subject, label, plain);
+        self.fields.get_mut().remember(subject, label, plain, &sealed);
+        Ok(sealed)
+    }
+
+    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
+        if let Some(plain) = self.fields.borrow_mut().plain(subject, label, sealed) {
+            return Ok(Some(plain));
+        }
+        let Some(key) = self.key(subject)? else { return Ok(None) };
+        let plain = self.keys.open(&key, subject, label, sealed)?;
+        if let Some(plain) = &plain {
+            self.fields.borrow_mut().remember(subject, label, plain, sealed);
+        }
+        Ok(plain)
+    }
+
+    fn email_digest(&self, email: &Email) -> [u8; 32] {
+        self.keys.digest(LookupKind::Email, email.as_str())
+    }
+
+    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
+        self.keys.digest(LookupKind::Mobile, mobile.as_str())
+    }
+}
+
+/// The personal data of one merchant for who only reads: an answer at the edge, or `till verify`, which
+/// seals again to compare. It makes no keys, and keeps one opened key, so it is to be made for each answer:
+/// then an erased person is gone from the next one on.
+pub struct ReadPersonal<R> {
+    keys: SubjectKeys<R>,
+    last: RefCell<Option<(SubjectId, Option<Arc<OpenedKey>>)>>,
+}
+
+impl<R: VaultReader> ReadPersonal<R> {
+    /// Nothing opened yet.
+    #[must_use]
+    pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, reader: R) -> ReadPersonal<R> {
+        ReadPersonal { keys: SubjectKeys { merchant, keyring, reader }, last: RefCell::new(None) }
+    }
+
+    fn key(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        if let Some((last, key)) = &*self.last.borrow()
+            && *last == subject
+        {
+            return Ok(key.clone());
+        }
+        let found = self.keys.read(subject)?;
+        *self.last.borrow_mut() = Some((subject, found.clone()));
+        Ok(found)
+    }
+}
+
+impl<R: VaultReader> Personal for ReadPersonal<R> {
+    /// Seals under a key that is stored; a subject without one is an error.
+    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
+        let key = self.key(subject)?.ok_or_else(|| unreadable("a reader makes no keys to seal with"))?;
+        Ok(self.keys.seal(&key, subject, label, plain))
+    }
+
+    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
+        match self.key(subject)? {
+            Some(key) => self.keys.open(&key, subject, label, sealed),
+            None => Ok(None),
+        }
+    }
+
+    fn email_digest(&self, email: &Email) -> [u8; 32] {
+        self.keys.digest(LookupKind::Email, email.as_str())
+    }
+
+    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
+        self.keys.digest(LookupKind::Mobile, mobile.as_str())
+    }
+}
+
+#[cfg(test)]
+#[path = "personal_tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! Shapes of rows, by table.
+//!
+//! ```text
+//! 0 format (1) = 1 | 1 the table's shape, see `codec` and the table in `keys`
+//! ```
+//! Rows are derived: at a higher format they are made again from the log, so that a shape here may change
+//! together with [`ROW_FORMAT`]. Shapes that events use, too, stay frozen for these.
+
+use till_domain::records::{AnyKey, AnyRow, Unreadable};
+
+use super::activity::ActivityV1;
+use super::card::{CardV1, TokenV1};
+use super::codec::{self, ShapeError};
+use super::customer::CustomerV1;
+use super::keys::TableKind;
+use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
+use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1};
+use super::mutation::StoredAnswerV1;
+use super::payment::{EffectV1, PaymentV1};
+use super::personal::Personal;
+use super::session::SessionV1;
+use super::shape::Shape;
+
+/// The format of rows.
+pub const ROW_FORMAT: u8 = 1;
+
+/// Declares the shape of every table, and by which of its fields a row tells its key.
+macro_rules! row_shapes {
+    ($($table:ident: $shape:ty $(, under $id:ident)?;)+) => {
+        fn encode(row: &AnyRow, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
+            match row {
+                $(AnyRow::$table(row) => {
+                    let shape: $shape = Shape::pack(row, personal)?;
+                    codec::encode(stringify!($table), ROW_FORMAT, &shape)
+                })+
+            }
+        }
+
+        fn decode(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
+            match table {
+                $(TableKind::$table => {
+                    let shape: $shape = codec::decode(stringify!($table), ROW_FORMAT, bytes)?;
+                    Ok(AnyRow::$table(shape.unpack(personal)?))
+                })+
+            }
+        }
+
+        /// Whether a row may stand under a key, as far as the row tells.
+        fn belongs(key: &AnyKey, row: &AnyRow) -> bool {
+            match (key, row) {
+                $($((AnyKey::$table(key), AnyRow::$table(row)) => *key == row.$id,)?)+
+                (key, row) => TableKind::of(key) == TableKind::of_row(row),
+            }
+        }
+    };
+}
+
+row_shapes! {
+    Profiles: ProfileV1;
+    ApiKeys: ApiKeyV1, under id;
+    Installations: InstallationV1, under id;
+    Integrations: IntegrationV1;
+    Balances: BalanceTotalsV1;
+    Tokens: TokenV1, under id;
+    Sessions: SessionV1, under id;
+    Payments: PaymentV1, under id;
+    Customers: CustomerV1, under id;
+    Cards: CardV1, under id;
+    Topups: TopupV1, under id;
+    Transactions: TransactionV1, under id;
+    Entries: EntryV1, under id;
+    Activities: ActivityV1, under id;
+    Answers: StoredAnswerV1;
+    Effects: EffectV1, under payment_id;
+    Timers: ();
+    PaymentsByExternalId: [u8; 16];
+    CustomersByExternalId: [u8; 16];
+    CustomersByEmail: [u8; 16];
+    CustomersByMobile: [u8; 16];
+    CardsByExternalId: [u8; 16];
+    CardsByFingerprint: [u8; 16];
+    TopupsByExternalId: [u8; 16];
+    KeyDirectory: KeyOwnerV1;
+    MerchantDirectory: u64;
+    CreatedMerchants: CreatedMerchantV1;
+}
+
+/// The bytes of a row that is to stand under `key`: equal rows give equal bytes. Personal texts are sealed;
+/// the keys made for them on the way must be stored in the same write.
+///
+/// # Errors
+/// [`Unreadable`] when a key to seal with cannot be read or made, or when the row does not belong under
+/// `key`. Nothing may be written then.
+pub fn encode_row(row: &AnyRow, key: &AnyKey, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
+    if !belongs(key, row) {
+        return Err(ShapeError::OtherKey { table: TableKind::of(key).name() }.into());
+    }
+    encode(row, personal)
+}
+
+/// The row with these bytes under `key`. What was sealed of an erased person is gone.
+///
+/// # Errors
+/// [`ShapeError::UnknownFormat`] means "derive the rows again, or upgrade the program";
+/// [`ShapeError::OtherKey`] that the row was stored under a wrong key; every other error that the bytes are
+/// not what was written, or that the vault cannot be read.
+pub fn decode_row(key: &AnyKey, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
+    let table = TableKind::of(key);
+    let row = decode(table, bytes, personal)?;
+    belongs(key, &row).then_some(row).ok_or(ShapeError::OtherKey { table: table.name() })
+}
+
+/// As [`decode_row`], for a row whose key cannot be recovered from its bytes.
+///
+/// # Errors
+/// As [`decode_row`], without the check of the key.
+pub fn decode_row_of(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
+    decode(table, bytes, personal)
+}
+
+/// Whether the bytes on disk say the same as those of a row replayed from the log: byte for byte, unless a
+/// person was erased since they were written, of whom a replay has nothing left.
+///
+/// # Errors
+/// As [`decode_row`].
+pub fn is_same_row(key: &AnyKey, stored: &[u8], replayed: &[u8], personal: &dyn Personal) -> Result<bool, ShapeError> {
+    if stored == replayed {
+        return Ok(true);
+    }
+    let (stored, again) = (decode_row(key, stored, personal)?, decode_row(key, replayed, personal)?);
+    Ok(has_personal_data(TableKind::of(key)) && stored == again)
+}
+
+/// Whether rows of a table hold sealed fields.
+const fn has_personal_data(table: TableKind) -> bool {
+    matches!(table, TableKind::Customers | TableKind::Sessions | TableKind::Payments)
+}
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod tests;

@@ -1,0 +1,183 @@
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
+use proptest::proptest;
+use till_domain::customer::Contact;
+use till_domain::event::Event;
+use till_domain::ids::PaymentId;
+use till_domain::payment::Payment;
+
+use super::super::arbitrary::Draw;
+use super::super::mutation::{decode_mutation, encode_mutation};
+use super::super::samples::{self, TestPersonal};
+use super::super::state::{decode_state, encode_state};
+use super::*;
+use crate::vault::SubjectId;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_row_reads_back_and_gives_the_same_bytes_again(choices in vec(any::<u64>(), 0..120)) {
+        let (key, row) = Draw::new(choices).row();
+        let mut personal = TestPersonal::default();
+        let bytes = encode_row(&row, &key, &mut personal).expect("a row under its key");
+        prop_assert_eq!(bytes[0], ROW_FORMAT);
+        let read = decode_row(&key, &bytes, &personal).expect("just encoded");
+        prop_assert_eq!(&read, &row);
+        prop_assert_eq!(encode_row(&read, &key, &mut personal).expect("as before"), bytes);
+    }
+
+    #[test]
+    fn every_mutation_reads_back_and_gives_the_same_bytes_again(choices in vec(any::<u64>(), 0..400)) {
+        let mutation = Draw::new(choices).mutation();
+        let mut personal = TestPersonal::default();
+        let bytes = encode_mutation(&mutation, &mut personal).expect("small");
+        let read = decode_mutation(&bytes, &personal).expect("just encoded");
+        prop_assert_eq!(&read, &mutation);
+        prop_assert_eq!(encode_mutation(&read, &mut personal).expect("small"), bytes);
+    }
+
+    #[test]
+    fn every_state_reads_back_and_gives_the_same_bytes_again(choices in vec(any::<u64>(), 0..200)) {
+        let state = Draw::new(choices).state();
+        let bytes = encode_state(&state).expect("small");
+        prop_assert_eq!(decode_state(&bytes), Ok(state.clone()));
+        prop_assert_eq!(encode_state(&state).expect("small"), bytes);
+    }
+
+    #[test]
+    fn no_bytes_whatever_make_a_decoder_panic(bytes in vec(any::<u8>(), 0..200)) {
+        // What is sealed in such bytes is not legible, so only shapes without personal data are read.
+        let bytes = [[1].as_slice(), &bytes].concat();
+        let _ = decode_state(&bytes);
+        for table in TableKind::ALL.iter().copied().filter(|table| !has_personal_data(*table)) {
+            let _ = decode_row_of(table, &bytes, &TestPersonal::default());
+        }
+    }
+
+    #[test]
+    fn a_body_cut_off_is_refused(choices in vec(any::<u64>(), 0..200), at in any::<proptest::sample::Index>()) {
+        let bytes = encode_mutation(&Draw::new(choices).mutation(), &mut TestPersonal::default()).expect("small");
+        prop_assert!(decode_mutation(&bytes[..at.index(bytes.len())], &TestPersonal::default()).is_err());
+    }
+}
+
+fn erased(subject: SubjectId) -> TestPersonal {
+    TestPersonal { erased: [subject].into() }
+}
+
+fn encoded(key: &AnyKey, row: &AnyRow) -> Vec<u8> {
+    encode_row(row, key, &mut TestPersonal::default()).expect("a row under its key")
+}
+
+fn payment_row(payment: Payment) -> (AnyKey, AnyRow) {
+    (AnyKey::Payments(payment.id), AnyRow::Payments(payment))
+}
+
+#[test]
+fn of_an_erased_customer_everything_but_the_person_is_left() {
+    let customer = samples::customer();
+    let (key, row) = (AnyKey::Customers(customer.id), AnyRow::Customers(customer.clone()));
+    let nobody = erased(SubjectId::customer(customer.id));
+    let read = decode_row(&key, &encoded(&key, &row), &nobody);
+    let left = till_domain::customer::Customer { email: None, mobile: None, name: None, ..customer };
+    assert_eq!(read, Ok(AnyRow::Customers(left)));
+}
+
+#[test]
+fn the_contact_of_a_payment_is_the_customers_and_without_one_the_payments_own() {
+    let with = samples::payment();
+    let without = samples::payment_without_customer();
+    let customer = erased(SubjectId::customer(with.customer_id.expect("the sample has one")));
+    let own = erased(SubjectId::payment(without.id));
+    for (payment, personal, is_left) in
+        [(&with, &customer, false), (&with, &own, true), (&without, &customer, true), (&without, &own, false)]
+    {
+        let (key, row) = payment_row(payment.clone());
+        let contact = if is_left { payment.contact.clone() } else { Contact::default() };
+        let read = decode_row(&key, &encoded(&key, &row), personal);
+        assert_eq!(read, Ok(AnyRow::Payments(Payment { contact, ..payment.clone() })));
+    }
+}
+
+#[test]
+fn the_customer_fields_of_a_session_are_the_sessions_own() {
+    let session = samples::session();
+    let (key, row) = (AnyKey::Sessions(session.id), AnyRow::Sessions(session.clone()));
+    let Ok(AnyRow::Sessions(read)) = decode_row(&key, &encoded(&key, &row), &erased(SubjectId::session(session.id)))
+    else {
+        panic!("a session reads back as one");
+    };
+    assert_eq!(read.customer.contact, Contact::default());
+    assert_eq!(read.customer.id, session.customer.id, "the merchant's own identifier is not personal");
+}
+
+#[test]
+fn nothing_personal_stands_in_clear() {
+    let rows: Vec<Vec<u8>> = samples::rows().iter().map(|(key, row)| encoded(key, row)).collect();
+    let keys = samples::rows()
+        .into_iter()
+        .map(|(key, _)| super::super::keys::row_key(samples::MERCHANT, &key, &TestPersonal::default()).1);
+    let body = encode_mutation(&samples::mutation(samples::events()), &mut TestPersonal::default()).expect("small");
+    for bytes in rows.into_iter().chain(keys).chain([body]) {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        for personal in ["somchai@example.com", "+66812345678", "Somchai Jaidee"] {
+            assert!(!text.contains(personal), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_under_another_key_is_neither_written_nor_believed() {
+    let (key, row) = payment_row(samples::payment());
+    let bytes = encoded(&key, &row);
+    let other = AnyKey::Payments(PaymentId::from_bytes([0x77; 16]));
+    assert_eq!(decode_row(&other, &bytes, &TestPersonal::default()), Err(ShapeError::OtherKey { table: "Payments" }));
+    assert!(encode_row(&row, &other, &mut TestPersonal::default()).is_err());
+    let other_table = AnyKey::Effects(samples::payment().id);
+    assert!(encode_row(&row, &other_table, &mut TestPersonal::default()).is_err());
+}
+
+#[test]
+fn a_row_of_another_format_asks_to_be_derived_again() {
+    let (key, row) = payment_row(samples::payment());
+    let mut bytes = encoded(&key, &row);
+    bytes[0] = 2;
+    let read = decode_row(&key, &bytes, &TestPersonal::default());
+    assert_eq!(read, Err(ShapeError::UnknownFormat { what: "Payments", found: 2 }));
+}
+
+#[test]
+fn an_amount_that_the_domain_does_not_allow_is_damage() {
+    let (key, row) = payment_row(samples::payment_without_customer());
+    let bytes = encoded(&key, &row);
+    let amount = [251, 0x27, 0x10]; // 10,000
+    let at = bytes.windows(3).position(|window| window == amount).expect("the amount stands there");
+    let zeroed = [&bytes[..at], &[0], &bytes[at + 3..]].concat();
+    let read = decode_row(&key, &zeroed, &TestPersonal::default());
+    assert_eq!(read, Err(ShapeError::OutOfRange { what: "an amount" }));
+}
+
+#[test]
+fn a_stored_row_is_the_replayed_one_byte_for_byte_or_but_for_an_erased_person() {
+    let payment = samples::payment();
+    let (key, row) = payment_row(payment.clone());
+    let stored = encoded(&key, &row);
+    let everybody = TestPersonal::default();
+    assert_eq!(is_same_row(&key, &stored, &stored, &everybody), Ok(true));
+    let replayed = encoded(&key, &payment_row(Payment { contact: Contact::default(), ..payment.clone() }).1);
+    let nobody = erased(SubjectId::customer(payment.customer_id.expect("the sample has one")));
+    assert_eq!(is_same_row(&key, &stored, &replayed, &nobody), Ok(true));
+    assert_eq!(is_same_row(&key, &stored, &replayed, &everybody), Ok(false));
+    let other = Payment { contact: Contact::default(), refunded_minor: 18, ..payment };
+    let replayed = encoded(&key, &payment_row(other).1);
+    assert_eq!(is_same_row(&key, &stored, &replayed, &nobody), Ok(false));
+}
+
+#[test]
+fn a_mutation_of_many_small_events_that_could_not_be_read_back_is_not_written() {
+    let of = |count| samples::mutation(vec![Event::BalanceOpened; count]);
+    let bytes = encode_mutation(&of(5_000), &mut TestPersonal::default()).expect("fits");
+    assert_eq!(decode_mutation(&bytes, &TestPersonal::default()), Ok(of(5_000)));
+    assert!(encode_mutation(&of(100_000), &mut TestPersonal::default()).is_err());
+}

@@ -1,0 +1,497 @@
+//! One value of every shape, for tests of bytes. A change here changes the golden bytes without a change of
+//! format: add values, and leave those that are here alone.
+
+use std::collections::HashSet;
+
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
+use till_domain::command::{Caller, IdempotencyScope};
+use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
+use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
+use till_domain::ids::{
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
+    TokenId, TopupId, TransactionId,
+};
+use till_domain::key::{ApiKey, KeyDigest};
+use till_domain::ledger::{
+    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
+};
+use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
+use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::records::{AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Unreadable};
+use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
+use till_domain::text::{
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
+    TimeZone,
+};
+use till_domain::time::Millis;
+
+use crate::vault::{SubjectId, SubjectKind};
+
+use super::codec::ShapeError;
+use super::personal::Personal;
+
+/// The merchant of the samples.
+pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);
+/// Another one, right behind it.
+pub(super) const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
+
+/// Seals legibly, `C` for a customer's data and so on, so that golden bytes do not depend on a cipher.
+#[derive(Debug, Default)]
+pub(super) struct TestPersonal {
+    /// Who was erased.
+    pub(super) erased: HashSet<SubjectId>,
+}
+
+fn seal_head(subject: SubjectId, label: &str) -> String {
+    let kind = match subject.kind {
+        SubjectKind::Customer => 'C',
+        SubjectKind::Session => 'S',
+        SubjectKind::Payment => 'P',
+    };
+    format!("{kind}{:02x}{:02x}|{label}|", subject.id[0], subject.id[15])
+}
+
+impl Personal for TestPersonal {
+    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
+        let reversed: String = plain.chars().rev().collect();
+        Ok(format!("{}{reversed}", seal_head(subject, label)).into_bytes())
+    }
+
+    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
+        let sealed = std::str::from_utf8(sealed).expect("sealed as text");
+        let plain = sealed.strip_prefix(&seal_head(subject, label)).expect("opened where it was sealed");
+        Ok((!self.erased.contains(&subject)).then(|| plain.chars().rev().collect()))
+    }
+
+    fn email_digest(&self, email: &Email) -> [u8; 32] {
+        *blake3::hash(email.as_str().as_bytes()).as_bytes()
+    }
+
+    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
+        *blake3::hash(mobile.as_str().as_bytes()).as_bytes()
+    }
+}
+
+fn external_id(text: &str) -> Option<ExternalId> {
+    Some(ExternalId::new(text).expect("a plain text"))
+}
+
+fn thb() -> Currency {
+    "THB".parse().expect("a currency")
+}
+
+fn amount(minor: u64) -> AmountMinor {
+    AmountMinor::new(minor).expect("in range")
+}
+
+fn money() -> Money {
+    Money { amount: amount(10_000), currency: thb() }
+}
+
+fn email() -> Option<Email> {
+    Some(Email::new("somchai@example.com").expect("an address"))
+}
+
+fn mobile() -> Option<Mobile> {
+    Some(Mobile::new("+66812345678").expect("a number"))
+}
+
+fn contact() -> Contact {
+    let name = Some(PersonName::new("Somchai Jaidee").expect("a name"));
+    Contact { email: email(), mobile: mobile(), name }
+}
+
+pub(super) fn profile() -> Profile {
+    Profile {
+        name: Name::new("Café Siam").expect("a name"),
+        currency: thb(),
+        time_zone: TimeZone::new("Asia/Bangkok").expect("a zone"),
+        settlement_delay_seconds: 172_800,
+        support_email: Some(Email::new("support@till.example").expect("an address")),
+        created_at: Millis(1_743_500_000_000),
+        suspended: false,
+    }
+}
+
+fn integration() -> Integration {
+    let fee = FeeRate { basis_points: 250, fixed_minor: 1_000 };
+    Integration { acquirer: AcquirerName::Sandbox, enabled: true, authorizes_without_capture: false, fee }
+}
+
+pub(super) fn api_key() -> ApiKey {
+    ApiKey {
+        id: KeyId::from_bytes([0x0b; 16]),
+        digest: KeyDigest([0xd1; 32]),
+        display: "sk_01234".to_owned(),
+        name: Name::new("checkout").expect("a name"),
+        api_version: "2025-04-01".to_owned(),
+        created_at: Millis(1_743_500_000_001),
+        expires_at: Some(Millis(1_843_500_000_001)),
+        revoked_at: None,
+    }
+}
+
+pub(super) fn installation() -> Installation {
+    Installation {
+        id: InstallationId::from_bytes([0x0c; 16]),
+        name: Name::new("shop").expect("a name"),
+        platform: Platform::Web,
+        identifier: InstallationIdentifier::new("https://shop.example").expect("an origin"),
+        created_at: Millis(1_743_500_000_002),
+    }
+}
+
+fn card_facts() -> CardFacts {
+    CardFacts {
+        scheme: CardScheme::Visa,
+        first_digits: "424242".to_owned(),
+        last_digits: "4242".to_owned(),
+        expiry: CardExpiry { year: 2031, month: 12 },
+        holder: HolderName::new("S JAIDEE").expect("a name"),
+        fingerprint: CardFingerprint([0xf1; 32]),
+    }
+}
+
+fn token() -> Token {
+    Token {
+        id: TokenId::from_bytes([0x06; 16]),
+        installation_id: installation().id,
+        card: card_facts(),
+        usage: TokenUsage::Multiple,
+        created_at: Millis(1_743_500_000_003),
+        expires_at: None,
+        used: false,
+    }
+}
+
+pub(super) fn session() -> Session {
+    let id = Some(CustomerRef::External(external_id("buyer-7").expect("given")));
+    Session {
+        id: SessionId::from_bytes([0x07; 16]),
+        installation_id: installation().id,
+        money: money(),
+        instrument: Instrument::Token { token_id: token().id, usage: TokenUsage::Multiple, card: card_facts() },
+        customer: CustomerFields { id, contact: contact() },
+        created_at: Millis(1_743_500_000_004),
+        expires_at: Millis(1_743_501_800_004),
+        payment_id: None,
+    }
+}
+
+pub(super) fn customer() -> Customer {
+    let Contact { email, mobile, name } = contact();
+    Customer {
+        id: CustomerId::from_bytes([0x09; 16]),
+        external_id: external_id("buyer-7"),
+        email,
+        mobile,
+        name,
+        default_card_id: Some(card().id),
+        created_at: Millis(1_743_500_000_005),
+        updated_at: Millis(1_743_500_000_006),
+    }
+}
+
+fn card() -> Card {
+    Card {
+        id: CardId::from_bytes([0x0a; 16]),
+        customer_id: CustomerId::from_bytes([0x09; 16]),
+        external_id: external_id("card-1"),
+        card: card_facts(),
+        created_at: Millis(1_743_500_000_007),
+    }
+}
+
+fn capture() -> Capture {
+    Capture {
+        amount_minor: 10_000,
+        fee_minor: 1_250,
+        transaction_id: TransactionId::from_bytes([0x0d; 16]),
+        at: Millis(1_743_500_000_008),
+        settles_at: Millis(1_743_672_800_008),
+    }
+}
+
+fn authorization() -> Authorization {
+    let lapses_at = Some(Millis(1_744_104_800_008));
+    Authorization { acquirer_reference: "sbx_1".to_owned(), at: Millis(1_743_500_000_008), lapses_at }
+}
+
+fn failure() -> Failure {
+    Failure { code: "insufficient_funds".to_owned(), message: "The card has insufficient funds.".to_owned() }
+}
+
+pub(super) fn payment() -> Payment {
+    Payment {
+        id: PaymentId::from_bytes([0x08; 16]),
+        external_id: external_id("inv_1001"),
+        session_id: session().id,
+        status: PaymentStatus::Successful,
+        money: money(),
+        instrument: Instrument::SavedCard { card_id: card().id, owner: customer().id, card: card_facts() },
+        acquirer: AcquirerName::Sandbox,
+        capture_mode: CaptureMode::Automatic,
+        return_url: ReturnUrl::new("https://shop.example/done").expect("a URL"),
+        customer_id: Some(customer().id),
+        contact: contact(),
+        save_card: Some(SaveCard::Default),
+        created_at: Millis(1_743_500_000_009),
+        authorization: Some(authorization()),
+        capture: Some(capture()),
+        failure: Some(failure()),
+        refunded_minor: 17,
+    }
+}
+
+/// A payment without a customer: its contact is sealed under a key of its own.
+pub(super) fn payment_without_customer() -> Payment {
+    let instrument = Instrument::Installment {
+        plan: InstallmentPlan::SandboxThreeMonths,
+        interest_bearer: InterestBearer::Merchant,
+    };
+    let contact = Contact { email: None, mobile: None, ..contact() };
+    Payment {
+        status: PaymentStatus::Pending,
+        instrument,
+        capture_mode: CaptureMode::Manual,
+        customer_id: None,
+        contact,
+        save_card: None,
+        authorization: None,
+        capture: None,
+        failure: None,
+        ..payment()
+    }
+}
+
+fn effect() -> Effect {
+    Effect { payment_id: payment().id, kind: EffectKind::Authorize, opened_at: Millis(1_743_500_000_009) }
+}
+
+fn leg(number: u8, account: Account, direction: Direction, entry_type: EntryType, minor: u64) -> Leg {
+    Leg { entry_id: EntryId::from_bytes([number; 16]), account, direction, entry_type, amount: amount(minor) }
+}
+
+fn transaction() -> Transaction {
+    Transaction {
+        id: capture().transaction_id,
+        cause: Cause::Capture(payment().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x11, Account::Balance, Direction::Credit, EntryType::Payment, 10_000),
+            leg(0x12, Account::Balance, Direction::Debit, EntryType::PaymentFee, 1_250),
+            leg(0x13, Account::AcquirerClearing, Direction::Debit, EntryType::Payment, 10_000),
+            leg(0x14, Account::Fees, Direction::Credit, EntryType::PaymentFee, 1_250),
+        ],
+        status: EntryStatus::OnHold,
+        created_at: Millis(1_743_500_000_008),
+        settles_at: Some(Millis(1_743_672_800_008)),
+        effective_at: None,
+        canceled_at: None,
+    }
+}
+
+fn topup() -> Topup {
+    Topup {
+        id: TopupId::from_bytes([0x0e; 16]),
+        external_id: external_id("wire-1"),
+        amount: amount(5_000_000),
+        transaction_id: TransactionId::from_bytes([0x0f; 16]),
+        created_at: Millis(1_743_500_000_010),
+    }
+}
+
+fn topup_transaction() -> Transaction {
+    Transaction {
+        id: topup().transaction_id,
+        cause: Cause::Topup(topup().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x15, Account::Balance, Direction::Credit, EntryType::AddPrefund, 5_000_000),
+            leg(0x16, Account::BankClearing, Direction::Debit, EntryType::AddPrefund, 5_000_000),
+        ],
+        status: EntryStatus::Effective,
+        created_at: Millis(1_743_500_000_010),
+        settles_at: None,
+        effective_at: Some(Millis(1_743_500_000_010)),
+        canceled_at: None,
+    }
+}
+
+fn entry() -> Entry {
+    transaction().balance_entries().next().expect("the sample has entries on the balance")
+}
+
+fn totals() -> BalanceTotals {
+    BalanceTotals {
+        effective_credit_minor: 5_000_000,
+        effective_debit_minor: 3,
+        held_credit_minor: 10_000,
+        held_fee_minor: 1_250,
+    }
+}
+
+fn activity() -> Activity {
+    Activity {
+        id: ActivityId::from_bytes([0x10; 16]),
+        at: Millis(1_743_500_000_008),
+        activity_type: ActivityType::PaymentCaptured,
+        actor: Actor::ApiKey(api_key().id),
+        object: ActivityObject::Payment(payment().id),
+    }
+}
+
+fn voided() -> Activity {
+    let actor = Actor::User { email: Some(Email::new("support@till.example").expect("an address")) };
+    Activity { activity_type: ActivityType::PaymentVoided, actor, ..activity() }
+}
+
+fn scope() -> IdempotencyScope {
+    IdempotencyScope {
+        installation_id: Some(installation().id),
+        endpoint: "sdk/select-payment-method".to_owned(),
+        key: idempotency_key(),
+    }
+}
+
+fn idempotency_key() -> IdempotencyKey {
+    IdempotencyKey::new("order 1001").expect("visible")
+}
+
+fn stored_answer() -> StoredAnswer {
+    let answer = Answer::Key { key_id: api_key().id, created_at: Millis(1_743_500_000_001) };
+    StoredAnswer { fingerprint: [0xe1; 32], answer, expires_at: Millis(1_743_590_000_001) }
+}
+
+/// One event of every kind, in the order of the kinds.
+pub(super) fn events() -> Vec<Event> {
+    let before = Customer { email: None, default_card_id: None, ..customer() };
+    vec![
+        Event::MerchantCreated {
+            merchant_id: MERCHANT,
+            profile: profile(),
+            integrations: vec![
+                (PaymentMethod::Card, Integration::initial()),
+                (PaymentMethod::Installment, integration()),
+            ],
+        },
+        Event::SuspensionChanged { suspended: true },
+        Event::KeyGenerated { merchant_id: MERCHANT, key: api_key() },
+        Event::KeyRevoked { key_id: api_key().id, at: Millis(1_743_500_000_011) },
+        Event::InstallationAdded(installation()),
+        Event::PaymentMethodConfigured { method: PaymentMethod::Installment, integration: integration() },
+        Event::BalanceOpened,
+        Event::TopupAdded { topup: topup(), transaction: topup_transaction() },
+        Event::CardTokenized(token()),
+        Event::SessionCreated { session: session(), token_used_up: Some(token().id) },
+        Event::CustomerCreated(customer()),
+        Event::CustomerUpdated { before, after: customer() },
+        Event::PaymentInitiated { payment: payment(), effect: effect() },
+        Event::PaymentAuthorized { payment_id: payment().id, authorization: authorization() },
+        Event::PaymentFailed { payment_id: payment().id, released_minor: 10_000, failure: failure() },
+        Event::PaymentCaptured {
+            payment_id: payment().id,
+            released_minor: 10_000,
+            capture: capture(),
+            transaction: transaction(),
+            activity: activity(),
+        },
+        Event::CardSaved { card: card(), is_default: true, at: Millis(1_743_500_000_012) },
+        Event::DefaultCardSet { customer_id: customer().id, card_id: card().id, at: Millis(1_743_500_000_013) },
+        Event::AuthorizationLapsed {
+            payment_id: payment().id,
+            effect: Effect { kind: EffectKind::Void, ..effect() },
+            lapses_at: Millis(1_744_104_800_008),
+        },
+        Event::PaymentVoided { payment_id: payment().id, released_minor: 10_000, activity: voided() },
+        Event::TransactionSettled {
+            transaction_id: transaction().id,
+            settles_at: Millis(1_743_672_800_008),
+            credit_minor: 10_000,
+            fee_minor: 1_250,
+            at: Millis(1_743_672_800_009),
+        },
+    ]
+}
+
+/// One answer of every kind, in the order of the kinds.
+pub(super) fn answers() -> Vec<Answer> {
+    vec![
+        Answer::Merchant(MERCHANT),
+        Answer::Key { key_id: api_key().id, created_at: Millis(1_743_500_000_001) },
+        Answer::Installation(installation().id),
+        Answer::Topup(topup().id),
+        Answer::Token(token().id),
+        Answer::Session(session().id),
+        Answer::Payment(payment().id),
+        Answer::Changed(true),
+    ]
+}
+
+/// A mutation with everything around its events.
+pub(super) fn mutation(events: Vec<Event>) -> Mutation {
+    Mutation {
+        at: Millis(1_743_500_000_014),
+        caller: Caller::Sdk(installation().id),
+        last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
+        answer: Some((scope(), stored_answer())),
+        events,
+    }
+}
+
+/// A row of every table, in the order of the tables.
+pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
+    let owner = KeyOwner { merchant_id: MERCHANT, key_id: api_key().id };
+    let created =
+        CreatedMerchant { merchant_id: MERCHANT, fingerprint: [0xe2; 32], expires_at: Millis(1_743_590_000_000) };
+    let timer = Timer { due: Millis(1_743_672_800_008), kind: TimerKind::Settle(transaction().id) };
+    let text = |text| external_id(text).expect("given");
+    let fingerprint = (customer().id, card_facts().fingerprint);
+    vec![
+        (AnyKey::Profiles(Single), AnyRow::Profiles(profile())),
+        (AnyKey::ApiKeys(api_key().id), AnyRow::ApiKeys(api_key())),
+        (AnyKey::Installations(installation().id), AnyRow::Installations(installation())),
+        (AnyKey::Integrations(PaymentMethod::Installment), AnyRow::Integrations(integration())),
+        (AnyKey::Balances(Single), AnyRow::Balances(totals())),
+        (AnyKey::Tokens(token().id), AnyRow::Tokens(token())),
+        (AnyKey::Sessions(session().id), AnyRow::Sessions(session())),
+        (AnyKey::Payments(payment().id), AnyRow::Payments(payment())),
+        (AnyKey::Customers(customer().id), AnyRow::Customers(customer())),
+        (AnyKey::Cards(card().id), AnyRow::Cards(card())),
+        (AnyKey::Topups(topup().id), AnyRow::Topups(topup())),
+        (AnyKey::Transactions(transaction().id), AnyRow::Transactions(transaction())),
+        (AnyKey::Entries(entry().id), AnyRow::Entries(entry())),
+        (AnyKey::Activities(activity().id), AnyRow::Activities(activity())),
+        (AnyKey::Answers(scope()), AnyRow::Answers(stored_answer())),
+        (AnyKey::PaymentsByExternalId(text("inv_1001")), AnyRow::PaymentsByExternalId(payment().id)),
+        (AnyKey::CustomersByExternalId(text("buyer-7")), AnyRow::CustomersByExternalId(customer().id)),
+        (AnyKey::CustomersByEmail(email().expect("given")), AnyRow::CustomersByEmail(customer().id)),
+        (AnyKey::CustomersByMobile(mobile().expect("given")), AnyRow::CustomersByMobile(customer().id)),
+        (AnyKey::CardsByExternalId(text("card-1")), AnyRow::CardsByExternalId(card().id)),
+        (AnyKey::CardsByFingerprint(fingerprint), AnyRow::CardsByFingerprint(card().id)),
+        (AnyKey::TopupsByExternalId(text("wire-1")), AnyRow::TopupsByExternalId(topup().id)),
+        (AnyKey::Effects(payment().id), AnyRow::Effects(effect())),
+        (AnyKey::Timers(timer), AnyRow::Timers(Present)),
+        (AnyKey::KeyDirectory(api_key().digest), AnyRow::KeyDirectory(owner)),
+        (AnyKey::MerchantDirectory(MERCHANT), AnyRow::MerchantDirectory(Millis(1_743_500_000_000))),
+        (AnyKey::CreatedMerchants(idempotency_key()), AnyRow::CreatedMerchants(created)),
+    ]
+}
+
+/// A state with something in every field.
+pub(super) fn state() -> MerchantState {
+    MerchantState {
+        profile: Some(profile()),
+        keys: [(api_key().id, api_key())].into(),
+        installations: [(installation().id, installation())].into(),
+        integrations: [(PaymentMethod::Card, Integration::initial()), (PaymentMethod::Installment, integration())]
+            .into(),
+        balance: Some(totals()),
+        reserved_minor: 10_000,
+        last_at: Millis(1_743_500_000_014),
+        last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
+    }
+}

@@ -1,0 +1,217 @@
+//! How a shape on disk and a value of the domain are converted into each other.
+//!
+//! [`shape_struct!`] and [`shape_enum!`] declare a frozen shape together with its conversion. The shape is
+//! written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
+//! so that a field or variant added to the domain does not compile before it has a shape.
+
+use till_domain::card::CardFingerprint;
+use till_domain::ids::{
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
+    TokenId, TopupId, TransactionId,
+};
+use till_domain::key::KeyDigest;
+use till_domain::money::{AmountMinor, Currency};
+use till_domain::records::{Present, Unreadable};
+use till_domain::text::{
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone,
+};
+use till_domain::time::Millis;
+
+use super::codec::ShapeError;
+use super::personal::Personal;
+
+/// A shape on disk of the domain's `D`.
+pub(super) trait Shape<D>: Sized {
+    /// The shape of a value. Personal texts are sealed on the way.
+    fn pack(value: &D, personal: &mut dyn Personal) -> Result<Self, Unreadable>;
+
+    /// The value of a shape. Personal texts are opened on the way; those of an erased person are gone.
+    fn unpack(self, personal: &dyn Personal) -> Result<D, ShapeError>;
+}
+
+/// Declares a frozen struct and its conversion, field by field.
+macro_rules! shape_struct {
+    ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, $crate::shapes::codec::Encode, $crate::shapes::codec::Decode)]
+        pub(super) struct $name {
+            $($field: $kind,)+
+        }
+
+        impl $crate::shapes::shape::Shape<$domain> for $name {
+            fn pack(
+                value: &$domain,
+                personal: &mut dyn $crate::shapes::personal::Personal,
+            ) -> Result<Self, till_domain::records::Unreadable> {
+                let $domain { $($field),+ } = value;
+                Ok($name { $($field: $crate::shapes::shape::Shape::pack($field, personal)?,)+ })
+            }
+
+            fn unpack(
+                self,
+                personal: &dyn $crate::shapes::personal::Personal,
+            ) -> Result<$domain, $crate::shapes::codec::ShapeError> {
+                Ok($domain { $($field: $crate::shapes::shape::Shape::unpack(self.$field, personal)?,)+ })
+            }
+        }
+    };
+}
+
+/// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
+/// with names have places on disk, as those without have: bincode writes either alike.
+macro_rules! shape_enum {
+    ($(#[$doc:meta])* $name:ident of $domain:ident {
+        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?,)+
+    }) => {
+        $(#[$doc])*
+        #[derive(Debug, $crate::shapes::codec::Encode, $crate::shapes::codec::Decode)]
+        pub(super) enum $name {
+            $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
+        }
+
+        impl $crate::shapes::shape::Shape<$domain> for $name {
+            fn pack(
+                value: &$domain,
+                personal: &mut dyn $crate::shapes::personal::Personal,
+            ) -> Result<Self, till_domain::records::Unreadable> {
+                let _ = &personal; // Not every enum has a field.
+                Ok(match value {
+                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => $name::$variant
+                        $(( $($crate::shapes::shape::Shape::pack($place, personal)?),+ ))?
+                        $(( $($crate::shapes::shape::Shape::pack($field, personal)?),+ ))?,)+
+                })
+            }
+
+            fn unpack(
+                self,
+                personal: &dyn $crate::shapes::personal::Personal,
+            ) -> Result<$domain, $crate::shapes::codec::ShapeError> {
+                let _ = personal; // Not every enum has a field.
+                Ok(match self {
+                    $($name::$variant $(( $($place),+ ))? $(( $($field),+ ))? => $domain::$variant
+                        $(( $($crate::shapes::shape::Shape::unpack($place, personal)?),+ ))?
+                        $({ $($field: $crate::shapes::shape::Shape::unpack($field, personal)?),+ })?,)+
+                })
+            }
+        }
+    };
+}
+
+pub(super) use {shape_enum, shape_struct};
+
+impl<D, S: Shape<D>> Shape<Option<D>> for Option<S> {
+    fn pack(value: &Option<D>, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        value.as_ref().map(|value| S::pack(value, personal)).transpose()
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Option<D>, ShapeError> {
+        self.map(|shape| shape.unpack(personal)).transpose()
+    }
+}
+
+impl<D, S: Shape<D>> Shape<Vec<D>> for Vec<S> {
+    fn pack(value: &Vec<D>, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        value.iter().map(|value| S::pack(value, personal)).collect()
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Vec<D>, ShapeError> {
+        self.into_iter().map(|shape| shape.unpack(personal)).collect()
+    }
+}
+
+impl<C, D, R: Shape<C>, S: Shape<D>> Shape<(C, D)> for (R, S) {
+    fn pack(value: &(C, D), personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        Ok((R::pack(&value.0, personal)?, S::pack(&value.1, personal)?))
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<(C, D), ShapeError> {
+        Ok((self.0.unpack(personal)?, self.1.unpack(personal)?))
+    }
+}
+
+/// Declares conversions that neither fail nor hold anything personal.
+macro_rules! plain_shapes {
+    ($($kind:ty as $domain:ty: |$value:pat_param| $pack:expr, |$shape:pat_param| $unpack:expr;)+) => {$(
+        impl Shape<$domain> for $kind {
+            fn pack(value: &$domain, _: &mut dyn Personal) -> Result<Self, Unreadable> {
+                let $value = value;
+                Ok($pack)
+            }
+
+            fn unpack(self, _: &dyn Personal) -> Result<$domain, ShapeError> {
+                let $shape = self;
+                Ok($unpack)
+            }
+        }
+    )+};
+}
+
+/// An id is its 16 bytes.
+macro_rules! id_shapes {
+    ($($id:ident)+) => {
+        plain_shapes! {
+            $([u8; 16] as $id: |id| id.to_bytes(), |bytes| $id::from_bytes(bytes);)+
+        }
+    };
+}
+
+/// A text is its UTF-8 bytes.
+macro_rules! text_shapes {
+    ($($text:ident)+) => {
+        plain_shapes! {
+            $(String as $text: |text| text.as_str().to_owned(), |text| $text::from_stored(text);)+
+        }
+    };
+}
+
+plain_shapes! {
+    bool as bool: |value| *value, |value| value;
+    u8 as u8: |value| *value, |value| value;
+    u16 as u16: |value| *value, |value| value;
+    u64 as u64: |value| *value, |value| value;
+    u64 as Millis: |millis| millis.0, |millis| Millis(millis);
+    String as String: |text| text.clone(), |text| text;
+    [u8; 32] as [u8; 32]: |bytes| *bytes, |bytes| bytes;
+    [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
+    [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);
+    () as Present: |_| (), |()| Present;
+}
+
+id_shapes! {
+    ActivityId CardId CustomerId EntryId InstallationId KeyId MerchantId PaymentId SessionId TokenId TopupId
+    TransactionId
+}
+
+// Not here: `PersonName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
+// here is of the operator's staff and of dashboard users.
+text_shapes! { Email ExternalId HolderName IdempotencyKey InstallationIdentifier Name ReturnUrl TimeZone }
+
+impl Shape<AmountMinor> for u64 {
+    fn pack(amount: &AmountMinor, _: &mut dyn Personal) -> Result<Self, Unreadable> {
+        Ok(amount.get())
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<AmountMinor, ShapeError> {
+        AmountMinor::new(self).ok_or(ShapeError::OutOfRange { what: "an amount" })
+    }
+}
+
+impl Shape<Currency> for [u8; 3] {
+    fn pack(currency: &Currency, _: &mut dyn Personal) -> Result<Self, Unreadable> {
+        Ok(currency.to_bytes())
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<Currency, ShapeError> {
+        // Which codes there are changes over time, so that only the form is checked.
+        let is_code = self.iter().all(u8::is_ascii_uppercase);
+        is_code.then(|| Currency::from_bytes(self)).ok_or(ShapeError::OutOfRange { what: "a currency" })
+    }
+}
+
+shape_struct! {
+    /// Where the last id stands in its merchant's order.
+    IdPositionV1 of IdPosition {
+        millis: u64,
+        counter: u16,
+    }
+}

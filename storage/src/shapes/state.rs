@@ -1,0 +1,125 @@
+//! Shape of a merchant's bounded state: the content of a snapshot.
+//!
+//! ```text
+//! 0 format (1) = 1 | 1 MerchantStateV1, see `codec`
+//! ```
+//! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
+
+use till_domain::ids::{InstallationId, KeyId};
+use till_domain::key::ApiKey;
+use till_domain::merchant::{Installation, Integration, PaymentMethod};
+use till_domain::records::{MerchantState, Unreadable};
+
+use super::codec::{self, Decode, Encode, ShapeError};
+use super::ledger::BalanceTotalsV1;
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
+use super::personal::{NoPersonal, Personal};
+use super::shape::{IdPositionV1, Shape};
+
+/// The format of a snapshot's content.
+pub const STATE_FORMAT: u8 = 1;
+
+const WHAT: &str = "state of a merchant";
+
+/// What a merchant's actor keeps in memory. Maps are lists in the order of their keys.
+#[derive(Debug, Encode, Decode)]
+struct MerchantStateV1 {
+    profile: Option<ProfileV1>,
+    keys: Vec<ApiKeyV1>,
+    installations: Vec<InstallationV1>,
+    integrations: Vec<(PaymentMethodV1, IntegrationV1)>,
+    balance: Option<BalanceTotalsV1>,
+    reserved_minor: u64,
+    last_at: u64,
+    last_id: IdPositionV1,
+}
+
+impl Shape<MerchantState> for MerchantStateV1 {
+    fn pack(state: &MerchantState, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+        let MerchantState { profile, keys, installations, integrations, balance, reserved_minor, last_at, last_id } =
+            state;
+        let keys: Vec<ApiKey> = keys.values().cloned().collect();
+        let installations: Vec<Installation> = installations.values().cloned().collect();
+        let integrations: Vec<(PaymentMethod, Integration)> =
+            integrations.iter().map(|(method, integration)| (*method, *integration)).collect();
+        Ok(MerchantStateV1 {
+            profile: Shape::pack(profile, personal)?,
+            keys: Shape::pack(&keys, personal)?,
+            installations: Shape::pack(&installations, personal)?,
+            integrations: Shape::pack(&integrations, personal)?,
+            balance: Shape::pack(balance, personal)?,
+            reserved_minor: *reserved_minor,
+            last_at: last_at.0,
+            last_id: Shape::pack(last_id, personal)?,
+        })
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<MerchantState, ShapeError> {
+        let keys: Vec<ApiKey> = self.keys.unpack(personal)?;
+        let installations: Vec<Installation> = self.installations.unpack(personal)?;
+        let integrations: Vec<(PaymentMethod, Integration)> = self.integrations.unpack(personal)?;
+        let by_key_id = |key: ApiKey| -> (KeyId, ApiKey) { (key.id, key) };
+        let by_id = |installation: Installation| -> (InstallationId, Installation) { (installation.id, installation) };
+        Ok(MerchantState {
+            profile: self.profile.unpack(personal)?,
+            keys: keys.into_iter().map(by_key_id).collect(),
+            installations: installations.into_iter().map(by_id).collect(),
+            integrations: integrations.into_iter().collect(),
+            balance: self.balance.unpack(personal)?,
+            reserved_minor: self.reserved_minor,
+            last_at: self.last_at.unpack(personal)?,
+            last_id: self.last_id.unpack(personal)?,
+        })
+    }
+}
+
+/// The content of a snapshot.
+///
+/// # Errors
+/// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
+pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
+    codec::encode(WHAT, STATE_FORMAT, &MerchantStateV1::pack(state, &mut NoPersonal)?)
+}
+
+/// The state with this content.
+///
+/// # Errors
+/// Any error means: take an older snapshot or the whole log.
+pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
+    codec::decode::<MerchantStateV1>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+    use till_domain::key::KEYS_MAX;
+    use till_domain::merchant::INSTALLATIONS_MAX;
+    use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier, NAME_MAX_CHARACTERS, Name};
+
+    #[test]
+    fn the_largest_state_that_the_rules_allow_reads_back() {
+        let name = Name::new("\u{1F4B3}".repeat(NAME_MAX_CHARACTERS)).expect("within the limit");
+        let identifier = InstallationIdentifier::new("x".repeat(EXTERNAL_ID_MAX_BYTES)).expect("within the limit");
+        let mut state = samples::state();
+        for index in 0..KEYS_MAX.max(INSTALLATIONS_MAX) {
+            let id = [index.to_be_bytes(), index.to_be_bytes()].concat();
+            let id: [u8; 16] = id.try_into().expect("twice eight bytes");
+            let key = ApiKey { id: KeyId::from_bytes(id), name: name.clone(), ..samples::api_key() };
+            state.keys.insert(key.id, key);
+            let id = InstallationId::from_bytes(id);
+            let installation =
+                Installation { id, name: name.clone(), identifier: identifier.clone(), ..samples::installation() };
+            state.installations.insert(id, installation);
+        }
+        let bytes = encode_state(&state).expect("fits the limit");
+        assert!(bytes.len() > 2_000_000, "{} bytes", bytes.len());
+        assert_eq!(decode_state(&bytes), Ok(state));
+    }
+
+    #[test]
+    fn an_empty_state_reads_back() {
+        let bytes = encode_state(&MerchantState::default()).expect("small");
+        assert_eq!(decode_state(&bytes), Ok(MerchantState::default()));
+    }
+}

@@ -1,0 +1,190 @@
+//! Card numbers: in memory, and sealed for the vault.
+//!
+//! A card number is sealed as a row of the shape in `sealed.rs` under the purpose key `card_number`: the
+//! plaintext is its digits in ASCII, the associated data the row's own [`VaultKey`], which names the merchant
+//! and the token or card. So it opens for that merchant's token or card, and nowhere else.
+
+use std::fmt;
+
+use till_domain::card::is_card_number;
+use till_domain::ids::{CardId, MerchantId, TokenId};
+use zeroize::Zeroizing;
+
+use super::keyring::{Keyring, Purpose};
+use super::sealed::{NoRandomness, SealedError};
+use super::vault_key::VaultKey;
+
+/// A card number: what [`is_card_number`] holds for.
+///
+/// It lives on the heap, so that moving it leaves no copy behind, and is zeroized there. `Debug` shows the
+/// first six and the last four digits, the part that may be shown anywhere; there is no `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CardNumber(Zeroizing<Box<str>>);
+
+/// The text is no card number. The message does not repeat any part of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a card number: 12 to 19 digits, the last of which checks the others")]
+pub struct CardNumberError;
+
+/// What a sealed card number belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CardNumberOf {
+    /// A token, until it is used up or swept.
+    Token(TokenId),
+    /// A customer's saved card, until it is forgotten.
+    Card(CardId),
+}
+
+impl CardNumber {
+    /// Reads a card number from its digits, without spaces.
+    ///
+    /// # Errors
+    /// [`CardNumberError`] when it is none.
+    pub fn parse(text: &str) -> Result<CardNumber, CardNumberError> {
+        is_card_number(text).then(|| CardNumber(Zeroizing::new(Box::from(text)))).ok_or(CardNumberError)
+    }
+
+    /// All digits: for sealing, for the acquirer, and nothing else.
+    #[must_use]
+    pub fn expose_digits(&self) -> &str {
+        &self.0
+    }
+
+    /// The first six digits, which name the issuer.
+    #[must_use]
+    pub fn first_six(&self) -> [u8; 6] {
+        *self.0.as_bytes().first_chunk().expect("a card number has at least 12 digits")
+    }
+
+    /// The last four digits, by which people know the card.
+    #[must_use]
+    pub fn last_four(&self) -> [u8; 4] {
+        *self.0.as_bytes().last_chunk().expect("a card number has at least 12 digits")
+    }
+}
+
+impl fmt::Debug for CardNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "CardNumber({}..{})", &self.0[..6], &self.0[self.0.len() - 4..])
+    }
+}
+
+impl Keyring {
+    /// Seals a card number as the value of the row [`VaultKey::CardNumber`], under a nonce drawn for it: the
+    /// same number sealed twice gives different bytes.
+    ///
+    /// # Errors
+    /// [`NoRandomness`] when the operating system gives none.
+    pub fn seal_card_number(
+        &self,
+        merchant: MerchantId,
+        of: CardNumberOf,
+        number: &CardNumber,
+    ) -> Result<Vec<u8>, NoRandomness> {
+        let associated = VaultKey::CardNumber { merchant, of }.encode();
+        self.key(Purpose::CardNumber).seal_row(&associated, number.expose_digits().as_bytes())
+    }
+
+    /// Opens the value of the row [`VaultKey::CardNumber`].
+    ///
+    /// # Errors
+    /// [`SealedError::Refused`] when the bytes are damaged, or those of another merchant, token or card;
+    /// [`SealedError::UnknownFormat`] means "upgrade the program".
+    pub fn open_card_number(
+        &self,
+        merchant: MerchantId,
+        of: CardNumberOf,
+        row: &[u8],
+    ) -> Result<CardNumber, SealedError> {
+        let associated = VaultKey::CardNumber { merchant, of }.encode();
+        let digits = self.key(Purpose::CardNumber).open_row(&associated, row)?;
+        let text = std::str::from_utf8(&digits).map_err(|_| SealedError::Content)?;
+        CardNumber::parse(text).map_err(|_| SealedError::Content)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::keyring::fixed_keyring;
+    use super::super::sealed::SEALED_OVERHEAD;
+    use super::*;
+
+    const ONE: MerchantId = MerchantId::from_bytes([1; 16]);
+    const OTHER: MerchantId = MerchantId::from_bytes([2; 16]);
+    const TOKEN: CardNumberOf = CardNumberOf::Token(TokenId::from_bytes([3; 16]));
+
+    fn visa() -> CardNumber {
+        CardNumber::parse("4242424242424242").expect("a card number")
+    }
+
+    #[test]
+    fn a_text_is_a_card_number_exactly_when_the_rules_say_so() {
+        for text in ["4242424242424242", "378282246310005", "424242424242", "4242424242424242428"] {
+            assert_eq!(CardNumber::parse(text).expect(text).expose_digits(), text);
+        }
+        for text in ["4242424242424241", "4242 4242 4242 4242", "4242424242424242\n", "", "42424242420"] {
+            assert_eq!(CardNumber::parse(text), Err(CardNumberError), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn debug_output_shows_the_first_six_and_the_last_four_digits_only() {
+        let number = CardNumber::parse("4000056655665556").expect("a card number");
+        assert_eq!(format!("{number:?}"), "CardNumber(400005..5556)");
+        assert_eq!((number.first_six(), number.last_four()), (*b"400005", *b"5556"));
+    }
+
+    #[test]
+    fn a_sealed_number_opens_for_its_merchant_and_token() {
+        let row = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
+        assert_eq!(row.len(), 16 + SEALED_OVERHEAD);
+        assert_eq!(fixed_keyring().open_card_number(ONE, TOKEN, &row), Ok(visa()));
+        let again = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
+        assert_ne!(row, again, "the same number must not be told from its bytes");
+    }
+
+    #[test]
+    fn a_sealed_number_moved_to_another_merchant_token_or_card_does_not_open() {
+        let row = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
+        let other_token = CardNumberOf::Token(TokenId::from_bytes([4; 16]));
+        let card_of_same_bits = CardNumberOf::Card(CardId::from_bytes([3; 16]));
+        for (merchant, of) in [(OTHER, TOKEN), (ONE, other_token), (ONE, card_of_same_bits)] {
+            assert_eq!(fixed_keyring().open_card_number(merchant, of, &row), Err(SealedError::Refused), "{of:?}");
+        }
+    }
+
+    #[test]
+    fn a_sealed_number_with_any_byte_flipped_does_not_open() {
+        let row = fixed_keyring().seal_card_number(ONE, TOKEN, &visa()).expect("randomness");
+        for index in 0..row.len() {
+            let mut flipped = row.clone();
+            flipped[index] ^= 1;
+            assert!(fixed_keyring().open_card_number(ONE, TOKEN, &flipped).is_err(), "byte {index}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_an_older_release_wrote_opens() {
+        let associated = VaultKey::CardNumber { merchant: ONE, of: TOKEN }.encode();
+        let row = fixed_keyring().key(Purpose::CardNumber).seal_row_with(&[9; 24], &associated, b"4242424242424242");
+        assert_eq!(row, GOLDEN_ROW);
+        assert_eq!(fixed_keyring().open_card_number(ONE, TOKEN, &GOLDEN_ROW), Ok(visa()));
+    }
+
+    #[rustfmt::skip]
+    const GOLDEN_ROW: [u8; 57] = [
+        0x01, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09,
+        0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x09, 0x19, 0x76, 0x19, 0xfa, 0x90, 0x39, 0xec,
+        0x46, 0x36, 0x66, 0x66, 0x7e, 0xa3, 0x2c, 0x69, 0x0c, 0xfe, 0x33, 0xd4, 0xca, 0xf6, 0x47, 0x74,
+        0xff, 0x6e, 0x19, 0xb9, 0xdb, 0xb2, 0xc2, 0x31, 0x3c,
+    ];
+
+    #[test]
+    fn a_row_that_holds_something_else_is_a_fault_of_its_writer() {
+        let associated = VaultKey::CardNumber { merchant: ONE, of: TOKEN }.encode();
+        for content in [&b"4242424242424241"[..], &[0xff; 16], b""] {
+            let row = fixed_keyring().key(Purpose::CardNumber).seal_row_with(&[9; 24], &associated, content);
+            assert_eq!(fixed_keyring().open_card_number(ONE, TOKEN, &row), Err(SealedError::Content));
+        }
+    }
+}

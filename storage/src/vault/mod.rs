@@ -1,0 +1,26 @@
+//! The vault: what must be secret on disk, and what must be deletable without breaking a log.
+//!
+//! Everything here turns values into bytes and back; none of it touches a disk. The bytes are rows of the
+//! `vault` column family under [`VaultKey`]s, written in the same batch as the records they belong to, and
+//! never derived from the log: deleting a row is how a card number or a person is forgotten.
+//!
+//! One root key ([`RootKey`], the setting `TILL_VAULT_KEY`) wraps the [`Keyring`], the random keys of each
+//! purpose; those seal card numbers, kept API keys and the keys of single persons ([`SubjectKey`]). A sealed
+//! row names its own key as associated data, so that it opens under that key only.
+
+mod api_key_secrets;
+mod card_numbers;
+mod keyring;
+mod reader;
+mod root_key;
+mod sealed;
+mod subjects;
+mod vault_key;
+
+pub use card_numbers::{CardNumber, CardNumberError, CardNumberOf};
+pub use keyring::{Keyring, KeyringError, LookupKind};
+pub use reader::{VaultReadError, VaultRows};
+pub use root_key::{RootKey, RootKeyError};
+pub use sealed::{NoRandomness, SealedError};
+pub use subjects::{SubjectId, SubjectKey, SubjectKind};
+pub use vault_key::VaultKey;

@@ -1,0 +1,171 @@
+//! Keys of the `vault` column family.
+//!
+//! Every key is 33 bytes, `kind (1) | merchant (16) | id (16)`, so that byte order is kind, then merchant,
+//! then age. The key ring belongs to no merchant: its merchant and id are zero.
+//!
+//! | kind | row | id | value |
+//! |---|---|---|---|
+//! | 0 | the key ring | zero | see `keyring.rs`, 541 bytes |
+//! | 1 | card number of a token | token | sealed row of 12 to 19 digits, 53 to 60 bytes |
+//! | 2 | card number of a saved card | card | sealed row of 12 to 19 digits, 53 to 60 bytes |
+//! | 3 | key of a customer | customer | sealed row of 32 bytes, 73 bytes |
+//! | 4 | key of a payment session without a customer | session | sealed row of 32 bytes, 73 bytes |
+//! | 5 | key of a payment without a customer | payment | sealed row of 32 bytes, 73 bytes |
+//! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
+//!
+//! The shape of a sealed row stands in `sealed.rs`; its associated data is the row's key as above.
+
+use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+
+use super::{CardNumberOf, SubjectId, SubjectKind};
+
+const KEYRING: u8 = 0;
+const TOKEN_CARD_NUMBER: u8 = 1;
+const SAVED_CARD_NUMBER: u8 = 2;
+const CUSTOMER_KEY: u8 = 3;
+const SESSION_KEY: u8 = 4;
+const PAYMENT_KEY: u8 = 5;
+const API_KEY_SECRET: u8 = 6;
+
+/// Where a row of the vault stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VaultKey {
+    /// The wrapped keys of each purpose: the one row without a merchant.
+    Keyring,
+    /// The card number behind a token or a saved card.
+    CardNumber {
+        /// The merchant that the token or card belongs to.
+        merchant: MerchantId,
+        /// The token or card.
+        of: CardNumberOf,
+    },
+    /// The wrapped key under which one person's data is sealed.
+    SubjectKey {
+        /// The merchant whose customer, session or payment it is.
+        merchant: MerchantId,
+        /// The customer, session or payment.
+        subject: SubjectId,
+    },
+    /// An API key in sealed form, kept as long as the answer of the call that made it may be replayed.
+    ApiKeySecret {
+        /// The merchant that the API key belongs to.
+        merchant: MerchantId,
+        /// The uid of the API key.
+        key: KeyId,
+    },
+}
+
+impl VaultKey {
+    /// Bytes of every key.
+    pub const LEN: usize = 1 + 16 + 16;
+
+    /// The key as it stands on disk.
+    #[must_use]
+    pub fn encode(self) -> [u8; Self::LEN] {
+        match self {
+            VaultKey::Keyring => [KEYRING; Self::LEN],
+            VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token) } => {
+                key_bytes(TOKEN_CARD_NUMBER, merchant, token.to_bytes())
+            }
+            VaultKey::CardNumber { merchant, of: CardNumberOf::Card(card) } => {
+                key_bytes(SAVED_CARD_NUMBER, merchant, card.to_bytes())
+            }
+            VaultKey::SubjectKey { merchant, subject } => {
+                key_bytes(subject_kind_byte(subject.kind), merchant, subject.id)
+            }
+            VaultKey::ApiKeySecret { merchant, key } => key_bytes(API_KEY_SECRET, merchant, key.to_bytes()),
+        }
+    }
+
+    /// The key that these bytes are, or nothing when no version of this program so far has written them.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<VaultKey> {
+        let (kind, rest) = bytes.split_first()?;
+        let (merchant, id) = rest.split_first_chunk::<16>()?;
+        let id = <[u8; 16]>::try_from(id).ok()?;
+        let of = |of| VaultKey::CardNumber { merchant: MerchantId::from_bytes(*merchant), of };
+        let of_subject = |subject| VaultKey::SubjectKey { merchant: MerchantId::from_bytes(*merchant), subject };
+        match *kind {
+            KEYRING => (bytes == [KEYRING; Self::LEN]).then_some(VaultKey::Keyring),
+            TOKEN_CARD_NUMBER => Some(of(CardNumberOf::Token(TokenId::from_bytes(id)))),
+            SAVED_CARD_NUMBER => Some(of(CardNumberOf::Card(CardId::from_bytes(id)))),
+            CUSTOMER_KEY => Some(of_subject(SubjectId::customer(CustomerId::from_bytes(id)))),
+            SESSION_KEY => Some(of_subject(SubjectId::session(SessionId::from_bytes(id)))),
+            PAYMENT_KEY => Some(of_subject(SubjectId::payment(PaymentId::from_bytes(id)))),
+            API_KEY_SECRET => {
+                Some(VaultKey::ApiKeySecret { merchant: MerchantId::from_bytes(*merchant), key: KeyId::from_bytes(id) })
+            }
+            _ => None,
+        }
+    }
+}
+
+const _: () = assert!(VaultKey::LEN == 33, "on disk since format 1: a change needs new key kinds");
+const _: () = assert!(KEYRING == 0, "the key ring's key is the kind repeated, and documented as zeros");
+
+fn subject_kind_byte(kind: SubjectKind) -> u8 {
+    match kind {
+        SubjectKind::Customer => CUSTOMER_KEY,
+        SubjectKind::Session => SESSION_KEY,
+        SubjectKind::Payment => PAYMENT_KEY,
+    }
+}
+
+fn key_bytes(kind: u8, merchant: MerchantId, id: [u8; 16]) -> [u8; VaultKey::LEN] {
+    let mut key = [0; VaultKey::LEN];
+    key[0] = kind;
+    key[1..17].copy_from_slice(&merchant.to_bytes());
+    key[17..].copy_from_slice(&id);
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
+
+    fn one_of_each_kind() -> [VaultKey; 7] {
+        let of = |of| VaultKey::CardNumber { merchant: MERCHANT, of };
+        let of_subject = |subject| VaultKey::SubjectKey { merchant: MERCHANT, subject };
+        [
+            VaultKey::Keyring,
+            of(CardNumberOf::Token(TokenId::from_bytes([0xbb; 16]))),
+            of(CardNumberOf::Card(CardId::from_bytes([0xbb; 16]))),
+            of_subject(SubjectId::customer(CustomerId::from_bytes([0xbb; 16]))),
+            of_subject(SubjectId::session(SessionId::from_bytes([0xbb; 16]))),
+            of_subject(SubjectId::payment(PaymentId::from_bytes([0xbb; 16]))),
+            VaultKey::ApiKeySecret { merchant: MERCHANT, key: KeyId::from_bytes([0xbb; 16]) },
+        ]
+    }
+
+    #[test]
+    fn the_bytes_of_every_kind_are_those_on_disk_since_format_1() {
+        for (kind, key) in (0_u8..).zip(one_of_each_kind()) {
+            let mut expected = vec![kind];
+            expected.extend(if kind == 0 { [0; 16] } else { [0xaa; 16] });
+            expected.extend(if kind == 0 { [0; 16] } else { [0xbb; 16] });
+            assert_eq!(key.encode().as_slice(), expected, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_reads_back_as_it_was_written() {
+        for key in one_of_each_kind() {
+            assert_eq!(VaultKey::decode(&key.encode()), Some(key));
+        }
+    }
+
+    #[test]
+    fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
+        let mut unknown = one_of_each_kind()[1].encode();
+        unknown[0] = 7;
+        let mut owned_keyring = VaultKey::Keyring.encode();
+        owned_keyring[20] = 1;
+        let key = one_of_each_kind()[1].encode();
+        let longer = [key.as_slice(), &[0]].concat();
+        for bytes in [&unknown[..], &owned_keyring, &key[..32], &longer, &[], &[0]] {
+            assert_eq!(VaultKey::decode(bytes), None, "{bytes:?}");
+        }
+    }
+}

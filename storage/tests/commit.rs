@@ -1,0 +1,231 @@
+//! The commit thread: order, groups, barriers, and what it does when a write fails.
+
+mod fixtures;
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixtures::{Chain, merchant};
+use till_domain::ids::MerchantId;
+use till_storage::commit::{BarrierVerdict, Committer, QUEUE_BYTES_MAX, RejectedBecause, Submission};
+use till_storage::family::Family;
+use till_storage::journal::record::BODY_LEN_MAX;
+use till_storage::journal::{Append, CommitNumber, Head, Journal, Verdict};
+use till_storage::memory::{AppendFault, MemoryStore};
+
+const SHOP: MerchantId = merchant(1);
+const CAFE: MerchantId = merchant(2);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Outcome {
+    Append(&'static str, Verdict),
+    Barrier(&'static str, BarrierVerdict),
+}
+
+struct Bench {
+    store: Arc<MemoryStore>,
+    committer: Committer,
+    fatal: Arc<Mutex<Vec<String>>>,
+    outcomes: Receiver<Outcome>,
+    sender: Sender<Outcome>,
+}
+
+impl Bench {
+    fn new() -> Bench {
+        let store = Arc::new(MemoryStore::new());
+        let fatal = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&fatal);
+        let on_fatal = move |reason| heard.lock().expect("not poisoned").push(reason);
+        let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
+        let committer = Committer::start(journal, Box::new(on_fatal)).expect("a thread");
+        let (sender, outcomes) = channel();
+        Bench { store, committer, fatal, outcomes, sender }
+    }
+
+    fn append(&self, name: &'static str, append: Append) -> Submission {
+        let sender = self.sender.clone();
+        let completion = move |verdict: &Verdict| sender.send(Outcome::Append(name, verdict.clone())).expect("heard");
+        Submission::Append { append, completion: Box::new(completion) }
+    }
+
+    fn barrier(&self, name: &'static str, merchant_id: MerchantId, expected_head: Head) -> Submission {
+        let sender = self.sender.clone();
+        let completion = move |verdict| sender.send(Outcome::Barrier(name, verdict)).expect("heard");
+        Submission::Barrier { merchant_id, expected_head, completion: Box::new(completion) }
+    }
+
+    fn submit(&self, submission: Submission) {
+        self.committer.submit(submission).expect("there is room");
+    }
+
+    fn next(&self) -> Outcome {
+        self.outcomes.recv_timeout(Duration::from_secs(10)).expect("every submission is completed")
+    }
+
+    /// Submits all of them while an append is held, so that they make one group.
+    fn submit_as_one_group(&self, submissions: Vec<Submission>) {
+        self.store.hold_appends();
+        let mut opener = Chain::claim(&*self.store, merchant(99));
+        self.submit(self.append("opener", opener.batch(&[b"held"])));
+        while self.committer.stats().queued() > 0 {
+            std::thread::yield_now();
+        }
+        submissions.into_iter().for_each(|submission| self.submit(submission));
+        self.store.resume_appends();
+        assert!(matches!(self.next(), Outcome::Append("opener", Verdict::Committed(_))));
+    }
+}
+
+fn committed(name: &'static str, number: u64) -> Outcome {
+    Outcome::Append(name, Verdict::Committed(CommitNumber(number)))
+}
+
+#[test]
+fn what_waits_is_written_in_one_group_and_completed_in_order() {
+    let bench = Bench::new();
+    let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
+    bench.submit_as_one_group(vec![
+        bench.append("shop 1", shop.batch(&[b"1"])),
+        bench.append("cafe 1", cafe.batch(&[b"1"])),
+        bench.append("shop 2", shop.batch(&[b"2"])),
+    ]);
+    assert_eq!(bench.next(), committed("shop 1", 2));
+    assert_eq!(bench.next(), committed("cafe 1", 3));
+    assert_eq!(bench.next(), committed("shop 2", 4));
+    bench.committer.stop();
+    let stats = bench.committer.stats();
+    assert_eq!((stats.groups(), stats.batches(), stats.committed(), stats.last_group_batches()), (2, 4, 4, 3));
+    assert_eq!(stats.append_micros().counts().iter().sum::<u64>(), 2);
+    assert_eq!((stats.queued(), stats.queued_bytes()), (0, 0));
+}
+
+#[test]
+fn a_barrier_passes_behind_the_batch_it_rests_on_whatever_follows() {
+    let bench = Bench::new();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    let first = shop.batch(&[b"1"]);
+    let (empty, one) = (Head::EMPTY, shop.head);
+    bench.submit_as_one_group(vec![
+        bench.barrier("on nothing", SHOP, empty),
+        bench.append("first", first),
+        bench.barrier("on the first", SHOP, one),
+        bench.append("second", shop.batch(&[b"2"])),
+        bench.barrier("on the second", SHOP, shop.head),
+    ]);
+    assert_eq!(bench.next(), Outcome::Barrier("on nothing", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), committed("first", 2));
+    assert_eq!(bench.next(), Outcome::Barrier("on the first", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), committed("second", 3));
+    assert_eq!(bench.next(), Outcome::Barrier("on the second", BarrierVerdict::Passed));
+    bench.submit(bench.barrier("alone", SHOP, shop.head));
+    assert_eq!(bench.next(), Outcome::Barrier("alone", BarrierVerdict::Passed));
+}
+
+#[test]
+fn a_barrier_fails_with_the_batch_it_rests_on() {
+    let bench = Bench::new();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    let dropped = shop.batch(&[b"never submitted"]);
+    let stale = shop.batch(&[b"stale"]);
+    bench.submit_as_one_group(vec![
+        bench.append("stale", stale),
+        bench.barrier("on the stale one", SHOP, shop.head),
+        bench.barrier("on nothing", SHOP, Head::EMPTY),
+    ]);
+    let durable = Head::EMPTY;
+    assert_eq!(bench.next(), Outcome::Append("stale", Verdict::Stale { durable }));
+    assert_eq!(bench.next(), Outcome::Barrier("on the stale one", BarrierVerdict::Failed { durable }));
+    assert_eq!(bench.next(), Outcome::Barrier("on nothing", BarrierVerdict::Passed));
+    bench.store.fail_append(0, AppendFault::Unavailable);
+    bench.submit(bench.append("unavailable", dropped));
+    bench.submit(bench.barrier("on the unavailable one", SHOP, shop.head));
+    assert!(matches!(bench.next(), Outcome::Append("unavailable", Verdict::Unavailable(_))));
+    assert_eq!(bench.next(), Outcome::Barrier("on the unavailable one", BarrierVerdict::Failed { durable }));
+}
+
+#[test]
+fn a_barrier_whose_head_cannot_be_read_is_neither_passed_nor_failed() {
+    let bench = Bench::new();
+    bench.store.fail_reads(Family::Meta, b"H");
+    bench.submit(bench.barrier("unreadable", SHOP, Head::EMPTY));
+    assert!(matches!(bench.next(), Outcome::Barrier("unreadable", BarrierVerdict::Unknown(_))));
+}
+
+#[test]
+fn an_uncertain_write_completes_its_group_then_is_fatal_and_nothing_is_written_any_more() {
+    for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
+        let bench = Bench::new();
+        let mut shop = Chain::claim(&*bench.store, SHOP);
+        bench.store.fail_append(1, fault);
+        bench.submit_as_one_group(vec![
+            bench.append("uncertain", shop.batch(&[b"1"])),
+            bench.barrier("on the uncertain one", SHOP, shop.head),
+        ]);
+        assert!(matches!(bench.next(), Outcome::Append("uncertain", Verdict::Ambiguous(_))));
+        assert!(matches!(bench.next(), Outcome::Barrier(_, BarrierVerdict::Failed { .. })));
+        bench.committer.stop();
+        assert_eq!(bench.fatal.lock().expect("not poisoned").len(), 1);
+        let rejected = bench.committer.submit(bench.append("late", shop.batch(&[b"2"])));
+        assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
+    }
+}
+
+#[test]
+fn what_waits_behind_an_uncertain_write_is_not_done() {
+    let bench = Bench::new();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    bench.store.fail_append(0, AppendFault::AmbiguousLost);
+    bench.store.hold_appends();
+    bench.submit(bench.append("uncertain", shop.batch(&[b"1"])));
+    while bench.committer.stats().queued() > 0 {
+        std::thread::yield_now();
+    }
+    bench.submit(bench.append("behind", shop.batch(&[b"2"])));
+    bench.store.resume_appends();
+    assert!(matches!(bench.next(), Outcome::Append("uncertain", Verdict::Ambiguous(_))));
+    assert!(matches!(bench.next(), Outcome::Append("behind", Verdict::Unavailable(_))));
+}
+
+#[test]
+fn a_completion_that_panics_harms_no_other() {
+    let bench = Bench::new();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    let completion = Box::new(|_: &Verdict| panic!("as planned"));
+    bench.submit(Submission::Append { append: shop.batch(&[b"1"]), completion });
+    bench.submit(bench.append("next", shop.batch(&[b"2"])));
+    assert_eq!(bench.next(), committed("next", 2));
+}
+
+#[test]
+fn stopping_completes_what_waits_and_turns_away_what_comes() {
+    let bench = Bench::new();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    for _ in 0..100 {
+        bench.submit(bench.append("before", shop.batch(&[b"body"])));
+    }
+    bench.committer.stop();
+    assert_eq!(bench.outcomes.try_iter().count(), 100);
+    let rejected = bench.committer.submit(bench.append("after", shop.batch(&[b"body"])));
+    assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
+    assert_eq!(bench.committer.stats().rejected(), 1);
+}
+
+#[test]
+fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
+    let bench = Bench::new();
+    bench.store.hold_appends();
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    let large = shop.batch(&[&vec![7; BODY_LEN_MAX]]);
+    // One may be with the journal already, so one more than the queue holds.
+    let accepted = (0..QUEUE_BYTES_MAX / BODY_LEN_MAX + 1)
+        .map_while(|_| bench.committer.submit(bench.append("large", large.clone())).err().map_or(Some(()), |_| None));
+    let accepted = accepted.count();
+    let rejected = bench.committer.submit(bench.append("too many", large.clone())).expect_err("it is full");
+    assert_eq!(rejected.because, RejectedBecause::Full);
+    let Submission::Append { append, .. } = rejected.submission else { panic!("it was an append") };
+    assert!(append == large, "what was submitted comes back");
+    bench.store.resume_appends();
+    bench.committer.stop();
+    assert_eq!(bench.outcomes.try_iter().count(), accepted);
+}

@@ -1,0 +1,519 @@
+//! What every store must do, run against each of them.
+
+mod fixtures;
+
+use fixtures::{Chain, merchant};
+use rocksdb::{DB, Options};
+use tempfile::TempDir;
+use till_domain::ids::MerchantId;
+use till_storage::engine::{Engine, EngineOptions};
+use till_storage::family::Family;
+use till_storage::journal::record::{self, BODY_LEN_MAX};
+use till_storage::journal::{
+    Append, CommitNumber, Head, Journal, READ_BYTES_MAX, RowWrite, Sequence, SnapshotWrite, Verdict,
+};
+use till_storage::keys::{AppliedKey, SnapshotKey};
+use till_storage::memory::{AppendFault, MemoryStore};
+use till_storage::rows::{Direction, Gate, RowError, RowReader, RowStore};
+
+const SHOP: MerchantId = merchant(1);
+const CAFE: MerchantId = merchant(2);
+
+/// A store under test.
+trait Subject: Sized {
+    type Store: Journal + RowStore;
+    fn fresh() -> Self;
+    fn store(&self) -> &Self::Store;
+    fn reopened(self) -> Self;
+    /// Closed, changed behind the store's back, and opened again.
+    fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Self;
+    /// The next append cannot be written.
+    fn unwritable(self) -> Self;
+    fn writable_again(self) -> Self;
+}
+
+struct Memory(MemoryStore);
+
+impl Subject for Memory {
+    type Store = MemoryStore;
+
+    fn fresh() -> Memory {
+        Memory(MemoryStore::new())
+    }
+
+    fn store(&self) -> &MemoryStore {
+        &self.0
+    }
+
+    fn reopened(self) -> Memory {
+        Memory(self.0.reopened())
+    }
+
+    fn tampered(self, family: Family, key: &[u8], value: Option<&[u8]>) -> Memory {
+        match value {
+            Some(value) => self.0.damage(family, key, value),
+            None => self.0.lose(family, key),
+        }
+        self.reopened()
+    }
+
+    fn unwritable(self) -> Memory {
+        let next = self.reopened();
+        next.0.fail_append(0, AppendFault::Unavailable);
+        next
+    }
+
+    fn writable_again(self) -> Memory {
+        self
+    }
+}
+
+struct Disk {
+    engine: Option<Engine>,
+    directory: TempDir,
+}
+
+impl Disk {
+    fn open(directory: TempDir, disk_reserve_bytes: u64) -> Disk {
+        let options = EngineOptions { disk_reserve_bytes, ..EngineOptions::new(directory.path()) };
+        Disk { engine: Some(Engine::open(&options).expect("nothing is missing")), directory }
+    }
+
+    fn reopened_with(mut self, disk_reserve_bytes: u64) -> Disk {
+        drop(self.engine.take());
+        Disk::open(self.directory, disk_reserve_bytes)
+    }
+}
+
+impl Subject for Disk {
+    type Store = Engine;
+
+    fn fresh() -> Disk {
+        Disk::open(tempfile::tempdir().expect("a temporary directory"), 0)
+    }
+
+    fn store(&self) -> &Engine {
+        self.engine.as_ref().expect("it is open")
+    }
+
+    fn reopened(self) -> Disk {
+        self.reopened_with(0)
+    }
+
+    fn tampered(mut self, family: Family, key: &[u8], value: Option<&[u8]>) -> Disk {
+        drop(self.engine.take());
+        let names = Family::ALL.map(Family::name);
+        let db = DB::open_cf(&Options::default(), self.directory.path().join("db"), names).expect("it is closed");
+        let handle = db.cf_handle(family.name()).expect("it was opened");
+        match value {
+            Some(value) => db.put_cf(handle, key, value).expect("writable"),
+            None => db.delete_cf(handle, key).expect("writable"),
+        }
+        drop(db);
+        self.reopened()
+    }
+
+    fn unwritable(self) -> Disk {
+        self.reopened_with(u64::MAX)
+    }
+
+    fn writable_again(self) -> Disk {
+        self.reopened_with(0)
+    }
+}
+
+/// Runs each function as a test of every store.
+macro_rules! conformance {
+    ($($name:ident)+) => {
+        mod memory {
+            $(#[test] fn $name() { super::$name::<super::Memory>(); })+
+        }
+        mod disk {
+            $(#[test] fn $name() { super::$name::<super::Disk>(); })+
+        }
+    };
+}
+
+conformance! {
+    a_log_begins_empty_and_grows_by_what_is_appended
+    a_group_of_one_merchant_chains_on_itself
+    a_stale_batch_is_dropped_alone_and_with_it_what_chains_on_it
+    a_batch_of_a_dead_incarnation_is_fenced
+    a_merchant_that_nobody_claimed_is_fenced
+    epochs_grow_across_restarts
+    commit_numbers_grow_in_order_across_groups_and_restarts
+    a_batch_that_could_never_be_right_is_refused
+    rows_are_written_and_deleted_with_their_batch
+    a_batch_without_records_writes_its_rows_and_leaves_the_head
+    a_failed_write_changes_nothing_and_the_next_one_works
+    scans_walk_a_range_both_ways_within_their_limit
+    a_view_sees_one_moment
+    the_gate_is_shut_until_rows_that_lag_are_caught_up
+    rows_move_only_forward_and_never_past_the_log
+    the_two_newest_snapshots_are_kept_newest_first
+    a_damaged_snapshot_is_left_out
+    merchants_are_listed_page_by_page
+    a_damaged_commit_number_is_found
+    a_read_is_bounded_in_records_and_bytes
+    what_was_appended_is_there_after_a_restart
+}
+
+fn append_one(journal: &impl Journal, append: Append) -> Verdict {
+    let mut verdicts = journal.append(vec![append]);
+    assert_eq!(verdicts.len(), 1);
+    verdicts.remove(0)
+}
+
+fn committed(verdicts: &[Verdict]) -> Vec<u64> {
+    let number = |verdict: &Verdict| match verdict {
+        Verdict::Committed(CommitNumber(number)) => *number,
+        other => panic!("{other:?}"),
+    };
+    verdicts.iter().map(number).collect()
+}
+
+fn sequences(journal: &impl Journal, merchant_id: MerchantId) -> Vec<u64> {
+    let mut head = Head::EMPTY;
+    let records = journal.read(merchant_id, Sequence(0), 1_000).expect("readable");
+    for stored in &records {
+        let record = record::decode(&stored.bytes).expect("sound");
+        head = record.follow(merchant_id, head).expect("chained");
+    }
+    assert_eq!(journal.head(merchant_id), Ok(head));
+    (1..=head.sequence.0).collect()
+}
+
+fn a_log_begins_empty_and_grows_by_what_is_appended<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    assert_eq!(shop.head, Head::EMPTY);
+    assert_eq!(store.last_commit(), CommitNumber(0));
+    let append = shop.batch(&[b"one", b"two"]);
+    let bytes: Vec<Vec<u8>> = append.records.iter().map(|record| record.bytes.clone()).collect();
+    assert_eq!(append_one(store, append), Verdict::Committed(CommitNumber(1)));
+    let stored = store.read(SHOP, Sequence(1), 10).expect("readable");
+    assert_eq!(stored.iter().map(|record| record.bytes.clone()).collect::<Vec<_>>(), bytes);
+    assert!(stored.iter().all(|record| record.commit == CommitNumber(1)));
+    assert_eq!(store.head(SHOP), Ok(shop.head));
+    assert_eq!(store.read(SHOP, Sequence(2), 10).expect("readable").len(), 1);
+    assert_eq!(store.read(CAFE, Sequence(1), 10), Ok(Vec::new()));
+    assert_eq!(store.head(CAFE), Ok(Head::EMPTY));
+}
+
+fn a_group_of_one_merchant_chains_on_itself<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    let group = vec![shop.batch(&[b"1"]), cafe.batch(&[b"1"]), shop.batch(&[b"2", b"3"]), shop.batch(&[b"4"])];
+    assert_eq!(committed(&store.append(group)), [1, 2, 3, 4]);
+    assert_eq!(committed(&store.append(vec![shop.batch(&[b"5"])])), [5]);
+    assert_eq!(sequences(store, SHOP), [1, 2, 3, 4, 5]);
+    assert_eq!(sequences(store, CAFE), [1]);
+}
+
+fn a_stale_batch_is_dropped_alone_and_with_it_what_chains_on_it<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    let lost = shop.batch_with_row();
+    let group = vec![shop.batch_with_row(), cafe.batch_with_row(), shop.batch_with_row(), cafe.batch_with_row()];
+    let stale = Verdict::Stale { durable: Head::EMPTY };
+    let verdicts = store.append(group);
+    assert_eq!(verdicts[0], stale);
+    assert_eq!(verdicts[2], stale);
+    assert_eq!(committed(&[verdicts[1].clone(), verdicts[3].clone()]), [1, 2]);
+    assert_eq!(sequences(store, SHOP), [0_u64; 0]);
+    assert_eq!(sequences(store, CAFE), [1, 2]);
+    assert_eq!(store.get(Family::Rows, &shop.row_key(2)), Ok(None));
+    assert!(matches!(append_one(store, lost), Verdict::Committed(_)), "the one that was left out fits");
+}
+
+fn a_batch_of_a_dead_incarnation_is_fenced<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut dead = Chain::claim(store, SHOP);
+    let mut live = Chain::claim(store, SHOP);
+    assert!(live.epoch > dead.epoch);
+    let verdicts = store.append(vec![dead.batch_with_row(), live.batch(&[b"live"])]);
+    assert_eq!(verdicts, [Verdict::Fenced, Verdict::Committed(CommitNumber(1))]);
+    assert_eq!(append_one(store, dead.batch(&[b"dead"])), Verdict::Fenced);
+    assert_eq!(store.get(Family::Rows, &dead.row_key(1)), Ok(None));
+    store.release(SHOP, dead.epoch);
+    assert!(matches!(append_one(store, live.batch(&[b"live"])), Verdict::Committed(_)), "another's release");
+}
+
+fn a_merchant_that_nobody_claimed_is_fenced<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    store.release(SHOP, shop.epoch);
+    assert_eq!(append_one(store, shop.batch(&[b"late"])), Verdict::Fenced);
+    let again = Chain::claim(store, SHOP);
+    assert!(again.epoch > shop.epoch);
+    assert_eq!(again.head, Head::EMPTY);
+}
+
+fn epochs_grow_across_restarts<S: Subject>() {
+    let subject = S::fresh();
+    let before = Chain::claim(subject.store(), SHOP);
+    let subject = subject.reopened();
+    assert!(Chain::claim(subject.store(), SHOP).epoch > before.epoch);
+}
+
+fn commit_numbers_grow_in_order_across_groups_and_restarts<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    assert_eq!(committed(&subject.store().append(vec![shop.batch(&[b"1"]), shop.batch(&[b"2"])])), [1, 2]);
+    let subject = subject.reopened();
+    assert_eq!(subject.store().last_commit(), CommitNumber(2));
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    assert_eq!(committed(&subject.store().append(vec![shop.batch(&[b"3"])])), [3]);
+    assert_eq!(subject.store().last_commit(), CommitNumber(3));
+}
+
+fn a_batch_that_could_never_be_right_is_refused<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let shop = Chain::claim(store, SHOP);
+    let good = || shop.clone().batch(&[b"one", b"two"]);
+    let foreign = RowWrite { family: Family::Meta, key: b"C".to_vec(), value: None };
+    let ahead = SnapshotWrite { at: Head { sequence: Sequence(3), hash: [0; 32] }, bytes: Vec::new() };
+    let wrong = [
+        Append { new_head: Head::EMPTY, ..good() },
+        Append { records: good().records.into_iter().rev().collect(), ..good() },
+        Append { records: good().records[1..].to_vec(), ..good() },
+        Append { derived: vec![foreign], ..good() },
+        Append { snapshot: Some(ahead), ..good() },
+    ];
+    for append in wrong {
+        let verdict = append_one(store, append.clone());
+        assert!(matches!(verdict, Verdict::Unavailable(_)), "{append:?}: {verdict:?}");
+    }
+    assert_eq!(store.head(SHOP), Ok(Head::EMPTY));
+    assert_eq!(append_one(store, good()), Verdict::Committed(CommitNumber(1)));
+}
+
+fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    let families = Family::ALL.into_iter().filter(|family| family.takes_rows());
+    let row = |family, value: Option<&[u8]>| RowWrite { family, key: b"key".to_vec(), value: value.map(<[u8]>::to_vec) };
+    let mut first = shop.batch(&[b"1"]);
+    first.derived = families.clone().map(|family| row(family, Some(family.name().as_bytes()))).collect();
+    store.append(vec![first]);
+    for family in families.clone() {
+        assert_eq!(store.get(family, b"key"), Ok(Some(family.name().as_bytes().to_vec())));
+    }
+    let mut second = shop.batch(&[b"2"]);
+    second.derived = vec![row(Family::Rows, None), row(Family::Vault, None), row(Family::Vault, Some(b"again"))];
+    store.append(vec![second]);
+    assert_eq!(store.get(Family::Rows, b"key"), Ok(None));
+    assert_eq!(store.get(Family::Vault, b"key"), Ok(Some(b"again".to_vec())), "writes keep their order");
+    let keys = [b"key".to_vec(), b"none".to_vec()];
+    assert_eq!(store.get_many(Family::Timers, &keys), Ok(vec![Some(b"timers".to_vec()), None]));
+}
+
+fn a_batch_without_records_writes_its_rows_and_leaves_the_head<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    store.append(vec![shop.batch(&[b"1"])]);
+    let mut rows_only = shop.batch(&[]);
+    rows_only.derived = vec![shop.row(9, Some(b"used"))];
+    assert_eq!(append_one(store, rows_only), Verdict::Committed(CommitNumber(2)));
+    assert_eq!(store.get(Family::Rows, &shop.row_key(9)), Ok(Some(b"used".to_vec())));
+    assert_eq!(store.head(SHOP), Ok(shop.head));
+    assert_eq!(sequences(store, SHOP), [1]);
+}
+
+fn a_failed_write_changes_nothing_and_the_next_one_works<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    subject.store().append(vec![shop.batch_with_row()]);
+    let before = shop.head;
+    let subject = subject.unwritable();
+    let mut failing = Chain::claim(subject.store(), SHOP);
+    let verdicts = subject.store().append(vec![failing.batch_with_row(), failing.batch_with_row()]);
+    assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Unavailable(_))), "{verdicts:?}");
+    assert_eq!(subject.store().head(SHOP), Ok(before));
+    assert_eq!(subject.store().get(Family::Rows, &shop.row_key(2)), Ok(None));
+    assert_eq!(subject.store().last_commit(), CommitNumber(1));
+    let subject = subject.writable_again();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    assert_eq!(committed(&subject.store().append(vec![shop.batch_with_row()])), [2]);
+    assert_eq!(sequences(subject.store(), SHOP), [1, 2]);
+}
+
+fn scans_walk_a_range_both_ways_within_their_limit<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    for _ in 0..5 {
+        store.append(vec![shop.batch_with_row()]);
+    }
+    let scan = |lower: u64, upper: u64, direction, limit| {
+        let pairs = store.scan(Family::Rows, &shop.row_key(lower), &shop.row_key(upper), direction, limit);
+        let number = |key: &[u8]| u64::from(*key.last().expect("not empty"));
+        pairs.expect("readable").iter().map(|(key, _)| number(key)).collect::<Vec<_>>()
+    };
+    let nothing: [u64; 0] = [];
+    assert_eq!(scan(2, 5, Direction::Forward, 10), [2, 3, 4]);
+    assert_eq!(scan(2, 5, Direction::Backward, 10), [4, 3, 2]);
+    assert_eq!(scan(0, 9, Direction::Forward, 2), [1, 2]);
+    assert_eq!(scan(0, 9, Direction::Backward, 2), [5, 4]);
+    for direction in [Direction::Forward, Direction::Backward] {
+        assert_eq!(scan(3, 3, direction, 10), nothing);
+        assert_eq!(scan(4, 2, direction, 10), nothing);
+        assert_eq!(scan(6, 9, direction, 10), nothing);
+        assert_eq!(scan(0, 9, direction, 0), nothing);
+    }
+}
+
+fn a_view_sees_one_moment<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    store.append(vec![shop.batch_with_row()]);
+    let view = store.view();
+    let mut next = shop.batch_with_row();
+    next.derived.push(shop.row(1, None));
+    store.append(vec![next]);
+    let keys = [shop.row_key(1), shop.row_key(2)];
+    assert_eq!(view.get_many(Family::Rows, &keys), Ok(vec![Some(b"value".to_vec()), None]));
+    assert_eq!(store.get_many(Family::Rows, &keys), Ok(vec![None, Some(b"value".to_vec())]));
+    let scan = |reader: &dyn RowReader| {
+        let pairs = reader.scan(Family::Rows, &shop.row_key(0), &shop.row_key(9), Direction::Backward, 9);
+        pairs.expect("readable").into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    assert_eq!(scan(&*view), [shop.row_key(1)]);
+    assert_eq!(scan(&*store.view()), [shop.row_key(2)]);
+    assert_eq!(view.get(Family::Rows, &shop.row_key(2)), Ok(None));
+}
+
+fn the_gate_is_shut_until_rows_that_lag_are_caught_up<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    subject.store().append(vec![shop.batch(&[b"1", b"2"])]);
+    assert_eq!(subject.store().gate(SHOP), Ok(Gate::Open));
+    assert_eq!(subject.store().gate(CAFE), Ok(Gate::Open), "a merchant without a log has nothing to catch up");
+    assert_eq!(subject.store().applied(SHOP), Ok(shop.head));
+    let subject = subject.tampered(Family::Rows, &AppliedKey(SHOP).encode(), None);
+    let store = subject.store();
+    let behind = Gate::Behind { applied: Head::EMPTY, head: shop.head };
+    assert_eq!(store.gate(SHOP), Ok(behind));
+    let mut late = Chain::claim(store, SHOP);
+    let refused = append_one(store, late.clone().batch(&[b"3"]));
+    assert!(matches!(refused, Verdict::Unavailable(_)), "rows would be said to be ahead of what they are");
+    assert_eq!(store.gate(SHOP), Ok(behind));
+    let row = late.row(1, Some(b"caught up"));
+    assert_eq!(store.append_rows(SHOP, vec![row], shop.head), Ok(()));
+    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+    assert_eq!(store.get(Family::Rows, &late.row_key(1)), Ok(Some(b"caught up".to_vec())));
+    assert!(matches!(append_one(store, late.batch(&[b"3"])), Verdict::Committed(_)));
+    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+}
+
+fn rows_move_only_forward_and_never_past_the_log<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let mut shop = Chain::claim(store, SHOP);
+    store.append(vec![shop.batch(&[b"1"])]);
+    let one = shop.head;
+    store.append(vec![shop.batch(&[b"2"])]);
+    let ahead = Head { sequence: Sequence(3), hash: [3; 32] };
+    for asked in [Head::EMPTY, one, shop.head, ahead] {
+        let row = shop.row(1, Some(b"wrong"));
+        let refused = store.append_rows(SHOP, vec![row], asked);
+        assert_eq!(refused, Err(RowError::OutOfOrder { applied: shop.head, asked, head: shop.head }));
+    }
+    assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(None));
+}
+
+fn the_two_newest_snapshots_are_kept_newest_first<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    assert_eq!(subject.store().newest_snapshots(SHOP, 9), Ok(Vec::new()));
+    let mut heads = Vec::new();
+    for state in [b"one", b"two", b"six"] {
+        subject.store().append(vec![shop.batch_with_snapshot(state), shop.batch(&[b"more"])]);
+        heads.push(shop.head.sequence.0 - 1);
+    }
+    let subject = subject.reopened();
+    let store = subject.store();
+    let kept = |max| {
+        let snapshots = store.newest_snapshots(SHOP, max).expect("readable");
+        snapshots.into_iter().map(|snapshot| (snapshot.at.sequence.0, snapshot.bytes)).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(9), [(heads[2], b"six".to_vec()), (heads[1], b"two".to_vec())]);
+    assert_eq!(kept(1), [(heads[2], b"six".to_vec())]);
+    let mut shop = Chain::claim(store, SHOP);
+    store.append(vec![shop.batch_with_snapshot(b"ten"), shop.batch_with_snapshot(b"old")]);
+    assert_eq!(kept(9), [(8, b"old".to_vec()), (7, b"ten".to_vec())]);
+    assert_eq!(store.newest_snapshots(CAFE, 9), Ok(Vec::new()));
+}
+
+fn a_damaged_snapshot_is_left_out<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    subject.store().append(vec![shop.batch_with_snapshot(b"one"), shop.batch_with_snapshot(b"two")]);
+    let newest = SnapshotKey { merchant_id: SHOP, sequence: Sequence(2) }.encode();
+    let subject = subject.tampered(Family::Snapshots, &newest, Some(b"not what was written"));
+    let snapshots = subject.store().newest_snapshots(SHOP, 2).expect("readable");
+    assert_eq!(snapshots.len(), 1);
+    assert_eq!((snapshots[0].at.sequence, snapshots[0].bytes.as_slice()), (Sequence(1), b"one".as_slice()));
+}
+
+fn merchants_are_listed_page_by_page<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    for number in [9, 3, 255, 5] {
+        store.append(vec![Chain::claim(store, merchant(number)).batch(&[b"1"])]);
+    }
+    Chain::claim(store, merchant(4));
+    let page = |after, max| {
+        let page = store.merchants(after, max).expect("readable");
+        page.into_iter().map(|(merchant_id, head)| (merchant_id.to_bytes()[0], head.sequence.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(page(None, 3), [(3, 1), (5, 1), (9, 1)]);
+    assert_eq!(page(Some(merchant(9)), 3), [(255, 1)]);
+    assert_eq!(page(Some(merchant(255)), 3), []);
+}
+
+fn a_damaged_commit_number_is_found<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    subject.store().append(vec![shop.batch(&[b"1"])]);
+    let key = till_storage::keys::JournalKey { merchant_id: SHOP, sequence: Sequence(1) }.encode();
+    let mut value = subject.store().get(Family::Journal, &key).expect("readable").expect("it was appended");
+    value[7] ^= 1;
+    let subject = subject.tampered(Family::Journal, &key, Some(&value));
+    assert!(subject.store().read(SHOP, Sequence(1), 9).is_err());
+}
+
+fn a_read_is_bounded_in_records_and_bytes<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    let small: Vec<&[u8]> = vec![b"small"; 600];
+    let large = vec![7; BODY_LEN_MAX];
+    store.append(vec![shop.batch(&small), cafe.batch(&[&large, &large, b"small"])]);
+    let read = |merchant_id, from, max| store.read(merchant_id, Sequence(from), max).expect("readable").len();
+    assert_eq!((read(SHOP, 1, 0), read(SHOP, 1, 599), read(SHOP, 1, 9_999), read(SHOP, 600, 9)), (0, 599, 600, 1));
+    assert_eq!((read(CAFE, 1, 9), read(CAFE, 2, 9)), (1, 2), "two large ones are above {READ_BYTES_MAX} bytes");
+}
+
+fn what_was_appended_is_there_after_a_restart<S: Subject>() {
+    let subject = S::fresh();
+    let mut shop = Chain::claim(subject.store(), SHOP);
+    for _ in 0..3 {
+        subject.store().append(vec![shop.batch_with_row()]);
+    }
+    let subject = subject.reopened();
+    let store = subject.store();
+    assert_eq!(Chain::claim(store, SHOP).head, shop.head);
+    assert_eq!(sequences(store, SHOP), [1, 2, 3]);
+    assert_eq!(store.get(Family::Rows, &shop.row_key(3)), Ok(Some(b"value".to_vec())));
+    assert_eq!(store.gate(SHOP), Ok(Gate::Open));
+}

@@ -1,0 +1,273 @@
+//! Flipped bits, cuts and zeros in the logs and the MANIFEST of a store that was killed: either a start
+//! refuses and names the file and the place, or nothing acknowledged is missing. It never hangs.
+//!
+//! `TILL_DAMAGE_RUNS` sets how many damages are tried per kind of file, for longer runs.
+
+mod fixtures;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fixtures::{Chain, copy, merchant};
+use tempfile::TempDir;
+use till_domain::ids::MerchantId;
+use till_storage::engine::{Engine, EngineOptions, OpenError, Place};
+use till_storage::family::Family;
+use till_storage::journal::record;
+use till_storage::journal::{Head, Journal, Sequence, Verdict};
+use till_storage::rows::{RowReader, RowStore};
+
+const MERCHANTS: [MerchantId; 3] = [merchant(1), merchant(2), merchant(3)];
+const BLOCK_LEN: usize = 32 * 1024;
+
+/// A data directory as a kill left it, and what had been acknowledged.
+struct Image {
+    directory: TempDir,
+    acknowledged: Vec<Head>,
+}
+
+fn options(directory: &Path, flushed_at_bytes: usize) -> EngineOptions {
+    EngineOptions {
+        memtable_bytes: flushed_at_bytes,
+        wal_bytes_max: 64 * 1024 * 1024,
+        open_limit: Duration::from_secs(20),
+        disk_reserve_bytes: 0,
+        ..EngineOptions::new(directory)
+    }
+}
+
+fn append(engine: &Engine, batches: usize) -> Vec<Head> {
+    let mut chains = MERCHANTS.map(|merchant_id| Chain::claim(engine, merchant_id));
+    for number in 0..batches {
+        let group = chains.iter_mut().map(|chain| {
+            let mut append = chain.batch(&[&vec![u8::try_from(number % 251).expect("below 251"); 40 + number % 700]]);
+            append.derived = vec![chain.row(append.new_head.sequence.0, Some(&[3; 100]))];
+            append
+        });
+        let verdicts = engine.append(group.collect());
+        assert!(verdicts.iter().all(|verdict| matches!(verdict, Verdict::Committed(_))), "{verdicts:?}");
+    }
+    chains.iter().map(|chain| chain.head).collect()
+}
+
+impl Image {
+    /// Killed with everything in the log.
+    fn unflushed() -> Image {
+        Image::killed(64 * 1024 * 1024, &[60])
+    }
+
+    /// Killed after several flushes, in the second of three lives, so that the MANIFEST says a lot.
+    fn flushed() -> Image {
+        Image::killed(256 * 1024, &[150, 150, 40])
+    }
+
+    fn killed(flushed_at_bytes: usize, lives: &[usize]) -> Image {
+        let mut directory = tempfile::tempdir().expect("a temporary directory");
+        let mut acknowledged = Vec::new();
+        for &batches in lives {
+            let engine = Engine::open(&options(directory.path(), flushed_at_bytes)).expect("nothing is missing");
+            acknowledged = append(&engine, batches);
+            let image = tempfile::tempdir().expect("a temporary directory");
+            copy(directory.path(), image.path());
+            drop(engine);
+            directory = image;
+        }
+        Image { directory, acknowledged }
+    }
+
+    fn file(&self, wanted: impl Fn(&str) -> bool) -> PathBuf {
+        let files = fs::read_dir(self.directory.path().join("db")).expect("readable").flatten();
+        let names = files.map(|entry| entry.file_name().into_string().expect("RocksDB's names are ASCII"));
+        let mut names: Vec<String> = names.filter(|name| wanted(name)).collect();
+        names.sort();
+        PathBuf::from("db").join(names.pop().expect("it is there"))
+    }
+
+    fn log(&self) -> PathBuf {
+        self.file(|name| name.ends_with(".log"))
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.file(|name| name.starts_with("MANIFEST-"))
+    }
+
+    /// Opens a copy with one file changed, and checks the promise.
+    fn check(&self, file: &Path, damage: &str, change: impl FnOnce(&mut Vec<u8>)) -> Result<(), Place> {
+        let image = tempfile::tempdir().expect("a temporary directory");
+        copy(self.directory.path(), image.path());
+        let path = image.path().join(file);
+        let mut bytes = fs::read(&path).expect("readable");
+        change(&mut bytes);
+        fs::write(&path, bytes).expect("writable");
+        match Engine::open(&options(image.path(), 64 * 1024 * 1024)) {
+            Ok(engine) => {
+                self.assert_nothing_missing(&engine, damage);
+                Ok(())
+            }
+            Err(error) => Err(place(error, damage)),
+        }
+    }
+
+    fn assert_nothing_missing(&self, engine: &Engine, damage: &str) {
+        for (merchant_id, acknowledged) in MERCHANTS.into_iter().zip(&self.acknowledged) {
+            let records = engine.read(merchant_id, Sequence(1), usize::MAX).expect("readable");
+            let mut head = Head::EMPTY;
+            for stored in &records {
+                let record = record::decode(&stored.bytes).unwrap_or_else(|error| panic!("{damage}: {error}"));
+                head = record.follow(merchant_id, head).unwrap_or_else(|error| panic!("{damage}: {error}"));
+                let chain = Chain { merchant_id, epoch: record.header.epoch, head };
+                let row = engine.get(Family::Rows, &chain.row_key(head.sequence.0)).expect("readable");
+                assert!(row.is_some(), "{damage}: the row of {head:?} is missing");
+                assert!(head.sequence != acknowledged.sequence || head == *acknowledged, "{damage}: another log");
+            }
+            assert!(head.sequence >= acknowledged.sequence, "{damage}: {head:?} of {acknowledged:?}");
+            assert_eq!(engine.head(merchant_id), Ok(head), "{damage}");
+            assert_eq!(engine.applied(merchant_id), Ok(head), "{damage}");
+        }
+    }
+}
+
+fn place(error: OpenError, damage: &str) -> Place {
+    let message = error.to_string();
+    let place = match error {
+        OpenError::CommitsMissing { place, .. } => Some(place),
+        OpenError::Damaged { place, .. } => place,
+        _ => None,
+    };
+    let place = place.unwrap_or_else(|| panic!("{damage}: no place in: {message}"));
+    assert!(message.contains(&format!("offset {}", place.offset)), "{damage}: {message}");
+    place
+}
+
+/// Where the physical records of a log file begin.
+fn record_starts(bytes: &[u8]) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    while at + 7 <= bytes.len() {
+        let left = BLOCK_LEN - at % BLOCK_LEN;
+        let length = 7 + usize::from(u16::from_le_bytes([bytes[at + 4], bytes[at + 5]]));
+        if left < 7 || bytes[at + 6] == 0 {
+            at += left;
+        } else {
+            starts.push(at);
+            at += length;
+        }
+    }
+    starts
+}
+
+/// A generator of numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % end
+    }
+
+    fn pick(&mut self, of: &[usize]) -> usize {
+        of[self.below(of.len())]
+    }
+}
+
+fn runs(default: usize) -> usize {
+    std::env::var("TILL_DAMAGE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(default)
+}
+
+/// One damage of many kinds to a log file, and its name.
+fn damage(dice: &mut Dice, bytes: &mut Vec<u8>) -> String {
+    let starts = record_starts(bytes);
+    let last_block = bytes.len().saturating_sub(1) / BLOCK_LEN * BLOCK_LEN;
+    let in_last_block: Vec<usize> = starts.iter().copied().filter(|&start| start >= last_block).collect();
+    let length = bytes.len();
+    let mut flip = |at: usize, bit: usize| {
+        bytes[at] ^= 1 << bit;
+        format!("bit {bit} of byte {at} of {length} flipped")
+    };
+    match dice.below(8) {
+        0 | 1 => flip(dice.pick(&starts) + dice.below(7), dice.below(8)),
+        2 | 3 => flip(dice.pick(&in_last_block) + dice.below(7), dice.below(8)),
+        4 => flip(last_block + dice.below(length - last_block), dice.below(8)),
+        5 => flip(dice.below(length), dice.below(8)),
+        6 => {
+            let cut = dice.below(length);
+            bytes.truncate(cut);
+            format!("cut off at {cut}")
+        }
+        _ => {
+            let zeros = 1 + dice.below(length.min(2 * BLOCK_LEN));
+            let from = length - zeros;
+            bytes[from..].fill(0);
+            format!("zeros from {from} on")
+        }
+    }
+}
+
+/// Tries many damages of one file and returns how many of them were refused.
+fn refusals(image: &Image, file: &Path, runs: usize, seed: u64) -> usize {
+    let mut dice = Dice(seed);
+    let mut refused = 0;
+    for run in 0..runs {
+        let sound = fs::read(image.directory.path().join(file)).expect("readable");
+        let mut bytes = sound.clone();
+        let damage = format!("run {run}, {}: {}", file.display(), damage(&mut dice, &mut bytes));
+        let checked = image.check(file, &damage, |contents| *contents = bytes);
+        refused += usize::from(checked.is_err());
+    }
+    refused
+}
+
+#[test]
+fn an_undamaged_image_opens_with_everything() {
+    for image in [Image::unflushed(), Image::flushed()] {
+        assert_eq!(image.check(&image.log(), "no damage", |_| {}), Ok(()));
+    }
+}
+
+#[test]
+fn no_damage_of_the_log_loses_an_acknowledged_commit_without_a_word() {
+    let image = Image::unflushed();
+    // Everything in this log was acknowledged, so that no damage of it is harmless.
+    assert_eq!(refusals(&image, &image.log(), runs(20), 1), runs(20));
+}
+
+#[test]
+fn no_damage_of_the_last_of_many_logs_loses_an_acknowledged_commit_without_a_word() {
+    let image = Image::flushed();
+    refusals(&image, &image.log(), runs(12), 2);
+}
+
+#[test]
+fn no_damage_of_the_manifest_loses_an_acknowledged_commit_without_a_word() {
+    let image = Image::flushed();
+    refusals(&image, &image.manifest(), runs(20), 3);
+    let image = Image::unflushed();
+    refusals(&image, &image.manifest(), runs(8), 4);
+}
+
+#[test]
+fn a_damaged_current_is_refused_by_name() {
+    let image = Image::flushed();
+    let current = PathBuf::from("db/CURRENT");
+    for bit in [0, 37, 75, 80, 100, 120] {
+        let damage = format!("bit {bit} flipped");
+        let place = image.check(&current, &damage, |bytes| bytes[bit / 8] ^= 1 << (bit % 8));
+        let named = place.expect_err("no MANIFEST has that name").file;
+        let name = named.file_name().and_then(|name| name.to_str()).expect("it names a file");
+        assert!(name == "CURRENT" || name.starts_with("MANIFEST-"), "{damage}: {name}");
+    }
+    assert!(image.check(&current, "emptied", Vec::clear).is_err());
+}
+
+#[test]
+fn the_place_that_is_named_is_the_record_that_is_damaged() {
+    let image = Image::unflushed();
+    let bytes = fs::read(image.directory.path().join(image.log())).expect("readable");
+    let starts = record_starts(&bytes);
+    for start in [starts[0], starts[starts.len() / 2], starts[starts.len() - 1]] {
+        let place = image.check(&image.log(), "a payload", |bytes| bytes[start + 20] ^= 4).expect_err("acknowledged");
+        assert_eq!(place.offset, u64::try_from(start).expect("small"));
+        assert!(place.file.ends_with(image.log()), "{}", place.file.display());
+    }
+}

@@ -1,0 +1,249 @@
+//! Opening and closing a store on disk.
+
+mod fixtures;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fixtures::{Chain, merchant};
+use rocksdb::{DB, Options};
+use tempfile::TempDir;
+use till_domain::ids::MerchantId;
+use till_storage::engine::high_water::{FoundMark, HighWater};
+use till_storage::engine::log_scan::LogFault;
+use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Journal, Sequence, Verdict};
+use till_storage::keys::{GivenUpKey, MetaKey};
+use till_storage::rows::RowReader;
+
+const SHOP: MerchantId = merchant(1);
+
+fn directory() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn options(directory: &Path) -> EngineOptions {
+    EngineOptions { disk_reserve_bytes: 0, ..EngineOptions::new(directory) }
+}
+
+fn open(directory: &Path) -> Result<Engine, OpenError> {
+    Engine::open(&options(directory))
+}
+
+fn opened(directory: &Path) -> Engine {
+    open(directory).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn refused(directory: &Path) -> OpenError {
+    match open(directory) {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error,
+    }
+}
+
+fn append(engine: &Engine, batches: usize) {
+    let mut shop = Chain::claim(engine, SHOP);
+    for _ in 0..batches {
+        let verdicts = engine.append(vec![shop.batch_with_row()]);
+        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+    }
+}
+
+fn logs(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory.join("db")).expect("it is there").flatten().map(|entry| entry.path());
+    let mut logs: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|name| name == "log")).collect();
+    logs.sort();
+    logs
+}
+
+/// The newest log cut off behind `commits` of the commits that `append` wrote into a new store.
+fn cut_log(directory: &Path, kept_bytes: impl Fn(u64) -> u64) -> PathBuf {
+    let log = logs(directory).pop().expect("a live store has a log");
+    let length = fs::metadata(&log).expect("it is there").len();
+    let file = fs::OpenOptions::new().write(true).open(&log).expect("writable");
+    file.set_len(kept_bytes(length)).expect("cut off");
+    log
+}
+
+fn meta(directory: &Path, key: &[u8], value: &[u8]) {
+    let names = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
+    db.put_cf(db.cf_handle("meta").expect("it was opened"), key, value).expect("writable");
+}
+
+#[test]
+fn a_clean_close_leaves_empty_logs_and_a_mark_at_the_last_commit() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 3);
+    assert!(logs(directory.path()).iter().any(|log| fs::metadata(log).is_ok_and(|log| log.len() > 0)));
+    engine.close().expect("nothing fails");
+    assert!(matches!(engine.append(vec![Chain::claim_closed(SHOP)])[..], [Verdict::Unavailable(_)]));
+    drop(engine);
+    for log in logs(directory.path()) {
+        assert_eq!(fs::metadata(&log).expect("it is there").len(), 0, "{}", log.display());
+    }
+    let (_, found) = HighWater::open(directory.path()).expect("nobody has it");
+    let FoundMark::Mark(mark) = found else { panic!("{found:?}") };
+    assert_eq!(mark.commit, CommitNumber(3));
+    assert!(mark.manifest.byte_count > 0);
+}
+
+#[test]
+fn a_store_that_was_not_closed_has_everything_that_was_acknowledged() {
+    let (live, image) = (directory(), directory());
+    let engine = opened(live.path());
+    append(&engine, 5);
+    fixtures::copy(live.path(), image.path());
+    let copy = opened(image.path());
+    assert_eq!(copy.last_commit(), CommitNumber(5));
+    assert_eq!(copy.head(SHOP).map(|head| head.sequence), Ok(Sequence(5)));
+}
+
+#[test]
+fn a_directory_that_is_open_is_refused_and_free_again_afterwards() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    assert!(matches!(refused(directory.path()), OpenError::InUse { .. }));
+    drop(engine);
+    opened(directory.path());
+}
+
+#[test]
+fn a_database_that_another_program_has_open_is_refused_as_in_use() {
+    let directory = directory();
+    drop(opened(directory.path()));
+    let names = Family::ALL.map(Family::name);
+    let other = DB::open_cf(&Options::default(), directory.path().join("db"), names).expect("it is closed");
+    let error = refused(directory.path());
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    drop(other);
+}
+
+#[test]
+fn a_newer_format_is_refused_with_an_upgrade_in_the_message() {
+    for (key, newer) in [(MetaKey::Format, FORMAT + 1), (MetaKey::RowFormat, ROW_FORMAT + 1)] {
+        let directory = directory();
+        drop(opened(directory.path()));
+        meta(directory.path(), &key.encode(), &newer.to_be_bytes());
+        let error = refused(directory.path()).to_string();
+        assert!(error.contains("upgrade the program"), "{error}");
+        assert!(error.contains(&newer.to_string()), "{error}");
+    }
+}
+
+#[test]
+fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 5);
+    let log = logs(directory.path()).pop().expect("a live store has a log");
+    let kept = fs::metadata(&log).expect("it is there").len();
+    append(&engine, 5);
+    drop(engine);
+    cut_log(directory.path(), |_| kept);
+    let error = refused(directory.path());
+    let OpenError::CommitsMissing { first, last, place } = error else { panic!("{error}") };
+    assert_eq!((first, last), (CommitNumber(6), CommitNumber(10)));
+    assert_eq!((place.file, place.offset, place.fault), (log, kept, LogFault::End));
+
+    let accepting = |commit| EngineOptions { accept_loss_up_to: Some(CommitNumber(commit)), ..options(directory.path()) };
+    assert!(matches!(Engine::open(&accepting(9)), Err(OpenError::CommitsMissing { .. })), "10 was not given up");
+    let engine = Engine::open(&accepting(10)).expect("given up");
+    assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(5)));
+    assert_eq!(engine.last_commit(), CommitNumber(10), "their numbers are never used again");
+    let given_up = engine.get(Family::Meta, &GivenUpKey(CommitNumber(6)).encode());
+    assert_eq!(given_up, Ok(Some(10_u64.to_be_bytes().to_vec())));
+    append(&engine, 1);
+    drop(engine);
+    assert_eq!(opened(directory.path()).last_commit(), CommitNumber(11), "nothing is missing any more");
+}
+
+#[test]
+fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 5);
+    drop(engine);
+    let log = logs(directory.path()).pop().expect("a live store has a log");
+    let sound = fs::read(&log).expect("readable");
+    // Not one of them was acknowledged: torn writes of a batch, as a power cut leaves them.
+    for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], [&[0; 9], &sound[..300]].concat()] {
+        fs::write(&log, [sound.as_slice(), &tail].concat()).expect("writable");
+        let image = self::directory();
+        fixtures::copy(directory.path(), image.path());
+        assert_eq!(opened(image.path()).last_commit(), CommitNumber(5), "{} bytes", tail.len());
+    }
+}
+
+#[test]
+fn a_database_without_its_mark_is_refused_until_loss_is_accepted() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 2);
+    drop(engine);
+    for contents in [None, Some(vec![9; 64])] {
+        let mark = directory.path().join("high-water");
+        match contents {
+            None => fs::remove_file(&mark).expect("it is there"),
+            Some(bytes) => fs::write(&mark, bytes).expect("writable"),
+        }
+        for _ in 0..2 {
+            let error = refused(directory.path());
+            assert!(matches!(error, OpenError::NoMark { .. }), "{error}");
+        }
+        let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(0)), ..options(directory.path()) };
+        let engine = Engine::open(&accepting).expect("given up");
+        assert_eq!(engine.last_commit(), CommitNumber(2));
+        drop(engine);
+        opened(directory.path());
+    }
+}
+
+#[test]
+fn a_mark_without_its_database_is_refused() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 2);
+    drop(engine);
+    fs::remove_dir_all(directory.path().join("db")).expect("it is there");
+    let error = refused(directory.path());
+    assert!(error.to_string().contains("CURRENT"), "{error}");
+    assert!(!directory.path().join("db").join("CURRENT").exists(), "nothing was made in its place");
+}
+
+#[test]
+fn a_start_that_a_crash_cut_off_before_the_first_mark_goes_on() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    drop(engine);
+    fs::remove_file(directory.path().join("high-water")).expect("it is there");
+    let (high_water, _) = HighWater::open(directory.path()).expect("nobody has it");
+    high_water.rewrite().expect("writable");
+    drop(high_water);
+    append(&opened(directory.path()), 1);
+    assert_eq!(opened(directory.path()).last_commit(), CommitNumber(1));
+}
+
+#[test]
+fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
+    let directory = directory();
+    append(&opened(directory.path()), 1);
+    let impatient = EngineOptions { open_limit: Duration::ZERO, ..options(directory.path()) };
+    assert!(matches!(Engine::open(&impatient), Err(OpenError::TimedOut { .. })));
+}
+
+#[test]
+fn the_mark_is_synced_and_knows_the_manifest_within_seconds() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 1);
+    let known = fixtures::read_mark(directory.path()).manifest.byte_count;
+    let manifest = fs::read_dir(directory.path().join("db")).expect("it is there").flatten();
+    let manifest = manifest.filter(|entry| entry.file_name().to_string_lossy().starts_with("MANIFEST")).map(|entry| entry.path());
+    let lengths: Vec<u64> = manifest.map(|path| fs::metadata(path).expect("it is there").len()).collect();
+    assert!(lengths.contains(&known), "{known} of {lengths:?}");
+    assert_eq!(fixtures::read_mark(directory.path()).commit, CommitNumber(1), "written with the verdict");
+}
