@@ -1,0 +1,148 @@
+//! The calls to an acquirer and what comes back.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use till_domain::card::CardExpiry;
+use till_domain::command::AuthorizationResult;
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::Money;
+use till_domain::payment::CaptureMode;
+use till_domain::session::InstallmentPlan;
+use till_storage::vault::CardNumber;
+
+use super::reference::Reference;
+use crate::security_codes::SecurityCode;
+
+/// An answer under way. Dropping it takes nothing back: the call is made all the same.
+pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnavailable>> + Send>>;
+
+/// Whoever moves the money of card holders.
+///
+/// Every call is idempotent by its reference: a repeated one is answered as the first was, and done once. A
+/// call that times out is unknown, never failed: it is asked again under the same reference.
+pub trait Acquirer: Send + Sync + 'static {
+    /// Sets money aside, and takes it at once when asked to.
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization>;
+
+    /// Takes money that was set aside, or a part of it, and releases the rest. Once for an authorization.
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
+
+    /// Releases all the money that was set aside and not taken.
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
+
+    /// Gives taken money back, or a part of it. As often as there is some left.
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
+}
+
+/// The acquirer gave no answer. What was asked may have been done: it is neither done nor failed until the
+/// acquirer, asked again under the same reference, says so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the acquirer gave no answer: {reason}")]
+pub struct AcquirerUnavailable {
+    /// For the log.
+    pub reason: &'static str,
+}
+
+/// A request to set money aside.
+#[derive(Debug)]
+pub struct AuthorizeRequest {
+    /// Names the call.
+    pub reference: Reference,
+    /// Whose payment it is.
+    pub merchant: MerchantId,
+    /// Which payment.
+    pub payment: PaymentId,
+    /// How much.
+    pub money: Money,
+    /// Of what.
+    pub instrument: Instrument,
+    /// Whether to take it at once.
+    pub capture: CaptureMode,
+}
+
+/// With what a payment is paid. Zeroized when dropped, as far as it is secret.
+#[derive(Debug)]
+pub enum Instrument {
+    /// A card.
+    Card {
+        /// Its number, out of the vault.
+        number: CardNumber,
+        /// Until when it is good.
+        expiry: CardExpiry,
+        /// Its security code; nothing when it is a saved card, or the process restarted since.
+        security_code: Option<SecurityCode>,
+    },
+    /// Instalments.
+    Installment {
+        /// By which plan.
+        plan: InstallmentPlan,
+    },
+}
+
+/// A request to do something to an authorization: to capture, void or refund it.
+#[derive(Debug, Clone)]
+pub struct FollowUpRequest {
+    /// Names the call.
+    pub reference: Reference,
+    /// The acquirer's own reference of the authorization.
+    pub acquirer_reference: String,
+    /// Whose payment it is.
+    pub merchant: MerchantId,
+    /// Which payment.
+    pub payment: PaymentId,
+    /// How much, in the currency of the authorization. Capture: at most what was set aside. Void: all of
+    /// it. Refund: at most what was taken and not given back.
+    pub money: Money,
+}
+
+/// How an authorization ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Authorization {
+    /// The money is set aside.
+    Approved {
+        /// The acquirer's own reference: capture, void and refund name it.
+        acquirer_reference: String,
+        /// Whether it was taken at once.
+        captured: bool,
+        /// Whether taken money is there at once, whatever the merchant's settlement delay.
+        settles_at_once: bool,
+    },
+    /// It is not.
+    Declined {
+        /// A word that programs branch on, such as `insufficient_funds`.
+        code: &'static str,
+        /// A sentence for a person.
+        message: &'static str,
+    },
+}
+
+impl From<Authorization> for AuthorizationResult {
+    fn from(authorization: Authorization) -> AuthorizationResult {
+        match authorization {
+            Authorization::Approved { acquirer_reference, captured, settles_at_once } => {
+                AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once }
+            }
+            Authorization::Declined { code, message } => {
+                AuthorizationResult::Declined { code: code.to_owned(), message: message.to_owned() }
+            }
+        }
+    }
+}
+
+/// How a capture, a void or a refund ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Completion {
+    /// It is done.
+    Done {
+        /// The acquirer's own reference of it.
+        acquirer_reference: String,
+    },
+    /// It is not, and will not be under this reference.
+    Declined {
+        /// A word that programs branch on, such as `already_voided`.
+        code: &'static str,
+        /// A sentence for a person.
+        message: &'static str,
+    },
+}

@@ -1,0 +1,11 @@
+//! Acquirers: who authorizes, captures, voids and refunds payments.
+
+mod calls;
+mod reference;
+pub mod sandbox;
+
+pub use calls::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Instrument,
+};
+pub use reference::{Reference, Step};

@@ -1,0 +1,146 @@
+//! The sandbox as an acquirer.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use till_domain::payment::CaptureMode;
+use till_storage::sandbox_book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
+
+use super::book_thread::{self, Clock};
+use super::cards::{Behaviour, code_and_message};
+use super::judgement::{Ask, What};
+use super::queue::Queue;
+use crate::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Instrument,
+};
+
+/// What stands before our reference in the sandbox's own.
+const OWN_PREFIX: &str = "sandbox:";
+
+/// The built-in acquirer: it behaves by card number, and keeps a book of what it was asked and what it did.
+///
+/// Every answer is on disk before it is given. A request is under way when its method returns, whether or
+/// not its future is polled. Dropping the acquirer carries out what was asked, then closes the book.
+pub struct SandboxAcquirer {
+    queue: Arc<Queue>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl SandboxAcquirer {
+    /// Starts the sandbox over its book, on a thread of its own.
+    ///
+    /// # Errors
+    /// The operating system's, when it gives no thread.
+    pub fn start(book: impl Book) -> io::Result<SandboxAcquirer> {
+        SandboxAcquirer::start_with_clock(book, now_ms)
+    }
+
+    /// Starts the sandbox with a clock of the caller's, in milliseconds since the Unix epoch.
+    ///
+    /// # Errors
+    /// The operating system's, when it gives no thread.
+    pub fn start_with_clock(book: impl Book, clock: impl Fn() -> u64 + Send + 'static) -> io::Result<SandboxAcquirer> {
+        let queue = Arc::new(Queue::default());
+        let clock: Clock = Box::new(clock);
+        let waiting = Arc::clone(&queue);
+        let thread =
+            Builder::new().name("sandbox-book".to_owned()).spawn(move || book_thread::run(&waiting, book, &clock))?;
+        Ok(SandboxAcquirer { queue, thread: Some(thread) })
+    }
+
+    fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        // A reference that is not the sandbox's own names no line, and is declined as unknown.
+        let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
+        let what = What::FollowUp { what, authorization };
+        let FollowUpRequest { reference, merchant, payment, money, .. } = request;
+        self.answer(Ask { reference: reference.to_string(), merchant, payment, money, what }, completion)
+    }
+
+    fn answer<T: 'static>(&self, ask: Ask, read: fn(&BookLine) -> Option<T>) -> AcquirerAnswer<T> {
+        let waiting = self.queue.push(ask);
+        Box::pin(async move {
+            let no_answer = AcquirerUnavailable { reason: "the sandbox stopped before it answered" };
+            let line = waiting?.await.map_err(|_| no_answer)??;
+            read(&line).ok_or(AcquirerUnavailable { reason: "the sandbox recorded something else than was asked" })
+        })
+    }
+}
+
+impl Acquirer for SandboxAcquirer {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
+        let (instrument, behaviour) = match &request.instrument {
+            Instrument::Card { number, .. } => {
+                let (first_six, last_four) = (number.first_six(), number.last_four());
+                (BookInstrument::Card { first_six, last_four }, Behaviour::of(number))
+            }
+            Instrument::Installment { plan } => {
+                (BookInstrument::Installment { plan: plan.id().to_owned() }, Behaviour::Approve)
+            }
+        };
+        let what = What::Authorize { instrument, capture: request.capture, behaviour };
+        let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
+        self.answer(Ask { reference: reference.to_string(), merchant, payment, money, what }, authorization)
+    }
+
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.follow_up(FollowUp::Capture, request)
+    }
+
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.follow_up(FollowUp::Void, request)
+    }
+
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.follow_up(FollowUp::Refund, request)
+    }
+}
+
+impl Drop for SandboxAcquirer {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so itself, and those who waited were told.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The answer that an authorization's line gives, the same however often it is asked for.
+fn authorization(line: &BookLine) -> Option<Authorization> {
+    let Deed::Authorize { capture, outcome, .. } = &line.deed else { return None };
+    Some(match outcome {
+        AuthorizeOutcome::Approved(standing) => Authorization::Approved {
+            acquirer_reference: own_reference(line),
+            // What was asked, not what stands now: a later capture must not change the first answer.
+            captured: *capture == CaptureMode::Automatic,
+            settles_at_once: standing.settles_at_once,
+        },
+        AuthorizeOutcome::Declined(reason) => {
+            let (code, message) = code_and_message(*reason);
+            Authorization::Declined { code, message }
+        }
+    })
+}
+
+fn completion(line: &BookLine) -> Option<Completion> {
+    let Deed::FollowUp { declined, .. } = &line.deed else { return None };
+    Some(match declined {
+        None => Completion::Done { acquirer_reference: own_reference(line) },
+        Some(reason) => {
+            let (code, message) = code_and_message(*reason);
+            Completion::Declined { code, message }
+        }
+    })
+}
+
+fn own_reference(line: &BookLine) -> String {
+    format!("{OWN_PREFIX}{}", line.reference)
+}
+
+fn now_ms() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,313 @@
+//! The sandbox as its callers see it, over a book in memory.
+
+use std::time::Duration;
+
+use till_domain::card::CardExpiry;
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::{AmountMinor, Currency, Money};
+use till_domain::payment::CaptureMode;
+use till_domain::session::InstallmentPlan;
+use till_storage::sandbox_book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
+use till_storage::vault::CardNumber;
+
+use super::SandboxAcquirer;
+use crate::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Instrument, Reference, Step,
+};
+use crate::security_codes::SecurityCode;
+
+const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
+const GOOD_CARD: &str = "4242424242424242";
+const NOW_MS: u64 = 1_700_000_000_000;
+
+/// Long enough for any machine; an answer that never comes is a failure and not a hang.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn payment(number: u8) -> PaymentId {
+    PaymentId::from_bytes([number; 16])
+}
+
+fn thb(minor: u64) -> Money {
+    Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
+}
+
+fn start(book: &MemoryBook) -> SandboxAcquirer {
+    SandboxAcquirer::start_with_clock(book.clone(), || NOW_MS).expect("a thread")
+}
+
+fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await.expect("an answer in time") })
+}
+
+fn card(digits: &str) -> Instrument {
+    Instrument::Card {
+        number: CardNumber::parse(digits).expect("a card number"),
+        expiry: CardExpiry { year: 2030, month: 12 },
+        security_code: Some(SecurityCode::parse("987").expect("a security code")),
+    }
+}
+
+fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
+    let reference = Reference::new(payment(number), Step::Authorize);
+    AuthorizeRequest { reference, merchant: MERCHANT, payment: payment(number), money: thb(100), instrument, capture }
+}
+
+fn manual(number: u8) -> AuthorizeRequest {
+    authorize(number, card(GOOD_CARD), CaptureMode::Manual)
+}
+
+fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
+    FollowUpRequest {
+        reference: Reference::new(payment(number), step),
+        acquirer_reference: format!("sandbox:{}", Reference::new(payment(number), Step::Authorize)),
+        merchant: MERCHANT,
+        payment: payment(number),
+        money: thb(minor),
+    }
+}
+
+fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
+    let acquirer_reference = follow_up(number, Step::Capture, 1).acquirer_reference;
+    Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false })
+}
+
+fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
+    matches!(wait(answer), Ok(Completion::Done { .. }))
+}
+
+fn decline_code(answer: AcquirerAnswer<Completion>) -> &'static str {
+    match wait(answer).expect("an answer") {
+        Completion::Done { acquirer_reference } => panic!("{acquirer_reference} was done"),
+        Completion::Declined { code, .. } => code,
+    }
+}
+
+fn lines(book: &MemoryBook) -> Vec<BookLine> {
+    book.entries().map(|line| line.expect("in memory")).collect()
+}
+
+#[test]
+fn a_good_card_is_authorized_and_captured_when_asked_to() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    assert_eq!(wait(sandbox.authorize(manual(1))), approved(1, false));
+    assert_eq!(wait(sandbox.authorize(authorize(2, card(GOOD_CARD), CaptureMode::Automatic))), approved(2, true));
+    let totals = totals_by_merchant(&book).expect("agrees")[&MERCHANT];
+    assert_eq!((totals.authorized_minor, totals.captured_minor), (200, 100));
+}
+
+#[test]
+fn a_bad_card_is_declined_with_its_code_and_a_sentence() {
+    let sandbox = start(&MemoryBook::new());
+    let answer = wait(sandbox.authorize(authorize(1, card("4000000000009995"), CaptureMode::Automatic)));
+    let message = "The card has insufficient funds.";
+    assert_eq!(answer, Ok(Authorization::Declined { code: "insufficient_funds", message }));
+}
+
+#[test]
+fn the_card_that_settles_at_once_says_so() {
+    let sandbox = start(&MemoryBook::new());
+    let answer = wait(sandbox.authorize(authorize(1, card("4000000000000077"), CaptureMode::Automatic)));
+    assert!(matches!(answer, Ok(Authorization::Approved { settles_at_once: true, captured: true, .. })));
+}
+
+#[test]
+fn instalments_always_succeed() {
+    let book = MemoryBook::new();
+    let instrument = Instrument::Installment { plan: InstallmentPlan::SandboxThreeMonths };
+    let answer = wait(start(&book).authorize(authorize(1, instrument, CaptureMode::Automatic)));
+    assert_eq!(answer, approved(1, true));
+    let plan = InstallmentPlan::SandboxThreeMonths.id().to_owned();
+    let recorded = BookInstrument::Installment { plan };
+    assert!(matches!(&lines(&book)[0].deed, Deed::Authorize { instrument, .. } if *instrument == recorded));
+}
+
+#[test]
+fn the_book_keeps_who_how_much_and_when_and_no_more_of_the_card_than_may_be_shown() {
+    let book = MemoryBook::new();
+    wait(start(&book).authorize(manual(1))).expect("an answer");
+    let line = &lines(&book)[0];
+    assert_eq!((line.merchant, line.payment, line.money), (MERCHANT, payment(1), thb(100)));
+    assert_eq!((line.reference.clone(), line.asked_at_ms), (format!("{}/authorize", payment(1)), NOW_MS));
+    let shown = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
+    assert!(matches!(&line.deed, Deed::Authorize { instrument, .. } if *instrument == shown));
+}
+
+#[test]
+fn a_repeated_request_is_answered_as_the_first_was_and_writes_nothing() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    let first = wait(sandbox.authorize(manual(1)));
+    let writes = book.writes();
+    assert_eq!(wait(sandbox.authorize(manual(1))), first);
+    drop(sandbox);
+    assert_eq!(wait(start(&book).authorize(manual(1))), first, "also by the sandbox of the next process");
+    assert_eq!((book.writes(), lines(&book).len()), (writes, 1));
+}
+
+#[test]
+fn a_repeated_request_without_the_security_code_is_the_same_request() {
+    let sandbox = start(&MemoryBook::new());
+    let first = wait(sandbox.authorize(manual(1)));
+    let mut again = manual(1);
+    if let Instrument::Card { security_code, .. } = &mut again.instrument {
+        *security_code = None;
+    }
+    assert_eq!(wait(sandbox.authorize(again)), first);
+}
+
+#[test]
+fn what_was_done_since_does_not_change_the_first_answer() {
+    let sandbox = start(&MemoryBook::new());
+    let first = wait(sandbox.authorize(manual(1)));
+    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    assert_eq!(wait(sandbox.authorize(manual(1))), first);
+}
+
+#[test]
+fn a_used_reference_with_another_request_is_unknown_and_changes_nothing() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    let before = lines(&book);
+    let mut other = manual(1);
+    other.money = thb(99);
+    assert_eq!(wait(sandbox.authorize(other)).expect_err("unknown").reason, "the reference names another request");
+    assert_eq!(lines(&book), before);
+}
+
+#[test]
+fn an_authorization_is_captured_once_and_refunded_up_to_what_was_captured() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))));
+    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))), "asked again, done once");
+    assert!(is_done(sandbox.refund(follow_up(1, Step::Refund(payment(8).raw()), 50))));
+    assert_eq!(decline_code(sandbox.refund(follow_up(1, Step::Refund(payment(9).raw()), 31))), "wrong_amount");
+    assert_eq!(decline_code(sandbox.void(follow_up(1, Step::Void, 100))), "already_captured");
+    let totals = totals_by_merchant(&book).expect("agrees")[&MERCHANT];
+    assert_eq!((totals.captured_minor, totals.refunded_minor, totals.follow_ups_declined), (80, 50, 2));
+}
+
+#[test]
+fn a_voided_authorization_cannot_be_captured() {
+    let sandbox = start(&MemoryBook::new());
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    assert!(is_done(sandbox.void(follow_up(1, Step::Void, 100))));
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "already_voided");
+}
+
+#[test]
+fn a_declined_follow_up_stays_declined_under_its_reference() {
+    let sandbox = start(&MemoryBook::new());
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "unknown_authorization");
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    assert_eq!(decline_code(sandbox.capture(follow_up(1, Step::Capture, 100))), "unknown_authorization");
+}
+
+#[test]
+fn an_acquirer_reference_that_is_not_the_sandboxs_own_is_unknown() {
+    let sandbox = start(&MemoryBook::new());
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    let foreign = Reference::new(payment(1), Step::Authorize).to_string();
+    let request = FollowUpRequest { acquirer_reference: foreign, ..follow_up(1, Step::Capture, 100) };
+    assert_eq!(decline_code(sandbox.capture(request)), "unknown_authorization");
+}
+
+#[test]
+fn a_time_out_before_or_after_the_deed_is_unknown_and_asking_again_does_it_once() {
+    for how in [NextWrite::TimesOutUndone, NextWrite::TimesOutDone] {
+        let book = MemoryBook::new();
+        let sandbox = start(&book);
+        book.plan_writes([how]);
+        let automatic = || authorize(1, card(GOOD_CARD), CaptureMode::Automatic);
+        wait(sandbox.authorize(automatic())).expect_err("unknown");
+        assert_eq!(lines(&book).len(), usize::from(how == NextWrite::TimesOutDone));
+        assert_eq!(wait(sandbox.authorize(automatic())), approved(1, true));
+        assert_eq!(totals_by_merchant(&book).expect("agrees")[&MERCHANT].captured_minor, 100, "{how:?}");
+    }
+}
+
+#[test]
+fn a_refund_that_timed_out_after_it_was_done_is_not_done_again() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    wait(sandbox.authorize(authorize(1, card(GOOD_CARD), CaptureMode::Automatic))).expect("an answer");
+    book.plan_writes([NextWrite::TimesOutDone]);
+    let refund = || follow_up(1, Step::Refund(payment(8).raw()), 60);
+    wait(sandbox.refund(refund())).expect_err("unknown");
+    assert!(is_done(sandbox.refund(refund())));
+    assert_eq!(totals_by_merchant(&book).expect("agrees")[&MERCHANT].refunded_minor, 60);
+}
+
+#[test]
+fn a_book_that_fails_for_good_stops_the_sandbox_and_never_says_failed() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    book.plan_writes([NextWrite::Breaks]);
+    let (first, second) = (sandbox.authorize(manual(1)), sandbox.authorize(manual(2)));
+    wait(first).expect_err("unknown");
+    wait(second).expect_err("unknown");
+    wait(sandbox.authorize(manual(3))).expect_err("unknown");
+    assert_eq!((book.writes(), lines(&book).len()), (1, 0), "nothing is written after a failure");
+}
+
+#[test]
+fn requests_that_wait_together_are_one_write_and_see_each_other() {
+    let book = MemoryBook::new();
+    let gate = Gate::default();
+    let sandbox = SandboxAcquirer::start_with_clock(book.clone(), gate.clock()).expect("a thread");
+    // The first request is a group of its own; the others gather while the gate holds it.
+    let mut answers = vec![sandbox.authorize(manual(1))];
+    gate.wait_until_reached();
+    answers.extend((2..=200).map(|number| sandbox.authorize(manual(number))));
+    let again = sandbox.authorize(manual(200));
+    let capture = sandbox.capture(follow_up(200, Step::Capture, 100));
+    gate.open();
+    assert!(is_done(capture), "a capture sees the authorization of its own group");
+    assert_eq!(wait(again), approved(200, false));
+    assert!(answers.into_iter().all(|answer| wait(answer).is_ok()));
+    assert_eq!((book.writes(), lines(&book).len()), (2, 201));
+}
+
+#[test]
+fn a_request_whose_answer_nobody_waits_for_is_carried_out_all_the_same() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    drop(sandbox.authorize(manual(1)));
+    drop(sandbox);
+    assert_eq!(lines(&book).len(), 1, "dropping the sandbox carries out what was asked");
+}
+
+/// Holds the book's thread at its first look at the clock.
+#[derive(Clone, Default)]
+struct Gate(std::sync::Arc<(std::sync::Mutex<(bool, bool)>, std::sync::Condvar)>);
+
+impl Gate {
+    fn clock(&self) -> impl Fn() -> u64 + Send + use<> {
+        let gate = self.clone();
+        move || {
+            let (state, changed) = &*gate.0;
+            let mut state = state.lock().expect("no panic");
+            state.0 = true;
+            changed.notify_all();
+            drop(changed.wait_while(state, |(_, open)| !*open).expect("no panic"));
+            NOW_MS
+        }
+    }
+
+    fn wait_until_reached(&self) {
+        let (state, changed) = &*self.0;
+        let state = state.lock().expect("no panic");
+        drop(changed.wait_while(state, |(reached, _)| !*reached).expect("no panic"));
+    }
+
+    fn open(&self) {
+        let (state, changed) = &*self.0;
+        state.lock().expect("no panic").1 = true;
+        changed.notify_all();
+    }
+}

@@ -1,0 +1,258 @@
+//! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::Money;
+use till_domain::payment::CaptureMode;
+use till_storage::sandbox_book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+
+use super::cards::Behaviour;
+
+/// A request, without anything secret.
+#[derive(Debug, Clone)]
+pub(super) struct Ask {
+    pub(super) reference: String,
+    pub(super) merchant: MerchantId,
+    pub(super) payment: PaymentId,
+    pub(super) money: Money,
+    pub(super) what: What,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    /// To authorize.
+    Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
+    /// To do something to the authorization under a reference.
+    FollowUp { what: FollowUp, authorization: String },
+}
+
+impl Ask {
+    /// The reference of another line that judging reads.
+    pub(super) fn authorization(&self) -> Option<&str> {
+        match &self.what {
+            What::Authorize { .. } => None,
+            What::FollowUp { authorization, .. } => Some(authorization),
+        }
+    }
+
+    /// Whether a line records this very request.
+    pub(super) fn is_recorded_by(&self, line: &BookLine) -> bool {
+        let same_deed = match (&self.what, &line.deed) {
+            (
+                What::Authorize { instrument, capture, .. },
+                Deed::Authorize { instrument: recorded, capture: mode, .. },
+            ) => instrument == recorded && capture == mode,
+            (What::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
+                what == recorded && authorization == of
+            }
+            (What::Authorize { .. }, Deed::FollowUp { .. }) | (What::FollowUp { .. }, Deed::Authorize { .. }) => false,
+        };
+        same_deed
+            && (&self.reference, self.merchant, self.payment, self.money)
+                == (&line.reference, line.merchant, line.payment, line.money)
+    }
+
+    /// Does what is asked for the first time under its reference: the line that records it, then the
+    /// authorization's own when that changed. `authorization` is the line under [`Ask::authorization`].
+    pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
+        let (deed, changed) = match self.what {
+            What::Authorize { instrument, capture, behaviour } => {
+                let outcome = authorize(self.money, capture, behaviour);
+                (Deed::Authorize { instrument, capture, outcome }, None)
+            }
+            What::FollowUp { what, authorization: reference } => {
+                let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
+                let (declined, changed) = match follow_up(what, self.money, own) {
+                    Ok(changed) => (None, Some(changed)),
+                    Err(reason) => (Some(reason), None),
+                };
+                (Deed::FollowUp { what, authorization: reference, declined }, changed)
+            }
+        };
+        let Ask { reference, merchant, payment, money, .. } = self;
+        (BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, deed }, changed)
+    }
+}
+
+fn authorize(money: Money, capture: CaptureMode, behaviour: Behaviour) -> AuthorizeOutcome {
+    let settles_at_once = match behaviour {
+        Behaviour::Approve => false,
+        Behaviour::ApproveAndSettleAtOnce => true,
+        Behaviour::Decline(reason) => return AuthorizeOutcome::Declined(reason),
+    };
+    let captured_minor = match capture {
+        CaptureMode::Automatic => money.amount.get(),
+        CaptureMode::Manual => 0,
+    };
+    AuthorizeOutcome::Approved(Standing { settles_at_once, captured_minor, ..Standing::default() })
+}
+
+/// The authorization's line after `what` was done to it, or why it cannot be.
+fn follow_up(what: FollowUp, money: Money, line: Option<&BookLine>) -> Result<BookLine, DeclineReason> {
+    let line = line.ok_or(DeclineReason::UnknownAuthorization)?;
+    let Deed::Authorize { instrument, capture, outcome: AuthorizeOutcome::Approved(standing) } = &line.deed else {
+        return Err(DeclineReason::UnknownAuthorization);
+    };
+    if standing.voided_minor > 0 {
+        return Err(DeclineReason::AlreadyVoided);
+    }
+    if money.currency != line.money.currency {
+        return Err(DeclineReason::WrongAmount);
+    }
+    let standing = change(what, money.amount.get(), line.money.amount.get(), *standing)?;
+    let outcome = AuthorizeOutcome::Approved(standing);
+    Ok(BookLine {
+        deed: Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome },
+        ..line.clone()
+    })
+}
+
+fn change(what: FollowUp, asked: u64, authorized: u64, standing: Standing) -> Result<Standing, DeclineReason> {
+    let is_captured = standing.captured_minor > 0;
+    match what {
+        FollowUp::Capture | FollowUp::Void if is_captured => Err(DeclineReason::AlreadyCaptured),
+        FollowUp::Refund if !is_captured => Err(DeclineReason::NotCaptured),
+        FollowUp::Capture if asked <= authorized => Ok(Standing { captured_minor: asked, ..standing }),
+        FollowUp::Void if asked == authorized => Ok(Standing { voided_minor: asked, ..standing }),
+        FollowUp::Refund if asked <= standing.captured_minor.saturating_sub(standing.refunded_minor) => {
+            Ok(Standing { refunded_minor: standing.refunded_minor.saturating_add(asked), ..standing })
+        }
+        FollowUp::Capture | FollowUp::Void | FollowUp::Refund => Err(DeclineReason::WrongAmount),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::money::{AmountMinor, Currency};
+
+    use super::*;
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
+    const PAYMENT: PaymentId = PaymentId::from_bytes([2; 16]);
+
+    fn thb(minor: u64) -> Money {
+        Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
+    }
+
+    fn ask(reference: &str, money: Money, what: What) -> Ask {
+        Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: PAYMENT, money, what }
+    }
+
+    fn card(capture: CaptureMode, behaviour: Behaviour) -> What {
+        let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
+        What::Authorize { instrument, capture, behaviour }
+    }
+
+    fn authorized(capture: CaptureMode) -> BookLine {
+        ask("authorize", thb(100), card(capture, Behaviour::Approve)).judge(None, 5).0
+    }
+
+    fn follow(what: FollowUp, money: Money) -> Ask {
+        ask("follow", money, What::FollowUp { what, authorization: "authorize".to_owned() })
+    }
+
+    fn standing(line: &BookLine) -> Standing {
+        match &line.deed {
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => *standing,
+            other => panic!("{other:?} is no approved authorization"),
+        }
+    }
+
+    /// The authorization after a chain of steps that all succeed.
+    fn after(capture: CaptureMode, steps: &[(FollowUp, u64)]) -> BookLine {
+        steps.iter().fold(authorized(capture), |line, (what, amount)| {
+            follow(*what, thb(*amount)).judge(Some(&line), 6).1.expect("the step succeeds")
+        })
+    }
+
+    fn declined(what: FollowUp, money: Money, line: Option<&BookLine>) -> Option<DeclineReason> {
+        let (own, changed) = follow(what, money).judge(line, 6);
+        match own.deed {
+            Deed::FollowUp { declined, .. } => {
+                assert_eq!(declined.is_some(), changed.is_none(), "what is declined changes nothing");
+                declined
+            }
+            Deed::Authorize { .. } => panic!("a follow-up is recorded as one"),
+        }
+    }
+
+    #[test]
+    fn an_approved_authorization_is_captured_at_once_only_when_asked_to() {
+        assert_eq!(standing(&authorized(CaptureMode::Manual)).captured_minor, 0);
+        assert_eq!(standing(&authorized(CaptureMode::Automatic)).captured_minor, 100);
+        assert_eq!(authorized(CaptureMode::Manual).asked_at_ms, 5);
+    }
+
+    #[test]
+    fn capturing_a_part_releases_the_rest() {
+        let line = after(CaptureMode::Manual, &[(FollowUp::Capture, 60)]);
+        assert_eq!(standing(&line).captured_minor, 60);
+        assert_eq!(declined(FollowUp::Capture, thb(40), Some(&line)), Some(DeclineReason::AlreadyCaptured));
+        assert_eq!(declined(FollowUp::Void, thb(100), Some(&line)), Some(DeclineReason::AlreadyCaptured));
+    }
+
+    #[test]
+    fn what_was_captured_can_be_refunded_in_parts_and_no_further() {
+        let line = after(CaptureMode::Automatic, &[(FollowUp::Refund, 30), (FollowUp::Refund, 69)]);
+        assert_eq!(standing(&line).refunded_minor, 99);
+        assert_eq!(declined(FollowUp::Refund, thb(2), Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), None);
+    }
+
+    #[test]
+    fn a_voided_authorization_can_be_neither_captured_nor_voided_nor_refunded() {
+        let line = after(CaptureMode::Manual, &[(FollowUp::Void, 100)]);
+        assert_eq!(standing(&line).voided_minor, 100);
+        for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
+            assert_eq!(declined(what, thb(100), Some(&line)), Some(DeclineReason::AlreadyVoided), "{what:?}");
+        }
+    }
+
+    #[test]
+    fn amounts_that_do_not_fit_are_declined() {
+        let line = authorized(CaptureMode::Manual);
+        assert_eq!(declined(FollowUp::Capture, thb(101), Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Void, thb(99), Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Refund, thb(1), Some(&line)), Some(DeclineReason::NotCaptured));
+        let usd = Money { currency: Currency::from_bytes(*b"USD"), ..thb(100) };
+        assert_eq!(declined(FollowUp::Capture, usd, Some(&line)), Some(DeclineReason::WrongAmount));
+        assert_eq!(declined(FollowUp::Capture, thb(100), Some(&line)), None);
+    }
+
+    #[test]
+    fn an_authorization_that_is_missing_declined_or_anothers_is_unknown() {
+        let refused =
+            ask("authorize", thb(100), card(CaptureMode::Manual, Behaviour::Decline(DeclineReason::ExpiredCard)));
+        let refused = refused.judge(None, 5).0;
+        let mut other_merchants = authorized(CaptureMode::Manual);
+        other_merchants.merchant = MerchantId::from_bytes([9; 16]);
+        let mut other_payments = authorized(CaptureMode::Manual);
+        other_payments.payment = PaymentId::from_bytes([9; 16]);
+        let no_authorization = follow(FollowUp::Void, thb(100)).judge(None, 5).0;
+        for line in [None, Some(&refused), Some(&other_merchants), Some(&other_payments), Some(&no_authorization)] {
+            let unknown = Some(DeclineReason::UnknownAuthorization);
+            assert_eq!(declined(FollowUp::Capture, thb(100), line), unknown, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_records_exactly_the_request_it_was_judged_from() {
+        let first = ask("r", thb(100), card(CaptureMode::Manual, Behaviour::Approve));
+        let line = first.clone().judge(None, 5).0;
+        assert!(first.is_recorded_by(&line));
+        let others = [
+            Ask { money: thb(99), ..first.clone() },
+            Ask { merchant: MerchantId::from_bytes([9; 16]), ..first.clone() },
+            Ask { payment: PaymentId::from_bytes([9; 16]), ..first.clone() },
+            Ask { what: card(CaptureMode::Automatic, Behaviour::Approve), ..first.clone() },
+            Ask { what: follow(FollowUp::Void, thb(100)).what, ..first },
+        ];
+        for other in others {
+            assert!(!other.is_recorded_by(&line), "{other:?}");
+        }
+        let capture = follow(FollowUp::Capture, thb(100));
+        let line = capture.clone().judge(None, 5).0;
+        assert!(capture.is_recorded_by(&line));
+        assert!(!follow(FollowUp::Refund, thb(100)).is_recorded_by(&line));
+    }
+}

@@ -1,0 +1,11 @@
+//! The built-in sandbox acquirer: play money, real book-keeping.
+
+mod acquirer;
+#[cfg(test)]
+mod behaviour_tests;
+mod book_thread;
+mod cards;
+mod judgement;
+mod queue;
+
+pub use acquirer::SandboxAcquirer;

@@ -1,0 +1,146 @@
+//! The queue between callers and the book's thread: bounded, in order, taken in groups.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use till_storage::sandbox_book::BookLine;
+use tokio::sync::oneshot;
+
+use super::judgement::Ask;
+use crate::acquirer::AcquirerUnavailable;
+
+/// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
+const WAITING_MAX: usize = 65_536;
+/// Requests answered by one write, so that none waits for an endless group.
+const GROUP_MAX: usize = 1_024;
+
+/// What a request is answered: the line that records it.
+pub(super) type Recorded = Result<BookLine, AcquirerUnavailable>;
+
+/// A request and whom to answer.
+pub(super) struct Job {
+    pub(super) ask: Ask,
+    pub(super) reply: oneshot::Sender<Recorded>,
+}
+
+/// Requests that wait for the book's thread.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<Job>,
+    closed: bool,
+}
+
+impl Queue {
+    /// Lets a request wait, and returns where its answer will be.
+    pub(super) fn push(&self, ask: Ask) -> Result<oneshot::Receiver<Recorded>, AcquirerUnavailable> {
+        let mut state = self.lock();
+        if state.closed {
+            return Err(AcquirerUnavailable { reason: "the sandbox has stopped" });
+        }
+        if state.waiting.len() >= WAITING_MAX {
+            return Err(AcquirerUnavailable { reason: "too many requests wait for the sandbox" });
+        }
+        let (reply, answer) = oneshot::channel();
+        state.waiting.push_back(Job { ask, reply });
+        self.changed.notify_one();
+        Ok(answer)
+    }
+
+    /// The requests that wait, at least one and at most a group; nothing once the queue is closed and empty.
+    pub(super) fn next_group(&self) -> Option<Vec<Job>> {
+        let mut state = self.lock();
+        while state.waiting.is_empty() {
+            if state.closed {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let count = state.waiting.len().min(GROUP_MAX);
+        Some(state.waiting.drain(..count).collect())
+    }
+
+    /// Takes no more requests; those that wait are still carried out.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Takes no more requests and forgets those that wait: their callers learn that there is no answer.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let forgotten = std::mem::take(&mut self.lock().waiting);
+        drop(forgotten);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that holds the lock can panic half-way through a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::ids::{MerchantId, PaymentId};
+    use till_domain::money::{AmountMinor, Currency, Money};
+    use till_storage::sandbox_book::FollowUp;
+
+    use super::super::judgement::What;
+    use super::*;
+
+    fn ask(number: usize) -> Ask {
+        Ask {
+            reference: number.to_string(),
+            merchant: MerchantId::from_bytes([1; 16]),
+            payment: PaymentId::from_bytes([1; 16]),
+            money: Money { amount: AmountMinor::new(1).expect("an amount"), currency: Currency::from_bytes(*b"THB") },
+            what: What::FollowUp { what: FollowUp::Void, authorization: String::new() },
+        }
+    }
+
+    #[test]
+    fn requests_leave_in_the_order_they_came_at_most_a_group_at_once() {
+        let queue = Queue::default();
+        for number in 0..GROUP_MAX + 1 {
+            queue.push(ask(number)).expect("there is room");
+        }
+        let references = |group: Vec<Job>| group.into_iter().map(|job| job.ask.reference).collect::<Vec<_>>();
+        let first = references(queue.next_group().expect("a group"));
+        assert_eq!(first, (0..GROUP_MAX).map(|number| number.to_string()).collect::<Vec<_>>());
+        assert_eq!(references(queue.next_group().expect("a group")), [GROUP_MAX.to_string()]);
+    }
+
+    #[test]
+    fn a_full_queue_refuses_as_unavailable() {
+        let queue = Queue::default();
+        for number in 0..WAITING_MAX {
+            queue.push(ask(number)).expect("there is room");
+        }
+        let refused = queue.push(ask(WAITING_MAX)).expect_err("full");
+        assert_eq!(refused.reason, "too many requests wait for the sandbox");
+    }
+
+    #[test]
+    fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
+        let queue = Queue::default();
+        queue.push(ask(1)).expect("there is room");
+        queue.close();
+        assert_eq!(queue.push(ask(2)).expect_err("closed").reason, "the sandbox has stopped");
+        assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
+        assert!(queue.next_group().is_none());
+    }
+
+    #[test]
+    fn an_abandoned_queue_tells_those_who_wait() {
+        let queue = Queue::default();
+        let mut answer = queue.push(ask(1)).expect("there is room");
+        queue.abandon();
+        assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
+        assert!(queue.next_group().is_none());
+    }
+}

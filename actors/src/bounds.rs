@@ -1,0 +1,61 @@
+//! Bounds on work in flight. A mailbox's capacity does not bound load in actix, so the bound stands in front of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A counter with a most.
+#[derive(Debug)]
+pub struct InFlight {
+    count: AtomicUsize,
+    max: usize,
+}
+
+impl InFlight {
+    /// Nothing in flight, at most `max` at a time.
+    #[must_use]
+    pub fn new(max: usize) -> Arc<InFlight> {
+        Arc::new(InFlight { count: AtomicUsize::new(0), max })
+    }
+
+    /// How many are in flight.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count.load(Ordering::Acquire)
+    }
+
+    /// A permit for one more, unless there are as many as may be.
+    #[must_use]
+    pub fn enter(self: &Arc<Self>) -> Option<Permit> {
+        let grow = |count| (count < self.max).then_some(count + 1);
+        self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, grow).ok()?;
+        Some(Permit { of: Arc::clone(self) })
+    }
+}
+
+/// One unit of work in flight, until dropped.
+#[derive(Debug)]
+pub struct Permit {
+    of: Arc<InFlight>,
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.of.count.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_than_the_most_are_in_flight_and_a_dropped_permit_makes_room() {
+        let bound = InFlight::new(2);
+        let first = bound.enter().expect("room for the first");
+        let _second = bound.enter().expect("room for the second");
+        assert!(bound.enter().is_none());
+        drop(first);
+        assert_eq!(bound.count(), 1);
+        assert!(bound.enter().is_some());
+    }
+}

@@ -1,0 +1,197 @@
+//! The engine: everything below the edge, started and stopped as one.
+
+use actix::Arbiter;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use till_domain::command::Request;
+use till_domain::ids::MerchantId;
+use till_storage::commit::{CommitStats, Committer};
+use till_storage::vault::Keyring;
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::unbounded_channel;
+
+use crate::clock::Clock;
+use crate::effects::{Acquirers, EffectRunner};
+use crate::followups::{Followups, OpenEffect, SetTimer};
+use crate::merchant::{Secret, Surroundings};
+use crate::registry::{Admission, Limits, Registry};
+use crate::reply::{Denied, Reply};
+use crate::security_codes::SecurityCodes;
+use crate::store::{Store, next_merchant_with_timers, open_effects};
+use crate::timers::TimerService;
+
+/// Rows that one page of the scans at start reads.
+const SCANNED_AT_ONCE: usize = 4_096;
+/// How often a stop looks whether everything is answered.
+const STOP_POLL: Duration = Duration::from_millis(10);
+
+/// What an engine is started with.
+pub struct EngineOptions {
+    /// Threads that actors live on.
+    pub arbiters: usize,
+    /// How much may be in flight.
+    pub limits: Limits,
+    /// How long an actor without work lives on.
+    pub idle_before_retiring: Duration,
+    /// What to do when a write ended uncertain: end the process.
+    pub on_fatal: Box<dyn Fn(String) + Send>,
+}
+
+/// What an engine stands on.
+pub struct Foundations {
+    /// Where everything is kept.
+    pub store: Arc<dyn Store>,
+    /// The keys of each purpose.
+    pub keyring: Arc<Keyring>,
+    /// Who carries payments out.
+    pub acquirers: Acquirers,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Security codes that wait for their authorization.
+    pub security_codes: Arc<SecurityCodes>,
+}
+
+/// Why an engine does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The system gave no thread.
+    #[error("failed to start a thread")]
+    Thread(#[from] std::io::Error),
+    /// Open effects or timers could not be read.
+    #[error("failed to read what is open: {0}")]
+    Unreadable(String),
+}
+
+/// Everything below the edge.
+pub struct Engine {
+    registry: Arc<Registry>,
+    committer: Arc<Committer>,
+    threads: Mutex<Threads>,
+    running_effects: Arc<AtomicUsize>,
+}
+
+/// What runs until the engine stops.
+#[derive(Default)]
+struct Threads {
+    arbiters: Vec<Arbiter>,
+    background: Option<Runtime>,
+}
+
+impl Engine {
+    /// Starts the commit thread, the arbiters, the effect runner and the timers. Must be called within an
+    /// actix system.
+    ///
+    /// # Errors
+    /// [`StartError`]; then nothing runs on.
+    pub fn start(foundations: Foundations, options: EngineOptions) -> Result<Engine, StartError> {
+        let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
+        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
+        let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
+        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
+        let handles = arbiters.iter().map(Arbiter::handle).collect();
+        let registry = Arc::new(Registry::new(handles, options.limits));
+        let (effects, opened) = unbounded_channel();
+        let (timers, set) = unbounded_channel();
+        let followups = Arc::new(Followups { effects, timers });
+        registry.surround(Arc::new(Surroundings {
+            store: Arc::clone(&store),
+            committer: Arc::clone(&committer),
+            keyring: Arc::clone(&keyring),
+            clock: Arc::clone(&clock),
+            followups: Arc::clone(&followups),
+            registry: Arc::downgrade(&registry),
+            idle_before_retiring: options.idle_before_retiring,
+        }));
+        resume(store.as_ref(), &followups)?;
+        let background = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("till-background")
+            .enable_time()
+            .build()?;
+        let running_effects = Arc::new(AtomicUsize::new(0));
+        let running = Arc::clone(&running_effects);
+        let runner =
+            EffectRunner::new(acquirers, keyring, security_codes, Arc::clone(&store), Arc::clone(&registry), running);
+        background.spawn(runner.run(opened));
+        background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
+        let threads = Mutex::new(Threads { arbiters, background: Some(background) });
+        Ok(Engine { registry, committer, threads, running_effects })
+    }
+
+    /// Sends a request to its merchant's actor and waits for the answer.
+    ///
+    /// # Errors
+    /// [`Denied`]: refused by the rules, or not carried out now.
+    pub async fn submit(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
+        let receiver = self.registry.submit(merchant_id, request, secret, Admission::Bounded)?;
+        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+    }
+
+    /// The commit thread's numbers.
+    #[must_use]
+    pub fn commit_stats(&self) -> Arc<CommitStats> {
+        self.committer.stats()
+    }
+
+    /// Actors that live now.
+    #[must_use]
+    pub fn live_actors(&self) -> usize {
+        self.registry.live_actors()
+    }
+
+    /// Requests that are not answered yet.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.registry.in_flight()
+    }
+
+    /// Calls to acquirers that are under way.
+    #[must_use]
+    pub fn running_effects(&self) -> usize {
+        self.running_effects.load(Ordering::Relaxed)
+    }
+
+    /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops
+    /// everything. What is open then goes on at the next start. A second call finds nothing to stop. Blocks, so
+    /// it must not be called from a future.
+    pub fn stop(&self, patience: Duration) {
+        self.registry.stop_accepting();
+        let until = Instant::now() + patience;
+        while self.registry.in_flight() > 0 && Instant::now() < until {
+            std::thread::sleep(STOP_POLL);
+        }
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(background) = threads.background {
+            background.shutdown_timeout(patience);
+        }
+        for arbiter in threads.arbiters {
+            arbiter.stop();
+            // An arbiter's thread that panicked has said so already.
+            let _panicked = arbiter.join();
+        }
+        self.committer.stop();
+    }
+}
+
+/// Takes up what was open when the service last stopped.
+fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
+    let unreadable = |error: till_domain::records::Unreadable| StartError::Unreadable(error.to_string());
+    let mut after = None;
+    loop {
+        let page = open_effects(store, after, SCANNED_AT_ONCE).map_err(unreadable)?;
+        after = page.last().copied();
+        for (merchant_id, payment_id) in &page {
+            let _listening = followups.effects.send(OpenEffect { merchant_id: *merchant_id, payment_id: *payment_id });
+        }
+        if page.len() < SCANNED_AT_ONCE {
+            break;
+        }
+    }
+    let mut after = None;
+    while let Some((merchant_id, due)) = next_merchant_with_timers(store, after).map_err(unreadable)? {
+        let _listening = followups.timers.send(SetTimer { due, merchant_id });
+        after = Some(merchant_id);
+    }
+    Ok(())
+}

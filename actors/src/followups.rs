@@ -1,0 +1,62 @@
+//! What follows from a durable record: effects to carry out, timers to wait for.
+
+use std::sync::Arc;
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::records::AnyKey;
+use till_domain::time::Millis;
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::merchant::Changes;
+
+/// An effect that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct OpenEffect {
+    pub(crate) merchant_id: MerchantId,
+    pub(crate) payment_id: PaymentId,
+}
+
+/// A timer that was set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SetTimer {
+    pub(crate) due: Millis,
+    pub(crate) merchant_id: MerchantId,
+}
+
+/// Where followups go. The rows are what counts: whatever is lost on this way is found at the next start.
+#[derive(Debug, Clone)]
+pub(crate) struct Followups {
+    pub(crate) effects: UnboundedSender<OpenEffect>,
+    pub(crate) timers: UnboundedSender<SetTimer>,
+}
+
+/// The followups of one record, to be sent once it is durable.
+#[derive(Debug, Default)]
+pub(crate) struct Following {
+    effects: Vec<OpenEffect>,
+    timers: Vec<SetTimer>,
+}
+
+impl Following {
+    /// What follows from the rows that a record writes.
+    pub(crate) fn of(merchant_id: MerchantId, changes: &Changes) -> Following {
+        let mut following = Following::default();
+        for key in changes.written() {
+            if let AnyKey::Effects(payment_id) = key {
+                following.effects.push(OpenEffect { merchant_id, payment_id: *payment_id });
+            } else if let AnyKey::Timers(timer) = key {
+                following.timers.push(SetTimer { due: timer.due, merchant_id });
+            }
+        }
+        following
+    }
+
+    /// Sends them on their way. That nobody listens means that the service is stopping.
+    pub(crate) fn send(self, followups: &Arc<Followups>) {
+        for effect in self.effects {
+            let _stopping = followups.effects.send(effect);
+        }
+        for timer in self.timers {
+            let _stopping = followups.timers.send(timer);
+        }
+    }
+}

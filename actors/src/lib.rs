@@ -1,0 +1,21 @@
+//! Order and bounds: each merchant's mutations, one after the other; what follows from them; what comes due.
+
+pub mod acquirer;
+mod bounds;
+pub mod clock;
+mod effects;
+mod engine;
+mod followups;
+mod merchant;
+mod registry;
+mod reply;
+pub mod security_codes;
+mod store;
+mod timers;
+
+pub use effects::Acquirers;
+pub use engine::{Engine, EngineOptions, Foundations, StartError};
+pub use merchant::Secret;
+pub use registry::Limits;
+pub use reply::{Answered, Denied, FailedOutcome, Reply};
+pub use store::{Store, StoreReader};

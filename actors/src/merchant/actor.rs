@@ -1,0 +1,346 @@
+//! The actor: decides against staged state, hands batches to the commit thread, never waits for the disk.
+
+use actix::{Actor, AsyncContext, Context, Handler, Message};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use till_domain::apply::apply_state;
+use till_domain::command::Request;
+use till_domain::decide::{self, Outcome, decide};
+use till_domain::event::{Answer, Mutation, VaultWrite};
+use till_domain::ids::MerchantId;
+use till_domain::refusal::Stop;
+use till_storage::commit::{BarrierVerdict, Committer, Submission};
+use till_storage::family::Family;
+use till_storage::journal::{
+    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, SnapshotWrite, Verdict, record,
+};
+use till_storage::shapes::{self, MerchantPersonal};
+use till_storage::vault::Keyring;
+use tokio::sync::oneshot;
+
+use super::incarnation::Lane;
+use super::load::{Loaded, load};
+use super::staged::StagedRecords;
+use super::submission::{Held, Secret, Submit, answer};
+use super::vault_writes;
+use crate::clock::{Clock, OsEntropy, random_16};
+use crate::followups::{Following, Followups};
+use crate::registry::Registry;
+use crate::reply::{Answered, Denied, FailedOutcome, Reply};
+use crate::store::{Store, StoreReader};
+
+/// Records between two snapshots of a merchant's state: what a load replays at most.
+pub(crate) const SNAPSHOT_EVERY: u64 = 1_024;
+
+/// What all actors share.
+pub(crate) struct Surroundings {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) committer: Arc<Committer>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) followups: Arc<Followups>,
+    pub(crate) registry: std::sync::Weak<Registry>,
+    pub(crate) idle_before_retiring: Duration,
+}
+
+/// A loaded incarnation: what is staged, and where.
+struct Incarnation {
+    records: StagedRecords<MerchantPersonal<StoreReader>>,
+    lane: Arc<Lane>,
+    epoch: Epoch,
+    head: Head,
+}
+
+/// One merchant's actor.
+pub(crate) struct MerchantActor {
+    merchant_id: MerchantId,
+    surroundings: Arc<Surroundings>,
+    entropy: OsEntropy,
+    incarnation: Option<Incarnation>,
+    last_used: Instant,
+}
+
+/// A hint that room is needed: an idle actor retires at once.
+#[derive(Debug)]
+pub(crate) struct Retire;
+
+impl Message for Retire {
+    type Result = ();
+}
+
+impl Actor for MerchantActor {
+    type Context = Context<Self>;
+
+    fn started(&mut self, context: &mut Context<Self>) {
+        let interval = self.surroundings.idle_before_retiring;
+        context.run_interval(interval, |actor, context| {
+            if actor.last_used.elapsed() >= actor.surroundings.idle_before_retiring {
+                actor.retire(context);
+            }
+        });
+    }
+}
+
+impl Handler<Submit> for MerchantActor {
+    type Result = ();
+
+    fn handle(&mut self, submit: Submit, _: &mut Context<Self>) {
+        self.last_used = Instant::now();
+        let Submit { request, secret, reply, held } = submit;
+        let Err(denied) = self.ensure_loaded() else {
+            return self.carry_out(&request, secret.as_ref(), reply, held);
+        };
+        answer(reply, held, Err(denied));
+    }
+}
+
+impl Handler<Retire> for MerchantActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Retire, context: &mut Context<Self>) {
+        self.retire(context);
+    }
+}
+
+impl MerchantActor {
+    pub(crate) fn new(merchant_id: MerchantId, surroundings: Arc<Surroundings>) -> MerchantActor {
+        MerchantActor {
+            merchant_id,
+            surroundings,
+            entropy: OsEntropy::default(),
+            incarnation: None,
+            last_used: Instant::now(),
+        }
+    }
+
+    /// Loads the merchant, for the first time or after a batch failed: then everything staged is void.
+    fn ensure_loaded(&mut self) -> Result<(), Denied> {
+        if self.incarnation.as_ref().is_some_and(|incarnation| incarnation.lane.is_poisoned()) {
+            self.incarnation = None;
+        }
+        if self.incarnation.is_some() {
+            return Ok(());
+        }
+        let store = &self.surroundings.store;
+        let keyring = Arc::clone(&self.surroundings.keyring);
+        let personal = MerchantPersonal::new(self.merchant_id, keyring, StoreReader(Arc::clone(store)));
+        let Loaded { claim, records } = load(self.merchant_id, store, personal).map_err(|error| {
+            tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
+            Denied::not_done(error.to_string())
+        })?;
+        let lane = Arc::new(Lane::new(claim.head.sequence));
+        self.incarnation = Some(Incarnation { records, lane, epoch: claim.epoch, head: claim.head });
+        Ok(())
+    }
+
+    fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, reply: oneshot::Sender<Reply>, held: Held) {
+        let Some(incarnation) = &mut self.incarnation else { return };
+        incarnation.records.prune(incarnation.lane.durable());
+        let clock = self.surroundings.clock.now();
+        let mut context = decide::Context::new(clock, &incarnation.records.state, &mut self.entropy);
+        match decide(&incarnation.records, request, &mut context) {
+            Ok(Outcome::Effective { mutation, vault, answer }) => {
+                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, reply, held });
+            }
+            Ok(Outcome::Replayed(answer)) => {
+                self.answer_when_durable(Ok(Answered { answer, replayed: true }), reply, held);
+            }
+            Ok(Outcome::Unchanged(answer)) => {
+                self.answer_when_durable(Ok(Answered { answer, replayed: false }), reply, held);
+            }
+            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), reply, held),
+            Err(Stop::Unreadable(error)) => {
+                tracing::error!(merchant_id = %self.merchant_id, %error, "a command met a row that cannot be read");
+                answer(reply, held, Err(Denied::not_done(error.to_string())));
+            }
+        }
+    }
+
+    /// Answers what changes nothing. When it rests on staged state, it waits for that state's turn.
+    fn answer_when_durable(&self, decided: Reply, reply: oneshot::Sender<Reply>, held: Held) {
+        let Some(incarnation) = &self.incarnation else { return };
+        if incarnation.lane.durable() == incarnation.head.sequence && !incarnation.lane.is_poisoned() {
+            return answer(reply, held, decided);
+        }
+        let completion = Box::new(move |verdict: BarrierVerdict| {
+            answer(reply, held, barrier_reply(decided, verdict));
+        });
+        let expected_head = incarnation.head;
+        let barrier = Submission::Barrier { merchant_id: self.merchant_id, expected_head, completion };
+        self.submit(barrier);
+    }
+
+    /// Stages a decision and hands its batch to the commit thread, which answers.
+    fn stage_and_submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>, ready: Ready) {
+        let prepared = self.prepare(mutation, vault, secret);
+        let Some(incarnation) = &mut self.incarnation else { return };
+        let Prepared { append, changes } = match prepared {
+            Ok(prepared) => prepared,
+            Err(denied) => {
+                incarnation.records.personal.forget_pending();
+                return answer(ready.reply, ready.held, Err(denied));
+            }
+        };
+        let following = Following::of(self.merchant_id, &changes);
+        let head = append.new_head;
+        let lane = Arc::clone(&incarnation.lane);
+        let followups = Arc::clone(&self.surroundings.followups);
+        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, following, &followups));
+        incarnation.records.stage(mutation, changes, head.sequence);
+        incarnation.head = head;
+        self.submit(Submission::Append { append, completion });
+    }
+
+    fn submit(&self, submission: Submission) {
+        let Err(rejected) = self.surroundings.committer.submit(submission) else { return };
+        let reason = rejected.because.to_string();
+        if let Some(incarnation) = &self.incarnation {
+            incarnation.lane.poison();
+        }
+        match rejected.submission {
+            Submission::Append { append: _, completion } => completion(&Verdict::Unavailable(reason)),
+            Submission::Barrier { merchant_id: _, expected_head: _, completion } => {
+                completion(BarrierVerdict::Unknown(reason));
+            }
+        }
+    }
+
+    /// The batch of a decision: its record, the rows that follow, the vault's share, a snapshot now and then.
+    fn prepare(
+        &mut self,
+        mutation: &Mutation,
+        vault: &[VaultWrite],
+        secret: Option<&Secret>,
+    ) -> Result<Prepared, Denied> {
+        let merchant_id = self.merchant_id;
+        let batch_id = BatchId(random_16(&mut self.entropy));
+        let surroundings = Arc::clone(&self.surroundings);
+        let incarnation = self.incarnation.as_mut().ok_or_else(|| Denied::not_done("the merchant is not loaded"))?;
+        let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
+        let changes = incarnation.records.changes(mutation).map_err(unreadable)?;
+        let mut derived = incarnation.records.encode(&changes).map_err(unreadable)?;
+        let record = incarnation.record(merchant_id, batch_id, mutation)?;
+        let writes =
+            vault_writes::encode(merchant_id, vault, secret, &surroundings.keyring, surroundings.store.as_ref());
+        derived.extend(writes.map_err(Denied::not_done)?);
+        derived.extend(incarnation.pending_subject_keys());
+        let new_head = record.head();
+        let snapshot = incarnation.snapshot(new_head, mutation);
+        let append = Append {
+            merchant_id,
+            epoch: incarnation.epoch,
+            expected_head: incarnation.head,
+            new_head,
+            batch_id,
+            records: vec![record],
+            derived,
+            snapshot,
+        };
+        Ok(Prepared { append, changes })
+    }
+
+    /// Stops, if nobody waits for it: unpublished first, in one step with the look at who holds it.
+    fn retire(&mut self, context: &mut Context<Self>) {
+        let settled = self.incarnation.as_ref().is_none_or(|incarnation| {
+            incarnation.lane.durable() == incarnation.head.sequence || incarnation.lane.is_poisoned()
+        });
+        let Some(registry) = self.surroundings.registry.upgrade() else { return };
+        if settled && registry.unpublish_unheld(self.merchant_id) {
+            if let Some(incarnation) = self.incarnation.take() {
+                self.surroundings.store.release(self.merchant_id, incarnation.epoch);
+            }
+            actix::ActorContext::stop(context);
+        }
+    }
+}
+
+impl Incarnation {
+    fn record(
+        &mut self,
+        merchant_id: MerchantId,
+        batch_id: BatchId,
+        mutation: &Mutation,
+    ) -> Result<EncodedRecord, Denied> {
+        let body = shapes::encode_mutation(mutation, &mut self.records.personal)
+            .map_err(|error| Denied::not_done(error.to_string()))?;
+        let header = RecordHeader {
+            record_type: RecordType::Mutation,
+            merchant_id,
+            sequence: self.head.sequence.next(),
+            batch_id,
+            epoch: self.epoch,
+            at_ms: mutation.at.0,
+            prev_hash: self.head.hash,
+        };
+        record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
+    }
+
+    fn pending_subject_keys(&mut self) -> Vec<RowWrite> {
+        let pending = self.records.personal.take_pending().into_iter();
+        pending.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }).collect()
+    }
+
+    /// The state after `mutation`, once every [`SNAPSHOT_EVERY`] records.
+    fn snapshot(&self, at: Head, mutation: &Mutation) -> Option<SnapshotWrite> {
+        if !at.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
+            return None;
+        }
+        let mut state = self.records.state.clone();
+        apply_state(mutation, &mut state);
+        // A snapshot only shortens a load: the log stands without it.
+        let encoded = shapes::encode_state(&state);
+        encoded
+            .inspect_err(|error| tracing::error!(%error, "a snapshot was not taken"))
+            .ok()
+            .map(|bytes| SnapshotWrite { at, bytes })
+    }
+}
+
+/// A batch that can be submitted, and what it changes.
+struct Prepared {
+    append: Append,
+    changes: super::staged::Changes,
+}
+
+/// An answer that waits for its batch.
+struct Ready {
+    answer: Answer,
+    reply: oneshot::Sender<Reply>,
+    held: Held,
+}
+
+impl Ready {
+    /// Called on the commit thread with what became of the batch.
+    fn complete(self, verdict: &Verdict, head: Head, lane: &Lane, following: Following, followups: &Arc<Followups>) {
+        let reply = match verdict {
+            Verdict::Committed(_) => {
+                lane.advance(head.sequence);
+                following.send(followups);
+                Ok(Answered { answer: self.answer, replayed: false })
+            }
+            Verdict::Fenced | Verdict::Stale { durable: _ } => {
+                lane.poison();
+                Err(Denied::not_done("a write before it failed"))
+            }
+            Verdict::Unavailable(reason) => {
+                lane.poison();
+                Err(Denied::not_done(reason.clone()))
+            }
+            Verdict::Ambiguous(reason) => {
+                lane.poison();
+                Err(Denied::unknown(reason.clone()))
+            }
+        };
+        answer(self.reply, self.held, reply);
+    }
+}
+
+/// What an answer that changes nothing becomes once its barrier had its turn. A replayed answer whose
+/// basis failed is not known any more; a refusal did nothing either way.
+fn barrier_reply(decided: Reply, verdict: BarrierVerdict) -> Reply {
+    if verdict == BarrierVerdict::Passed {
+        return decided;
+    }
+    let outcome = if decided.is_ok() { FailedOutcome::Unknown } else { FailedOutcome::NotDone };
+    Err(Denied::Unavailable { outcome, reason: "a write that the answer rests on failed".to_owned() })
+}

@@ -1,0 +1,35 @@
+//! What one incarnation of an actor shares with the commit thread.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use till_storage::journal::Sequence;
+
+/// The commit thread's word to one incarnation: how far its batches are durable, and whether one failed.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    durable: AtomicU64,
+    poisoned: AtomicBool,
+}
+
+impl Lane {
+    pub(crate) fn new(durable: Sequence) -> Lane {
+        Lane { durable: AtomicU64::new(durable.0), poisoned: AtomicBool::new(false) }
+    }
+
+    /// Up to where the log is durable.
+    pub(crate) fn durable(&self) -> Sequence {
+        Sequence(self.durable.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn advance(&self, to: Sequence) {
+        self.durable.fetch_max(to.0, Ordering::AcqRel);
+    }
+
+    /// Whether a batch failed, so that everything staged on it is void.
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.poisoned.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn poison(&self) {
+        self.poisoned.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,139 @@
+//! Loading a merchant: claim its log, fold its state from the newest good snapshot, and catch its rows up.
+
+use std::sync::Arc;
+use till_domain::apply::apply_state;
+use till_domain::event::Mutation;
+use till_domain::ids::MerchantId;
+use till_domain::records::MerchantState;
+use till_storage::journal::{Claim, Head, RecordError, Sequence, StoredRecord, record};
+use till_storage::shapes::{self, Personal};
+
+use super::staged::StagedRecords;
+use crate::store::Store;
+
+/// Records that are read at once in replay.
+const REPLAY_RECORDS: usize = 1_024;
+
+/// Snapshots that are tried before the whole log is replayed.
+const SNAPSHOTS_TRIED: usize = 2;
+
+/// A merchant could not be loaded: nothing of it can be changed until it can.
+#[derive(Debug, thiserror::Error)]
+#[error("failed to load {merchant_id}: {reason}")]
+pub(crate) struct LoadError {
+    merchant_id: MerchantId,
+    reason: String,
+}
+
+/// A loaded merchant.
+pub(crate) struct Loaded<P> {
+    pub(crate) claim: Claim,
+    pub(crate) records: StagedRecords<P>,
+}
+
+/// Claims the log, so that no batch of an earlier incarnation lands any more, and loads what it says.
+pub(crate) fn load<P: Personal>(
+    merchant_id: MerchantId,
+    store: &Arc<dyn Store>,
+    personal: P,
+) -> Result<Loaded<P>, LoadError> {
+    let failed = |reason: String| LoadError { merchant_id, reason };
+    let claim = store.claim(merchant_id).map_err(|error| failed(error.to_string()))?;
+    let applied = store.applied(merchant_id).map_err(|error| failed(error.to_string()))?;
+    let (from, state) = newest_snapshot(merchant_id, store.as_ref()).map_err(failed)?;
+    let mut replay = Replay {
+        merchant_id,
+        store,
+        head: from,
+        applied,
+        records: StagedRecords::new(merchant_id, Arc::clone(store), personal, state),
+    };
+    replay.run(claim.head).map_err(failed)?;
+    Ok(Loaded { claim, records: replay.records })
+}
+
+/// The newest snapshot that decodes and does not lie behind the log; else the empty state.
+fn newest_snapshot(merchant_id: MerchantId, journal: &dyn Store) -> Result<(Head, MerchantState), String> {
+    let snapshots = journal.newest_snapshots(merchant_id, SNAPSHOTS_TRIED).map_err(|error| error.to_string())?;
+    for snapshot in snapshots {
+        match shapes::decode_state(&snapshot.bytes) {
+            Ok(state) => return Ok((snapshot.at, state)),
+            Err(error) => {
+                tracing::warn!(%merchant_id, at = snapshot.at.sequence.0, %error, "a snapshot was passed over")
+            }
+        }
+    }
+    Ok((Head::EMPTY, MerchantState::default()))
+}
+
+/// The two folds, each from its own position.
+struct Replay<'a, P> {
+    merchant_id: MerchantId,
+    store: &'a Arc<dyn Store>,
+    /// Up to where the state is folded.
+    head: Head,
+    /// Up to where the rows are.
+    applied: Head,
+    records: StagedRecords<P>,
+}
+
+impl<P: Personal> Replay<'_, P> {
+    fn run(&mut self, until: Head) -> Result<(), String> {
+        self.catch_rows_up()?;
+        while self.head.sequence < until.sequence {
+            let batch = self.read(self.head.sequence)?;
+            for stored in &batch {
+                let (head, mutation) = self.decode(stored, self.head)?;
+                apply_state(&mutation, &mut self.records.state);
+                if head.sequence > self.applied.sequence {
+                    self.apply_rows(&mutation, head)?;
+                }
+                self.head = head;
+            }
+        }
+        if self.head == until { Ok(()) } else { Err(format!("the log ends at {:?}, not at {until:?}", self.head)) }
+    }
+
+    /// Rows that lag behind the snapshot are brought up to it first.
+    fn catch_rows_up(&mut self) -> Result<(), String> {
+        while self.applied.sequence < self.head.sequence {
+            let batch = self.read(self.applied.sequence)?;
+            for stored in &batch {
+                if self.applied.sequence >= self.head.sequence {
+                    break;
+                }
+                let (head, mutation) = self.decode(stored, self.applied)?;
+                self.apply_rows(&mutation, head)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, behind: Sequence) -> Result<Vec<StoredRecord>, String> {
+        let records =
+            self.store.read(self.merchant_id, behind.next(), REPLAY_RECORDS).map_err(|error| error.to_string())?;
+        if records.is_empty() {
+            return Err(format!("record {} of the log is missing", behind.next()));
+        }
+        Ok(records)
+    }
+
+    fn decode(&self, stored: &StoredRecord, behind: Head) -> Result<(Head, Mutation), String> {
+        let named = |error: RecordError| format!("record {}: {error}", behind.sequence.next());
+        let record = record::decode(&stored.bytes).map_err(named)?;
+        let head = record.follow(self.merchant_id, behind).map_err(named)?;
+        let mutation = shapes::decode_mutation(record.body, &self.records.personal)
+            .map_err(|error| format!("record {}: {error}", head.sequence))?;
+        Ok((head, mutation))
+    }
+
+    /// Writes the rows of one record, so that whoever reads them meets them whole.
+    fn apply_rows(&mut self, mutation: &Mutation, head: Head) -> Result<(), String> {
+        let changes = self.records.changes(mutation).map_err(|error| error.to_string())?;
+        let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
+        self.store.append_rows(self.merchant_id, writes, head).map_err(|error| error.to_string())?;
+        self.records.forget_cached(&changes);
+        self.applied = head;
+        Ok(())
+    }
+}

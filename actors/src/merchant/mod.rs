@@ -1,0 +1,13 @@
+//! The merchant actor: it orders a merchant's mutations, and nothing else.
+
+mod actor;
+mod incarnation;
+mod load;
+mod staged;
+mod submission;
+mod vault_writes;
+
+pub(crate) use actor::{MerchantActor, Retire, Surroundings};
+pub(crate) use staged::Changes;
+pub use submission::Secret;
+pub(crate) use submission::{Held, Submit};

@@ -1,0 +1,48 @@
+//! The message that brings a request to its merchant's actor.
+
+use crate::bounds::Permit;
+use crate::registry::Slot;
+use crate::reply::Reply;
+use actix::Message;
+use std::sync::Arc;
+use till_domain::command::Request;
+use till_storage::vault::CardNumber;
+use tokio::sync::oneshot;
+use zeroize::Zeroizing;
+
+/// What comes beside a command and must stand in no event.
+#[derive(Debug)]
+pub enum Secret {
+    /// The number of a card that is being tokenized.
+    CardNumber(CardNumber),
+    /// The text of a key that is being made.
+    KeyText(Zeroizing<String>),
+}
+
+/// What a caller holds until it is answered: its place in the bounds, and the actor, which does not
+/// retire while anybody does.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) _merchant: Option<Permit>,
+    pub(crate) _all: Option<Permit>,
+    pub(crate) _slot: Arc<Slot>,
+}
+
+/// A request on its way to its merchant's actor. Whoever answers it does so exactly once.
+#[derive(Debug)]
+pub(crate) struct Submit {
+    pub(crate) request: Request,
+    pub(crate) secret: Option<Secret>,
+    pub(crate) reply: oneshot::Sender<Reply>,
+    pub(crate) held: Held,
+}
+
+impl Message for Submit {
+    type Result = ();
+}
+
+/// Answers a request and lets go of what it held. A caller that has gone is no fault: its command stands.
+pub(crate) fn answer(sender: oneshot::Sender<Reply>, held: Held, reply: Reply) {
+    drop(held);
+    let _gone = sender.send(reply);
+}

@@ -1,0 +1,70 @@
+//! The vault's share of a batch: card numbers under their token or card, the text of a new key.
+
+use till_domain::event::VaultWrite;
+use till_domain::ids::{CardId, MerchantId, TokenId};
+use till_storage::family::Family;
+use till_storage::journal::RowWrite;
+use till_storage::vault::{CardNumberOf, Keyring, VaultKey};
+
+use super::submission::Secret;
+use crate::store::Store;
+
+/// The rows of `writes`, sealed.
+///
+/// # Errors
+/// In words for an operator: a secret that should have come with the command, a row of the vault that does
+/// not open, no randomness.
+pub(super) fn encode(
+    merchant: MerchantId,
+    writes: &[VaultWrite],
+    secret: Option<&Secret>,
+    keyring: &Keyring,
+    store: &dyn Store,
+) -> Result<Vec<RowWrite>, String> {
+    writes.iter().map(|write| encode_one(merchant, *write, secret, keyring, store)).collect()
+}
+
+fn encode_one(
+    merchant: MerchantId,
+    write: VaultWrite,
+    secret: Option<&Secret>,
+    keyring: &Keyring,
+    store: &dyn Store,
+) -> Result<RowWrite, String> {
+    match (write, secret) {
+        (VaultWrite::KeepTokenNumber(token_id), Some(Secret::CardNumber(number))) => {
+            let of = CardNumberOf::Token(token_id);
+            let sealed = keyring.seal_card_number(merchant, of, number).map_err(|error| error.to_string())?;
+            Ok(row(VaultKey::CardNumber { merchant, of }, sealed))
+        }
+        (VaultWrite::KeepKeyText(key), Some(Secret::KeyText(text))) => {
+            let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
+            Ok(row(VaultKey::ApiKeySecret { merchant, key }, sealed))
+        }
+        (VaultWrite::CopyTokenNumber(token_id, card_id), _) => copy(merchant, token_id, card_id, keyring, store),
+        (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
+            Err("the secret of the command did not come with it".to_owned())
+        }
+    }
+}
+
+fn copy(
+    merchant: MerchantId,
+    token_id: TokenId,
+    card_id: CardId,
+    keyring: &Keyring,
+    store: &dyn Store,
+) -> Result<RowWrite, String> {
+    let from = CardNumberOf::Token(token_id);
+    let key = VaultKey::CardNumber { merchant, of: from };
+    let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
+    let sealed = stored.ok_or_else(|| format!("the vault holds no number of {token_id}"))?;
+    let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
+    let of = CardNumberOf::Card(card_id);
+    let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
+    Ok(row(VaultKey::CardNumber { merchant, of }, resealed))
+}
+
+fn row(key: VaultKey, value: Vec<u8>) -> RowWrite {
+    RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: Some(value) }
+}
