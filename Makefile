@@ -1,0 +1,40 @@
+# `make run` and `make test` do everything on a fresh machine. Both build with the dev profile, which is
+# optimized, so that RocksDB is compiled once.
+
+DATA ?= ./data
+LISTEN ?= 127.0.0.1:8080
+ADMIN_LISTEN ?= 127.0.0.1:9090
+ROUNDS ?= 100
+
+NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
+
+.PHONY: run test build lint bench crash tools
+
+run: tools
+	cargo build --bin till
+	cargo run --quiet --bin till -- serve --demo --data $(DATA) --listen $(LISTEN) --admin-listen $(ADMIN_LISTEN)
+
+test: tools
+ifdef NEXTEST
+	cargo nextest run --workspace
+else
+	cargo test --workspace
+endif
+
+build: tools
+	cargo build --bin till
+
+lint: tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- --deny warnings
+
+# Criterion benches. The workspace's own code is compiled at the highest level for them; RocksDB is not compiled again.
+bench: tools
+	CARGO_PROFILE_DEV_OPT_LEVEL=3 cargo bench --profile dev --workspace
+
+# Kills a loaded server again and again, restarts it and checks every promise: ROUNDS rounds.
+crash: tools
+	TILL_CRASH_ROUNDS=$(ROUNDS) cargo test --test till crash::rounds -- --nocapture
+
+tools:
+	@tools/ensure-build-tools

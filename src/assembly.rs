@@ -1,0 +1,66 @@
+//! Puts the program together: the parts below the edge, and the endpoints that use them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator};
+use crate::bootstrap::{self, Started};
+use crate::configuration::{Configuration, Secrets};
+use crate::endpoints::{admin, merchants, sdk};
+use crate::observation::{EngineObservation, Observation};
+use crate::protocol::declaration::Package;
+use crate::protocol::dispatch::Dispatcher;
+use crate::service::Shared;
+
+/// How long a stop waits for calls that are being carried out.
+const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+/// The program, ready to be listened for.
+pub struct Assembly {
+    /// What merchants and devices call.
+    pub public: Arc<Dispatcher<MerchantCaller>>,
+    /// What the operator calls.
+    pub admin: Arc<Dispatcher<Operator>>,
+    started: Started,
+}
+
+impl Assembly {
+    /// What endpoints stand on.
+    #[must_use]
+    pub fn service(&self) -> &Shared {
+        &self.started.service
+    }
+
+    /// Stops everything below the edge, once no call is being worked on any more.
+    ///
+    /// # Errors
+    /// When the store does not close cleanly; what was acknowledged is durable all the same.
+    pub fn stop(self) -> anyhow::Result<()> {
+        self.started.stop(STOP_PATIENCE)
+    }
+}
+
+/// Opens the data and makes the endpoints.
+///
+/// # Errors
+/// When the data cannot be opened.
+pub fn assemble(
+    configuration: &Configuration,
+    secrets: Secrets,
+    observation: Arc<Observation>,
+) -> anyhow::Result<Assembly> {
+    let started = bootstrap::start(configuration, &secrets)?;
+    let service = &started.service;
+    let keys = Arc::new(KeyAuthentication(Arc::clone(service)));
+    let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
+        .functions(merchants::functions(service))
+        .functions(sdk::functions(service))
+        .public_url(configuration.public_url.clone())
+        .build();
+    let admin_token = Arc::new(AdminToken::new(secrets.admin_token));
+    let admin = Dispatcher::builder(&[Package::Admin], admin_token)
+        .functions(admin::functions(service))
+        .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service))))
+        .build();
+    Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
+}

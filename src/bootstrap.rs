@@ -1,0 +1,161 @@
+//! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use secrecy::{ExposeSecret, SecretBox};
+use till_actors::acquirer::sandbox::SandboxAcquirer;
+use till_actors::clock::{Clock, SystemClock};
+use till_actors::security_codes::SecurityCodes;
+use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, Store};
+use till_domain::ids::MerchantId;
+use till_domain::merchant::AcquirerName;
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions};
+use till_storage::family::Family;
+use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
+use till_storage::rows::RowReader;
+use till_storage::sandbox_book::RocksBook;
+use till_storage::vault::{Keyring, RootKey, VaultKey};
+use tokio::sync::Mutex;
+
+use crate::configuration::{Configuration, Secrets};
+use crate::service::{RateLimit, Service};
+
+/// Where the sandbox keeps its book, below the data directory.
+pub const SANDBOX_DIRECTORY: &str = "sandbox";
+
+/// How long an actor without work lives on.
+const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
+
+/// Actors that live at the same time: each keeps at most about a megabyte.
+const LIVE_ACTORS_MAX: usize = 10_000;
+
+/// The log of no merchant: what belongs to the store as a whole is written under it, without records.
+const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
+
+/// A started service and what must be closed behind it.
+pub struct Started {
+    /// The service.
+    pub service: Arc<Service>,
+    disk: Arc<DiskEngine>,
+}
+
+/// Opens the data directory and starts the service. Must be called within an actix system.
+///
+/// # Errors
+/// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
+pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
+    let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
+    let keyring = Arc::new(open_keyring(disk.as_ref(), &secrets.vault_key)?);
+    let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
+    let acquirers = open_acquirers(&sandbox_directory)?;
+    let store: Arc<dyn Store> = Arc::clone(&disk) as _;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let security_codes = Arc::new(SecurityCodes::new());
+    let foundations = Foundations {
+        store: Arc::clone(&store),
+        keyring: Arc::clone(&keyring),
+        acquirers,
+        clock: Arc::clone(&clock),
+        security_codes: Arc::clone(&security_codes),
+    };
+    let engine = Engine::start(foundations, engine_options(configuration))?;
+    let sdk_rate = RateLimit::per_second(configuration.limits.sdk_calls_per_second);
+    let service = Service { engine, store, keyring, clock, security_codes, sdk_rate, creation: Mutex::new(()) };
+    Ok(Started { service: Arc::new(service), disk })
+}
+
+impl Started {
+    /// Stops what runs and closes what lasts, once nobody calls any more.
+    ///
+    /// # Errors
+    /// When the store does not close; what was acknowledged is durable all the same.
+    pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
+        self.service.engine.stop(patience);
+        self.disk.close().context("failed to close the store")
+    }
+}
+
+fn disk_options(configuration: &Configuration) -> DiskOptions {
+    DiskOptions {
+        open_limit: configuration.open_time_max,
+        disk_reserve_bytes: configuration.disk_reserve_bytes,
+        accept_loss_up_to: configuration.accept_loss_up_to.map(CommitNumber),
+        ..DiskOptions::new(&configuration.data)
+    }
+}
+
+fn engine_options(configuration: &Configuration) -> EngineOptions {
+    EngineOptions {
+        arbiters: configuration.arbiter_threads.get(),
+        limits: Limits {
+            in_flight_per_merchant: configuration.limits.calls_in_flight_per_merchant_max.get(),
+            in_flight: configuration.limits.calls_in_flight_max.get(),
+            live_actors: LIVE_ACTORS_MAX,
+        },
+        idle_before_retiring: IDLE_BEFORE_RETIRING,
+        on_fatal: Box::new(last_word),
+    }
+}
+
+/// A write ended uncertain: whoever goes on could acknowledge what is not there. The next start reads what is.
+fn last_word(reason: String) {
+    tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
+    eprintln!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    std::process::abort();
+}
+
+fn open_acquirers(sandbox_directory: &Path) -> anyhow::Result<Acquirers> {
+    let book = RocksBook::open(sandbox_directory).context("failed to open the sandbox's book")?;
+    let sandbox = SandboxAcquirer::start(book).context("failed to start the sandbox")?;
+    Ok(Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]))
+}
+
+/// The root key of the vault from the configured secret.
+///
+/// # Errors
+/// When the secret is no root key; the message does not show it.
+pub fn root_key(secret: &SecretBox<[u8; 32]>) -> anyhow::Result<RootKey> {
+    let mut text = zeroize::Zeroizing::new(String::with_capacity(64));
+    for byte in secret.expose_secret() {
+        std::fmt::Write::write_fmt(&mut *text, format_args!("{byte:02x}")).expect("writing to a string cannot fail");
+    }
+    Ok(RootKey::from_hex(&text)?)
+}
+
+/// Opens the store's key ring; makes it at the first start.
+fn open_keyring(disk: &DiskEngine, secret: &SecretBox<[u8; 32]>) -> anyhow::Result<Keyring> {
+    let root = root_key(secret)?;
+    let key = VaultKey::Keyring.encode();
+    if let Some(stored) = disk.get(Family::Vault, &key).context("failed to read the key ring")? {
+        return Ok(Keyring::open(&root, &stored)?);
+    }
+    if disk.last_commit() > CommitNumber(0) {
+        bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
+    }
+    let (keyring, bytes) = Keyring::create(&root)?;
+    keep_keyring(disk, RowWrite { family: Family::Vault, key: key.to_vec(), value: Some(bytes) })?;
+    Ok(keyring)
+}
+
+fn keep_keyring(disk: &DiskEngine, row: RowWrite) -> anyhow::Result<()> {
+    let claim = disk.claim(STORE_ITSELF).context("failed to claim the store")?;
+    let append = Append {
+        merchant_id: STORE_ITSELF,
+        epoch: claim.epoch,
+        expected_head: claim.head,
+        new_head: claim.head,
+        batch_id: BatchId::default(),
+        records: Vec::new(),
+        derived: vec![row],
+        snapshot: None,
+    };
+    let verdicts = disk.append(vec![append]);
+    disk.release(STORE_ITSELF, claim.epoch);
+    match verdicts.as_slice() {
+        [Verdict::Committed(_)] => Ok(()),
+        other => bail!("failed to write the key ring: {other:?}"),
+    }
+}

@@ -1,0 +1,90 @@
+//! Calls to a running server's admin listener.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use ureq::Agent;
+
+/// How long a call may take.
+const CALL_MAX: Duration = Duration::from_secs(60);
+
+/// Calls the operator's interface of one server.
+pub struct AdminClient {
+    agent: Agent,
+    address: SocketAddr,
+    token: SecretString,
+}
+
+/// Why an operator's call did not succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminCallError {
+    /// The server refused it.
+    #[error("{code}: {message}{}", if .details.is_null() { String::new() } else { format!("\n{details:#}") })]
+    Refused {
+        /// The code.
+        code: String,
+        /// The message for a person.
+        message: String,
+        /// What a program would go on from; null for nothing.
+        details: Value,
+    },
+    /// There is no server, or it is not one of ours.
+    #[error("failed to call the server at {address}: {reason}")]
+    NoAnswer {
+        /// Where it was expected.
+        address: SocketAddr,
+        /// What happened instead.
+        reason: String,
+    },
+}
+
+impl AdminClient {
+    /// A client of the server whose admin listener is at `address`.
+    #[must_use]
+    pub fn new(address: SocketAddr, token: SecretString) -> AdminClient {
+        let agent = Agent::config_builder()
+            .timeout_global(Some(CALL_MAX))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .proxy(None)
+            .build();
+        AdminClient { agent: agent.into(), address, token }
+    }
+
+    /// Calls `/admin/<endpoint>` and gives its answer.
+    ///
+    /// # Errors
+    /// What the server refuses, or that it does not answer.
+    pub fn call_admin(
+        &self,
+        endpoint: &str,
+        body: &Value,
+        idempotency_key: Option<&str>,
+    ) -> Result<Value, AdminCallError> {
+        let mut request = self.agent.post(format!("http://{}/admin/{endpoint}", self.address));
+        request = request.header("Authorization", format!("Bearer {}", self.token.expose_secret()));
+        request = request.header("Content-Type", "application/json").header("Accept", "application/json");
+        if let Some(key) = idempotency_key {
+            request = request.header("Idempotency-Key", key);
+        }
+        let mut response = request.send(body.to_string()).map_err(|error| self.no_answer(&error))?;
+        let text = response.body_mut().read_to_string().map_err(|error| self.no_answer(&error))?;
+        let answer: Value = serde_json::from_str(&text).map_err(|_| self.no_answer(&"the answer is not JSON"))?;
+        if response.status().is_success() { Ok(answer) } else { Err(self.refused(answer)) }
+    }
+
+    fn refused(&self, answer: Value) -> AdminCallError {
+        match answer.as_array().map(Vec::as_slice) {
+            Some([Value::String(code), Value::String(message), details]) => {
+                AdminCallError::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
+            }
+            Some(_) | None => self.no_answer(&"the answer has no known shape"),
+        }
+    }
+
+    fn no_answer(&self, reason: &impl ToString) -> AdminCallError {
+        AdminCallError::NoAnswer { address: self.address, reason: reason.to_string() }
+    }
+}

@@ -1,0 +1,105 @@
+//! What the command line says.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use super::operate::OperatorCall;
+use crate::configuration::{Configuration, ConfigurationFaults, Layers};
+
+/// A payments server for merchants: one binary, one data directory.
+#[derive(Debug, Parser)]
+#[command(name = "till", version, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Where the server and its data are.
+    #[command(flatten)]
+    pub settings: Settings,
+}
+
+/// Settings that any command may be given; the environment (TILL_DATA and so on) and the configuration file
+/// give the rest.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Settings {
+    /// The directory that holds everything that lasts [default: ./data]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub data: Option<String>,
+    /// Where merchants and devices call [default: 127.0.0.1:8080]
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    pub listen: Option<String>,
+    /// Where the operator calls; never a public address [default: 127.0.0.1:9090]
+    #[arg(long, global = true, value_name = "HOST:PORT")]
+    pub admin_listen: Option<String>,
+    /// The configuration file (TOML)
+    #[arg(long, global = true, value_name = "FILE", env = "TILL_CONFIG")]
+    pub config: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs the server
+    Serve(ServeArguments),
+    /// Replays every merchant's log and compares what was derived from it, with the server stopped
+    Verify,
+    /// Prints the settings that count and where they come from, without secrets
+    Configuration,
+    /// Calls of the operator to a running server
+    #[command(flatten)]
+    Operate(OperatorCall),
+}
+
+/// How the server is run.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ServeArguments {
+    /// Begin with a merchant, a key and an installation to try the server with, and print them
+    #[arg(long)]
+    pub demo: bool,
+}
+
+impl Settings {
+    /// The configuration that these settings, the environment and the file make together.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn configuration(&self) -> Result<Configuration, ConfigurationFaults> {
+        let layers = match &self.config {
+            Some(file) => Layers::new().with_file(file),
+            None => Layers::new(),
+        };
+        let readable =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let layers = layers.with_environment(readable).with_flag("data", self.data.clone());
+        let layers =
+            layers.with_flag("listen", self.listen.clone()).with_flag("admin_listen", self.admin_listen.clone());
+        Configuration::from_layers(layers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Arguments {
+        Arguments::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn serve_takes_its_flags() {
+        let arguments = parsed("till serve --data /d --listen 127.0.0.1:1 --admin-listen 127.0.0.1:2 --config /c");
+        assert!(matches!(arguments.command, Command::Serve(ServeArguments { demo: false })));
+        assert_eq!(arguments.settings.data.as_deref(), Some("/d"));
+        assert_eq!(
+            (arguments.settings.listen.as_deref(), arguments.settings.admin_listen.as_deref()),
+            (Some("127.0.0.1:1"), Some("127.0.0.1:2"))
+        );
+    }
+}

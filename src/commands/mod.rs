@@ -1,0 +1,13 @@
+//! The command line.
+
+mod admin_client;
+mod arguments;
+mod operate;
+mod run;
+mod serve;
+mod verify;
+
+pub use admin_client::{AdminCallError, AdminClient};
+pub use arguments::{Arguments, Command, ServeArguments, Settings};
+pub use operate::OperatorCall;
+pub use run::run;

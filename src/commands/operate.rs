@@ -1,0 +1,374 @@
+//! The operator's calls as commands.
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::admin_client::AdminClient;
+use crate::configuration::{Configuration, Secrets};
+
+/// A call to a running server's admin listener.
+#[derive(Debug, Subcommand)]
+pub enum OperatorCall {
+    /// Merchants
+    #[command(subcommand)]
+    Merchant(MerchantCall),
+    /// API keys
+    #[command(subcommand)]
+    Key(KeyCall),
+    /// Installations of the SDK
+    #[command(subcommand)]
+    Installation(InstallationCall),
+    /// Payment methods of a merchant
+    #[command(subcommand)]
+    PaymentMethod(PaymentMethodCall),
+    /// Balances
+    #[command(subcommand)]
+    Balance(BalanceCall),
+    /// Top-ups
+    #[command(subcommand)]
+    Topup(TopupCall),
+}
+
+/// Calls about merchants.
+#[derive(Debug, Subcommand)]
+pub enum MerchantCall {
+    /// Creates a merchant and prints its id
+    Create {
+        /// Its name
+        #[arg(long)]
+        name: String,
+        /// Its currency (ISO 4217)
+        #[arg(long)]
+        currency: String,
+        /// Its time zone (IANA)
+        #[arg(long)]
+        time_zone: Option<String>,
+        /// How long a captured amount is held before it is available
+        #[arg(long)]
+        settlement_delay_seconds: Option<u64>,
+        /// The address that stands for the operator in its activity
+        #[arg(long)]
+        support_email: Option<String>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Prints a merchant
+    Find(OneMerchant),
+    /// Prints a page of merchants
+    List {
+        /// Merchants on the page
+        #[arg(long)]
+        per_page: Option<u16>,
+        /// Start after this id
+        #[arg(long)]
+        after: Option<String>,
+        /// End before this id
+        #[arg(long)]
+        before: Option<String>,
+    },
+    /// Refuses a merchant's calls that change something
+    Suspend(ChangeMerchant),
+    /// Takes a suspended merchant's calls again
+    Resume(ChangeMerchant),
+}
+
+/// Calls about API keys.
+#[derive(Debug, Subcommand)]
+pub enum KeyCall {
+    /// Makes a key and prints it, this once
+    Generate {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The key's name
+        #[arg(long)]
+        name: String,
+        /// When it ends, in Unix seconds
+        #[arg(long)]
+        expires_at: Option<i64>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Ends a key at once
+    Revoke {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The key
+        #[arg(long)]
+        key_id: String,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+/// Calls about installations.
+#[derive(Debug, Subcommand)]
+pub enum InstallationCall {
+    /// Adds an installation and prints its id
+    Add {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Its name
+        #[arg(long)]
+        name: String,
+        /// WEB, IOS, ANDROID or TERMINAL
+        #[arg(long)]
+        platform: String,
+        /// The domain or the application's identifier
+        #[arg(long)]
+        identifier: String,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+/// Calls about payment methods.
+#[derive(Debug, Subcommand)]
+pub enum PaymentMethodCall {
+    /// Sets how a merchant takes a payment method
+    Configure {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Such as CARD
+        #[arg(long)]
+        payment_method: String,
+        /// Such as sandbox
+        #[arg(long)]
+        acquirer: String,
+        /// Whether it is offered
+        #[arg(long, action = clap::ArgAction::Set)]
+        enabled: bool,
+        /// Whether it can authorize without capturing
+        #[arg(long, action = clap::ArgAction::Set)]
+        authorizes_without_capture: bool,
+        /// The fee's part of the amount, in hundredths of a per cent
+        #[arg(long)]
+        fee_basis_points: Option<u32>,
+        /// The fee's fixed part, in minor units
+        #[arg(long)]
+        fee_fixed: Option<u64>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+/// Calls about balances.
+#[derive(Debug, Subcommand)]
+pub enum BalanceCall {
+    /// Opens a merchant's balance
+    Open(ChangeMerchant),
+}
+
+/// Calls about top-ups.
+#[derive(Debug, Subcommand)]
+pub enum TopupCall {
+    /// Adds money to a balance and prints the top-up's id
+    Add {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Minor units
+        #[arg(long)]
+        amount: String,
+        /// Your own reference; the same one twice is refused
+        #[arg(long)]
+        external_id: Option<String>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+/// Names a merchant.
+#[derive(Debug, Args)]
+pub struct OneMerchant {
+    /// The merchant
+    #[arg(long)]
+    merchant_id: String,
+}
+
+/// Changes a merchant.
+#[derive(Debug, Args)]
+pub struct ChangeMerchant {
+    /// The merchant
+    #[arg(long)]
+    merchant_id: String,
+    /// Whether this was asked before
+    #[command(flatten)]
+    again: Again,
+}
+
+/// How a call that changes something may be asked twice.
+#[derive(Debug, Args)]
+pub struct Again {
+    /// The same key with the same values is done once, however often it is asked
+    #[arg(long)]
+    idempotency_key: Option<String>,
+}
+
+/// A call's endpoint, body and key.
+type Request<'a> = (&'static str, Value, Option<&'a str>);
+
+impl OperatorCall {
+    /// The endpoint to call, its body, and the key when one is given.
+    #[must_use]
+    pub fn request(&self) -> Request<'_> {
+        match self {
+            OperatorCall::Merchant(call) => call.request(),
+            OperatorCall::Key(call) => call.request(),
+            OperatorCall::Installation(InstallationCall::Add { merchant_id, name, platform, identifier, again }) => {
+                let body =
+                    json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
+                ("add-installation", body, again.key())
+            }
+            OperatorCall::PaymentMethod(call) => call.request(),
+            OperatorCall::Balance(BalanceCall::Open(merchant)) => merchant.request("open-balance"),
+            OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
+                "add-topup",
+                json!({ "merchant_id": merchant_id, "amount": amount, "external_id": external_id }),
+                again.key(),
+            ),
+        }
+    }
+}
+
+impl MerchantCall {
+    fn request(&self) -> Request<'_> {
+        match self {
+            MerchantCall::Create { name, currency, time_zone, settlement_delay_seconds, support_email, again } => {
+                let body = json!({
+                    "name": name,
+                    "currency": currency,
+                    "time_zone": time_zone,
+                    "settlement_delay_seconds": settlement_delay_seconds,
+                    "support_email": support_email,
+                });
+                ("create-merchant", body, again.key())
+            }
+            MerchantCall::Find(OneMerchant { merchant_id }) => {
+                ("find-merchant", json!({ "merchant_id": merchant_id }), None)
+            }
+            MerchantCall::List { per_page, after, before } => {
+                ("list-merchants", json!({ "per_page": per_page, "after": after, "before": before }), None)
+            }
+            MerchantCall::Suspend(merchant) => merchant.request("suspend-merchant"),
+            MerchantCall::Resume(merchant) => merchant.request("resume-merchant"),
+        }
+    }
+}
+
+impl KeyCall {
+    fn request(&self) -> Request<'_> {
+        match self {
+            KeyCall::Generate { merchant_id, name, expires_at, again } => (
+                "generate-key",
+                json!({ "merchant_id": merchant_id, "name": name, "expires_at": expires_at }),
+                again.key(),
+            ),
+            KeyCall::Revoke { merchant_id, key_id, again } => {
+                ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), again.key())
+            }
+        }
+    }
+}
+
+impl PaymentMethodCall {
+    fn request(&self) -> Request<'_> {
+        let PaymentMethodCall::Configure {
+            merchant_id,
+            payment_method,
+            acquirer,
+            enabled,
+            authorizes_without_capture,
+            fee_basis_points,
+            fee_fixed,
+            again,
+        } = self;
+        let body = json!({
+            "merchant_id": merchant_id,
+            "payment_method": payment_method,
+            "acquirer": acquirer,
+            "enabled": enabled,
+            "authorizes_without_capture": authorizes_without_capture,
+            "fee_basis_points": fee_basis_points,
+            "fee_fixed": fee_fixed,
+        });
+        ("configure-payment-method", body, again.key())
+    }
+}
+
+impl ChangeMerchant {
+    fn request(&self, endpoint: &'static str) -> Request<'_> {
+        (endpoint, json!({ "merchant_id": self.merchant_id }), self.again.key())
+    }
+}
+
+impl Again {
+    fn key(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+}
+
+/// Makes the call and gives what to print: a bare id as it is, anything else as JSON.
+pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<String> {
+    let client = AdminClient::new(configuration.admin_listen, Secrets::find_admin_token(configuration)?);
+    let (endpoint, body, idempotency_key) = call.request();
+    match client.call_admin(endpoint, &body, idempotency_key)? {
+        Value::String(text) => Ok(text),
+        answer => Ok(serde_json::to_string_pretty(&answer)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::commands::{Arguments, Command};
+
+    fn request(line: &str) -> (String, Value, Option<String>) {
+        let arguments = Arguments::try_parse_from(line.split(' ')).unwrap_or_else(|error| panic!("{error}"));
+        let Command::Operate(call) = arguments.command else { panic!("not a call of the operator") };
+        let (endpoint, body, key) = call.request();
+        (endpoint.to_owned(), body, key.map(str::to_owned))
+    }
+
+    #[test]
+    fn every_command_calls_its_endpoint() {
+        for (line, endpoint) in [
+            ("till merchant create --name A --currency THB", "create-merchant"),
+            ("till merchant find --merchant-id mer_1", "find-merchant"),
+            ("till merchant list", "list-merchants"),
+            ("till merchant suspend --merchant-id mer_1", "suspend-merchant"),
+            ("till merchant resume --merchant-id mer_1", "resume-merchant"),
+            ("till key generate --merchant-id mer_1 --name A", "generate-key"),
+            ("till key revoke --merchant-id mer_1 --key-id key_1", "revoke-key"),
+            ("till installation add --merchant-id mer_1 --name A --platform WEB --identifier a.b", "add-installation"),
+            (
+                "till payment-method configure --merchant-id mer_1 --payment-method CARD --acquirer sandbox --enabled true --authorizes-without-capture false",
+                "configure-payment-method",
+            ),
+            ("till balance open --merchant-id mer_1", "open-balance"),
+            ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
+        ] {
+            assert_eq!(request(line).0, endpoint, "{line}");
+        }
+    }
+
+    #[test]
+    fn flags_become_arguments_and_those_left_out_are_null() {
+        let (_, body, key) = request(
+            "till merchant create --name A --currency THB --time-zone Asia/Bangkok --idempotency-key once --data /d",
+        );
+        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null});
+        assert_eq!((body, key.as_deref()), (expected, Some("once")));
+    }
+}

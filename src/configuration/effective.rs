@@ -1,0 +1,343 @@
+//! The configuration that counts.
+
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use url::Url;
+
+use super::layers::Layers;
+use super::settings::{self, Setting};
+
+/// Everything the operator decides, checked.
+#[derive(Debug)]
+pub struct Configuration {
+    /// The directory that holds everything that lasts.
+    pub data: PathBuf,
+    /// Where merchants and devices call.
+    pub listen: SocketAddr,
+    /// Where the operator calls.
+    pub admin_listen: SocketAddr,
+    /// The address under which callers reach `listen`, without a slash at its end.
+    pub public_url: Option<String>,
+    /// Threads that take requests.
+    pub http_threads: NonZeroUsize,
+    /// Threads that merchants' actors run on.
+    pub arbiter_threads: NonZeroUsize,
+    /// What bounds the load.
+    pub limits: Limits,
+    /// Free disk space below which writes are refused.
+    pub disk_reserve_bytes: u64,
+    /// How long opening the database may take.
+    pub open_time_max: Duration,
+    /// Acknowledged commits up to this number may be missing.
+    pub accept_loss_up_to: Option<u64>,
+    /// How log lines are written.
+    pub log_format: LogFormat,
+    /// Which log lines are written.
+    pub log_filter: String,
+    pub(super) admin_token: Option<SecretString>,
+    pub(super) admin_token_file: Option<PathBuf>,
+    pub(super) vault_key: Option<SecretString>,
+    pub(super) vault_key_file: Option<PathBuf>,
+    printed: String,
+}
+
+/// What bounds the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections at once on the public listener.
+    pub connections_max: NonZeroUsize,
+    /// Calls worked on at once, in all.
+    pub calls_in_flight_max: NonZeroUsize,
+    /// Calls worked on at once for one merchant.
+    pub calls_in_flight_per_merchant_max: NonZeroUsize,
+    /// Calls a second of one address for one installation.
+    pub sdk_calls_per_second: NonZeroU32,
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// One JSON object a line, for machines.
+    Json,
+    /// Text, for people.
+    Text,
+}
+
+/// Everything that is wrong with a configuration, a line each.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the configuration is not usable:\n  {}", .0.join("\n  "))]
+pub struct ConfigurationFaults(Vec<String>);
+
+impl Configuration {
+    /// Checks the settings as a whole.
+    ///
+    /// # Errors
+    /// All faults at once, each naming the setting where it was said. No message shows a secret.
+    pub fn from_layers(mut layers: Layers) -> Result<Configuration, ConfigurationFaults> {
+        let faults = std::mem::take(&mut layers.faults);
+        let printed = printed(&layers);
+        let (admin_token, vault_key) = (layers.admin_token.take(), layers.vault_key.take());
+        let mut reader = Reader { layers: &layers, faults };
+        let data = reader.required(&settings::DATA, path);
+        let listen = reader.required(&settings::LISTEN, address);
+        let admin_listen = reader.required(&settings::ADMIN_LISTEN, address);
+        let public_url = reader.optional(&settings::PUBLIC_URL, web_address);
+        let http_threads = reader.optional(&settings::HTTP_THREADS, number);
+        let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
+        let limits = reader.limits();
+        let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>);
+        let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
+        let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
+        let log_format = reader.required(&settings::LOG_FORMAT, log_format);
+        let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
+        let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
+        let vault_key_file = reader.optional(&settings::VAULT_KEY_FILE, path);
+        reader.check_addresses(listen, admin_listen);
+        reader.finish(|| {
+            Some(Configuration {
+                data: data?,
+                listen: listen?,
+                admin_listen: admin_listen?,
+                public_url,
+                http_threads: http_threads.unwrap_or_else(processors),
+                arbiter_threads: arbiter_threads.unwrap_or_else(processors),
+                limits: limits?,
+                disk_reserve_bytes: disk_reserve_bytes?,
+                open_time_max: Duration::from_secs(open_seconds_max?.get()),
+                accept_loss_up_to,
+                log_format: log_format?,
+                log_filter: log_filter?,
+                admin_token,
+                admin_token_file,
+                vault_key,
+                vault_key_file,
+                printed,
+            })
+        })
+    }
+}
+
+/// Every setting as a line of the configuration file, with where it comes from; of secrets only whether the
+/// environment gives one.
+impl fmt::Display for Configuration {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.printed)
+    }
+}
+
+/// Reads settings and remembers what is wrong with them.
+struct Reader<'l> {
+    layers: &'l Layers,
+    faults: Vec<String>,
+}
+
+impl Reader<'_> {
+    fn required<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        debug_assert!(setting.default.is_some(), "{} has no default", setting.key);
+        self.optional(setting, parse)
+    }
+
+    fn optional<T>(&mut self, setting: &Setting, parse: impl FnOnce(&str) -> Result<T, String>) -> Option<T> {
+        let (text, origin) = self.layers.value(setting)?;
+        match parse(text) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.faults.push(format!("{}: {message}", origin.name_of(setting)));
+                None
+            }
+        }
+    }
+
+    fn limits(&mut self) -> Option<Limits> {
+        let connections_max = self.required(&settings::CONNECTIONS_MAX, number);
+        let in_all = self.required(&settings::CALLS_IN_FLIGHT_MAX, number);
+        let per_merchant = self.required(&settings::CALLS_IN_FLIGHT_PER_MERCHANT_MAX, number);
+        let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number);
+        if per_merchant > in_all && in_all.is_some() {
+            self.faults.push("calls_in_flight_per_merchant_max: must not be above calls_in_flight_max".to_owned());
+        }
+        Some(Limits {
+            connections_max: connections_max?,
+            calls_in_flight_max: in_all?,
+            calls_in_flight_per_merchant_max: per_merchant?,
+            sdk_calls_per_second: sdk_calls_per_second?,
+        })
+    }
+
+    /// Two listeners on one port would be one listener, and the operator's calls public.
+    fn check_addresses(&mut self, listen: Option<SocketAddr>, admin_listen: Option<SocketAddr>) {
+        if listen.is_some() && listen == admin_listen && listen.is_some_and(|address| address.port() != 0) {
+            self.faults.push("admin_listen: must not be the address of listen".to_owned());
+        }
+    }
+
+    fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ConfigurationFaults> {
+        if self.faults.is_empty() {
+            Ok(build().expect("a setting without a value has left a fault"))
+        } else {
+            Err(ConfigurationFaults(self.faults))
+        }
+    }
+}
+
+fn printed(layers: &Layers) -> String {
+    let line = |setting: &Setting| match layers.value(setting) {
+        Some((value, origin)) => format!("{} = {value:?} # {origin}\n", setting.key),
+        None => format!("# {} is not set\n", setting.key),
+    };
+    let secret = |name: &str, value: &Option<SecretString>| match value {
+        Some(_) => format!("# {name} is given by the environment\n"),
+        None => format!("# {name} is not given by the environment\n"),
+    };
+    let settings: String = settings::ALL.iter().map(line).collect();
+    let admin_token = secret(settings::ADMIN_TOKEN_VARIABLE, &layers.admin_token);
+    settings + &admin_token + &secret(settings::VAULT_KEY_VARIABLE, &layers.vault_key)
+}
+
+fn processors() -> NonZeroUsize {
+    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+}
+
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+/// `HOST:PORT`; a name is looked up, and its first address counts.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let remedy = || "is not HOST:PORT, or HOST cannot be found".to_owned();
+    text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next()).ok_or_else(remedy)
+}
+
+fn web_address(text: &str) -> Result<String, String> {
+    let is_web = |url: &Url| {
+        matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
+    };
+    let url = Url::parse(text).ok().filter(is_web);
+    url.map(|_| text.trim_end_matches('/').to_owned())
+        .ok_or_else(|| "is not an http or https address without query".to_owned())
+}
+
+/// A whole number, above zero when its type says so.
+fn number<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|_| "is not a whole number in range".to_owned())
+}
+
+fn log_format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "json" => Ok(LogFormat::Json),
+        "text" => Ok(LogFormat::Text),
+        _ => Err("must be json or text".to_owned()),
+    }
+}
+
+fn log_filter(text: &str) -> Result<String, String> {
+    let filter = tracing_subscriber::EnvFilter::try_new(text);
+    filter.map(|_| text.to_owned()).map_err(|error| format!("is not a filter: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::layers::Origin;
+
+    fn environment(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn faults(layers: Layers) -> Vec<String> {
+        match Configuration::from_layers(layers) {
+            Ok(_) => Vec::new(),
+            Err(ConfigurationFaults(faults)) => faults,
+        }
+    }
+
+    #[test]
+    fn nothing_said_gives_the_defaults() {
+        let configuration = Configuration::from_layers(Layers::new()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(configuration.data, PathBuf::from("./data"));
+        assert_eq!(
+            (configuration.listen.to_string(), configuration.admin_listen.to_string()),
+            ("127.0.0.1:8080".to_owned(), "127.0.0.1:9090".to_owned())
+        );
+        assert_eq!(configuration.log_format, LogFormat::Json);
+        assert_eq!(configuration.limits.connections_max.get(), 8192);
+    }
+
+    #[test]
+    fn a_flag_wins_over_the_environment_and_the_environment_over_the_file() {
+        let layers = Layers::new()
+            .with_file_text("listen = '127.0.0.1:1'\nconnections_max = 7\ndata = '/file'")
+            .with_environment(environment(&[
+                ("TILL_LISTEN", "127.0.0.1:2"),
+                ("TILL_DATA", "/environment"),
+                ("HOME", "/root"),
+            ]))
+            .with_flag("listen", Some("127.0.0.1:3".to_owned()))
+            .with_flag("data", None);
+        let configuration = Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(configuration.listen.port(), 3);
+        assert_eq!(configuration.data, PathBuf::from("/environment"));
+        assert_eq!(configuration.limits.connections_max.get(), 7);
+    }
+
+    #[test]
+    fn all_faults_come_at_once_and_name_the_place() {
+        let layers = Layers::new()
+            .with_file_text("lisen = 'x'\nconnections_max = 0\nlog_format = ['json']\nnothing_like_it = 1")
+            .with_environment(environment(&[
+                ("TILL_ARBITER_THREADS", "-1"),
+                ("TILL_VAULT_KEY", ""),
+                ("TILL_DISK_RESERVE_BYTES", ""),
+            ]))
+            .with_flag("admin_listen", Some("nowhere".to_owned()));
+        let faults = faults(layers);
+        for expected in [
+            "lisen: there is no such setting; did you mean listen?",
+            "nothing_like_it: there is no such setting",
+            "connections_max: is not a whole number in range",
+            "log_format: must be a string, a number or a boolean",
+            "TILL_ARBITER_THREADS: is not a whole number in range",
+            "TILL_VAULT_KEY: is empty; give it a value or unset it",
+            "TILL_DISK_RESERVE_BYTES: is empty; give it a value or unset it",
+            "--admin-listen: is not HOST:PORT, or HOST cannot be found",
+        ] {
+            assert!(faults.iter().any(|fault| fault == expected), "{expected} is not among {faults:?}");
+        }
+        assert_eq!(faults.len(), 8);
+    }
+
+    #[test]
+    fn settings_that_contradict_each_other_are_refused() {
+        assert_eq!(faults(Layers::new().with_file_text("admin_listen = '127.0.0.1:8080'")).len(), 1);
+        assert_eq!(faults(Layers::new().with_file_text("calls_in_flight_max = 1")).len(), 1);
+        assert_eq!(
+            faults(Layers::new().with_file_text("listen = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'")),
+            Vec::<String>::new()
+        );
+        assert_eq!(faults(Layers::new().with_file_text("listen =")).len(), 1);
+        assert_eq!(faults(Layers::new().with_file(std::path::Path::new("/nonexistent/till.toml"))).len(), 1);
+    }
+
+    #[test]
+    fn the_printed_configuration_says_where_values_come_from_and_shows_no_secret() {
+        let layers = Layers::new()
+            .with_environment(environment(&[("TILL_ADMIN_TOKEN", "hunter2"), ("TILL_LOG_FORMAT", "text")]));
+        let configuration = Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}"));
+        let printed = configuration.to_string();
+        assert!(printed.contains("log_format = \"text\" # environment\n"), "{printed}");
+        assert!(printed.contains("# TILL_ADMIN_TOKEN is given by the environment\n"));
+        assert!(!printed.contains("hunter2") && !format!("{configuration:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn the_origin_of_a_default_is_the_default() {
+        assert_eq!(Layers::new().value(&settings::DATA).map(|(_, origin)| origin), Some(Origin::Default));
+    }
+}

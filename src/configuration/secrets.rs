@@ -1,0 +1,282 @@
+//! The two secrets of a server: where they are found, and how the first start makes them.
+
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret, SecretBox, SecretString};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::effective::Configuration;
+
+/// Bytes of a made secret, and of the vault key.
+const SECRET_BYTES: usize = 32;
+
+/// Where made secrets are kept, below the data directory.
+const DIRECTORY: &str = "secrets";
+const ADMIN_TOKEN_FILE: &str = "admin-token";
+const VAULT_KEY_FILE: &str = "vault-key";
+
+/// The database below the data directory: once it is there, it holds what only its own vault key opens.
+const DATABASE: &str = "db";
+
+/// What proves the operator, and what seals card data.
+#[derive(Debug)]
+pub struct Secrets {
+    /// The bearer token of the admin listener.
+    pub admin_token: SecretString,
+    /// The root key of the vault.
+    pub vault_key: SecretBox<[u8; SECRET_BYTES]>,
+    /// Files that were made by this start, to be told to the operator.
+    pub made: Vec<PathBuf>,
+}
+
+/// Why the secrets cannot be used. No message shows one.
+#[derive(Debug, thiserror::Error)]
+pub enum SecretsError {
+    /// A secret has the wrong form.
+    #[error("{origin}: {remedy}")]
+    Malformed {
+        /// Where it was found.
+        origin: String,
+        /// What to put there.
+        remedy: &'static str,
+    },
+    /// A file cannot be read or made.
+    #[error("failed to {action} {}: {source}", path.display())]
+    File {
+        /// What was attempted.
+        action: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The data is sealed under a key that is not there.
+    #[error("{} holds data, but its vault key is neither in TILL_VAULT_KEY, nor in vault_key_file, nor in {}; put it back, a new one would not open the data", data.display(), file.display())]
+    VaultKeyLost {
+        /// The data directory.
+        data: PathBuf,
+        /// Where the key would be.
+        file: PathBuf,
+    },
+    /// There is no admin token yet.
+    #[error("there is no admin token: set TILL_ADMIN_TOKEN, or name the server's data directory ({} does not exist)", file.display())]
+    NoAdminToken {
+        /// Where it would be.
+        file: PathBuf,
+    },
+}
+
+impl Secrets {
+    /// Finds the secrets, and makes those that are nowhere: random, in files that only the owner may read.
+    ///
+    /// # Errors
+    /// When one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
+    pub fn load_or_make(configuration: &Configuration) -> Result<Secrets, SecretsError> {
+        let mut made = Vec::new();
+        let admin_token = match find_admin_token(configuration)? {
+            Some(token) => token,
+            None => make(&made_admin_token(configuration), &mut made)?,
+        };
+        let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
+        let vault_key = match find(
+            configuration.vault_key.as_ref(),
+            "TILL_VAULT_KEY",
+            configuration.vault_key_file.as_deref(),
+            &file,
+        )? {
+            Some((text, origin)) => vault_key(&text, origin)?,
+            None if configuration.data.join(DATABASE).exists() => {
+                return Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file });
+            }
+            None => vault_key(&make(&file, &mut made)?, file.display().to_string())?,
+        };
+        Ok(Secrets { admin_token, vault_key, made })
+    }
+
+    /// The admin token of a server that has been started before; makes nothing.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn find_admin_token(configuration: &Configuration) -> Result<SecretString, SecretsError> {
+        let missing = || SecretsError::NoAdminToken { file: made_admin_token(configuration) };
+        find_admin_token(configuration)?.ok_or_else(missing)
+    }
+}
+
+fn made_admin_token(configuration: &Configuration) -> PathBuf {
+    configuration.data.join(DIRECTORY).join(ADMIN_TOKEN_FILE)
+}
+
+fn find_admin_token(configuration: &Configuration) -> Result<Option<SecretString>, SecretsError> {
+    let made = made_admin_token(configuration);
+    let found =
+        find(configuration.admin_token.as_ref(), "TILL_ADMIN_TOKEN", configuration.admin_token_file.as_deref(), &made)?;
+    let Some((token, origin)) = found else { return Ok(None) };
+    let is_sendable =
+        !token.expose_secret().is_empty() && token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic());
+    let remedy = "an admin token is visible ASCII characters without spaces";
+    if is_sendable { Ok(Some(token)) } else { Err(SecretsError::Malformed { origin, remedy }) }
+}
+
+/// A secret and where it was found: the environment, the file that the configuration names, the file that an
+/// earlier start made.
+fn find(
+    given: Option<&SecretString>,
+    variable: &str,
+    named: Option<&Path>,
+    made: &Path,
+) -> Result<Option<(SecretString, String)>, SecretsError> {
+    if let Some(secret) = given {
+        return Ok(Some((secret.clone(), variable.to_owned())));
+    }
+    let path = named.unwrap_or(made);
+    match fs::read_to_string(path) {
+        Ok(mut text) => {
+            let secret = SecretString::from(text.trim());
+            text.zeroize();
+            Ok(Some((secret, path.display().to_string())))
+        }
+        Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(SecretsError::File { action: "read", path: path.to_owned(), source }),
+    }
+}
+
+fn vault_key(text: &SecretString, origin: String) -> Result<SecretBox<[u8; SECRET_BYTES]>, SecretsError> {
+    let mut key = SecretBox::new(Box::new([0_u8; SECRET_BYTES]));
+    let is_sound = decode(text.expose_secret(), secrecy::ExposeSecretMut::expose_secret_mut(&mut key));
+    is_sound
+        .then_some(key)
+        .ok_or(SecretsError::Malformed { origin, remedy: "a vault key is 64 hexadecimal characters" })
+}
+
+/// Reads hexadecimal digits, exactly as many as fill `bytes`.
+fn decode(text: &str, bytes: &mut [u8; SECRET_BYTES]) -> bool {
+    if text.len() != 2 * SECRET_BYTES || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return false;
+    }
+    for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+        let digits = pair.iter().filter_map(|digit| char::from(*digit).to_digit(16));
+        *byte = digits.fold(0, |byte, digit| (byte << 4) | u8::try_from(digit).unwrap_or(0));
+    }
+    true
+}
+
+/// Makes a secret in a new file that only the owner may read, on disk before it is used.
+fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsError> {
+    let mut bytes = Zeroizing::new([0_u8; SECRET_BYTES]);
+    getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
+    let mut text = Zeroizing::new(String::with_capacity(2 * SECRET_BYTES));
+    for byte in bytes.iter() {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    write_new(path, &text).map_err(|source| SecretsError::File { action: "make", path: path.to_owned(), source })?;
+    made.push(path.to_owned());
+    Ok(SecretString::from(text.as_str()))
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    if let Some(data) = directory.parent() {
+        fs::create_dir_all(data)?;
+    }
+    match DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+    use crate::configuration::Layers;
+
+    const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eFF";
+
+    fn directory() -> tempfile::TempDir {
+        tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn configuration(data: &Path, variables: &[(&str, &str)]) -> Configuration {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let layers = Layers::new().with_environment(variables).with_flag("data", Some(data.display().to_string()));
+        Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn loaded(configuration: &Configuration) -> Secrets {
+        Secrets::load_or_make(configuration).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn the_first_start_makes_both_in_files_of_the_owner_s_and_the_next_finds_them() {
+        let data = directory();
+        let configuration = configuration(&data.path().join("new"), &[]);
+        assert!(matches!(Secrets::find_admin_token(&configuration), Err(SecretsError::NoAdminToken { .. })));
+        let first = loaded(&configuration);
+        assert_eq!(first.made.len(), 2);
+        for file in &first.made {
+            assert_eq!(fs::metadata(file).map(|metadata| metadata.permissions().mode() & 0o777).ok(), Some(0o600));
+        }
+        let second = loaded(&configuration);
+        assert!(second.made.is_empty());
+        assert_eq!(first.admin_token.expose_secret(), second.admin_token.expose_secret());
+        assert_eq!(first.vault_key.expose_secret(), second.vault_key.expose_secret());
+        assert_eq!(first.admin_token.expose_secret().len(), 64);
+    }
+
+    #[test]
+    fn the_environment_wins_and_nothing_is_made() {
+        let data = directory();
+        let secrets = loaded(&configuration(data.path(), &[("TILL_ADMIN_TOKEN", "token"), ("TILL_VAULT_KEY", KEY)]));
+        assert_eq!(secrets.admin_token.expose_secret(), "token");
+        assert_eq!((secrets.vault_key.expose_secret()[1], secrets.vault_key.expose_secret()[31]), (1, 255));
+        assert!(secrets.made.is_empty() && !data.path().join(DIRECTORY).exists());
+    }
+
+    #[test]
+    fn a_named_file_is_read_and_must_be_there() {
+        let data = directory();
+        let file = data.path().join("key");
+        assert!(fs::write(&file, format!("{KEY}\n")).is_ok());
+        let name = file.display().to_string();
+        assert_eq!(
+            loaded(&configuration(data.path(), &[("TILL_VAULT_KEY_FILE", &name)])).vault_key.expose_secret()[1],
+            1
+        );
+        let missing = configuration(data.path(), &[("TILL_ADMIN_TOKEN_FILE", "/nonexistent/token")]);
+        assert!(matches!(Secrets::load_or_make(&missing), Err(SecretsError::File { .. })));
+    }
+
+    #[test]
+    fn a_secret_of_the_wrong_form_is_refused_without_showing_it() {
+        let data = directory();
+        for (variable, value) in
+            [("TILL_VAULT_KEY", "0123"), ("TILL_VAULT_KEY", &KEY.replace('0', "g")), ("TILL_ADMIN_TOKEN", "two words")]
+        {
+            let error = Secrets::load_or_make(&configuration(data.path(), &[(variable, value)]))
+                .err()
+                .map(|error| error.to_string());
+            assert!(error.is_some_and(|text| text.contains(variable) && !text.contains(value)), "{variable}");
+        }
+    }
+
+    #[test]
+    fn data_without_its_vault_key_is_not_given_a_new_one() {
+        let data = directory();
+        assert!(fs::create_dir(data.path().join(DATABASE)).is_ok());
+        assert!(matches!(
+            Secrets::load_or_make(&configuration(data.path(), &[])),
+            Err(SecretsError::VaultKeyLost { .. })
+        ));
+    }
+}

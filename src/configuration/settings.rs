@@ -1,0 +1,86 @@
+//! Every setting there is, once.
+
+/// A setting: its key in the file, its default, and what it does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Setting {
+    pub(super) key: &'static str,
+    /// The value when nothing else gives one; None for a setting that may be absent.
+    pub(super) default: Option<&'static str>,
+}
+
+impl Setting {
+    const fn with_default(key: &'static str, default: &'static str) -> Setting {
+        Setting { key, default: Some(default) }
+    }
+
+    const fn optional(key: &'static str) -> Setting {
+        Setting { key, default: None }
+    }
+
+    /// Its name in the environment.
+    pub(super) fn variable(&self) -> String {
+        format!("TILL_{}", self.key.to_uppercase())
+    }
+}
+
+/// The directory that holds everything that lasts.
+pub(super) const DATA: Setting = Setting::with_default("data", "./data");
+/// Where merchants and devices call.
+pub(super) const LISTEN: Setting = Setting::with_default("listen", "127.0.0.1:8080");
+/// Where the operator calls. Never a public address.
+pub(super) const ADMIN_LISTEN: Setting = Setting::with_default("admin_listen", "127.0.0.1:9090");
+/// The address under which callers reach `listen`; documents show it.
+pub(super) const PUBLIC_URL: Setting = Setting::optional("public_url");
+/// Threads that take requests; as many as there are processors when absent.
+pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
+/// Threads that merchants' actors run on; as many as there are processors when absent.
+pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads");
+/// Connections at once on the public listener.
+pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
+/// Calls worked on at once, in all. Each may hold a body of 1 MiB.
+pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_flight_max", "4096");
+/// Calls worked on at once for one merchant, so that one cannot take all places.
+pub(super) const CALLS_IN_FLIGHT_PER_MERCHANT_MAX: Setting =
+    Setting::with_default("calls_in_flight_per_merchant_max", "1024");
+/// Calls a second of one address for one installation.
+pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
+/// Free disk space below which writes are refused, so that the database never meets a full disk.
+pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reserve_bytes", "1073741824");
+/// How long opening the database may take before the start gives up.
+pub(super) const OPEN_SECONDS_MAX: Setting = Setting::with_default("open_seconds_max", "60");
+/// Acknowledged commits up to this number may be missing: an operator's explicit word after a start was refused.
+pub(super) const ACCEPT_LOSS_UP_TO: Setting = Setting::optional("accept_loss_up_to");
+/// `json` or `text`.
+pub(super) const LOG_FORMAT: Setting = Setting::with_default("log_format", "json");
+/// What is logged, as `tracing` filters are written.
+pub(super) const LOG_FILTER: Setting = Setting::with_default("log_filter", "info,actix_server=warn");
+/// A file with the admin token.
+pub(super) const ADMIN_TOKEN_FILE: Setting = Setting::optional("admin_token_file");
+/// A file with the vault key.
+pub(super) const VAULT_KEY_FILE: Setting = Setting::optional("vault_key_file");
+
+/// All settings, in the order in which they are printed.
+pub(super) const ALL: [Setting; 17] = [
+    DATA,
+    LISTEN,
+    ADMIN_LISTEN,
+    PUBLIC_URL,
+    HTTP_THREADS,
+    ARBITER_THREADS,
+    CONNECTIONS_MAX,
+    CALLS_IN_FLIGHT_MAX,
+    CALLS_IN_FLIGHT_PER_MERCHANT_MAX,
+    SDK_CALLS_PER_SECOND,
+    DISK_RESERVE_BYTES,
+    OPEN_SECONDS_MAX,
+    ACCEPT_LOSS_UP_TO,
+    LOG_FORMAT,
+    LOG_FILTER,
+    ADMIN_TOKEN_FILE,
+    VAULT_KEY_FILE,
+];
+
+/// The admin token itself; only ever in the environment.
+pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";
+/// The vault key itself; only ever in the environment.
+pub(super) const VAULT_KEY_VARIABLE: &str = "TILL_VAULT_KEY";

@@ -1,0 +1,101 @@
+//! The demo merchant: made once, kept in a file that only the owner may read, since it holds an API key.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use till_actors::{Answered, Secret};
+use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, GenerateKey, Request};
+use till_domain::event::Answer;
+use till_domain::ids::MerchantId;
+use till_domain::key::{self, KeyDigest};
+use till_domain::merchant::Platform;
+use till_domain::text::{InstallationIdentifier, Name, TimeZone};
+
+use crate::endpoints::admin::{fresh_key, fresh_merchant_id};
+use crate::protocol::version::ApiVersion;
+use crate::service::Service;
+
+/// Where the demo merchant's ids and key are kept, below the data directory.
+const FILE: &str = "demo.json";
+
+/// The merchant's currency.
+const CURRENCY: &str = "USD";
+
+/// Captured money of the demo is effective after a minute, so that it can be seen to settle.
+const SETTLEMENT_DELAY_SECONDS: u64 = 60;
+
+/// What a first session needs.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Demo {
+    pub(super) merchant_id: String,
+    pub(super) installation_id: String,
+    pub(super) api_key: String,
+}
+
+/// The demo merchant of a data directory.
+pub(super) async fn find_or_make(service: &Service, data: &Path) -> anyhow::Result<Demo> {
+    let file = data.join(FILE);
+    match fs::read(&file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("failed to read {}", file.display())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let demo = make(service).await?;
+            keep(&demo, &file).with_context(|| format!("failed to write {}", file.display()))?;
+            Ok(demo)
+        }
+        Err(error) => Err(error).with_context(|| format!("failed to read {}", file.display())),
+    }
+}
+
+fn keep(demo: &Demo, path: &PathBuf) -> anyhow::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(&serde_json::to_vec_pretty(demo)?)?;
+    Ok(file.sync_all()?)
+}
+
+async fn make(service: &Service) -> anyhow::Result<Demo> {
+    let merchant_id = fresh_merchant_id(service.now());
+    let create = CreateMerchant {
+        merchant_id,
+        name: Name::new("Demo shop")?,
+        currency: CURRENCY.parse()?,
+        time_zone: TimeZone::new("UTC")?,
+        settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
+        support_email: None,
+    };
+    submit(service, merchant_id, Command::CreateMerchant(create), None).await?;
+    submit(service, merchant_id, Command::OpenBalance, None).await?;
+    let installation = AddInstallation {
+        name: Name::new("Demo checkout")?,
+        platform: Platform::Web,
+        identifier: InstallationIdentifier::new("http://localhost:3000")?,
+    };
+    let installation = submit(service, merchant_id, Command::AddInstallation(installation), None).await?;
+    let Answer::Installation(installation_id) = installation.answer else { bail!("no installation was made") };
+    let text = fresh_key();
+    let generate = GenerateKey {
+        merchant_id,
+        name: Name::new("Demo key")?,
+        digest: KeyDigest(service.keyring.api_key_digest(&text)),
+        display: key::display(&text),
+        api_version: ApiVersion::NEWEST.name().to_owned(),
+        expires_at: None,
+    };
+    let api_key = text.to_string();
+    submit(service, merchant_id, Command::GenerateKey(generate), Some(Secret::KeyText(text))).await?;
+    let (merchant_id, installation_id) = (merchant_id.to_string(), installation_id.to_string());
+    Ok(Demo { merchant_id, installation_id, api_key })
+}
+
+async fn submit(
+    service: &Service,
+    merchant_id: MerchantId,
+    command: Command,
+    secret: Option<Secret>,
+) -> anyhow::Result<Answered> {
+    let request = Request { caller: Caller::Operator, idempotency: None, command };
+    service.engine.submit(merchant_id, request, secret).await.context("failed to make the demo merchant")
+}

@@ -1,0 +1,68 @@
+//! `POST /admin/open-balance`, `POST /admin/add-topup`
+
+use till_domain::command::{AddTopup, Command};
+use till_domain::ids::TopupId;
+
+use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::Shared;
+
+/// The declaration.
+pub(super) static OPEN_BALANCE: Declaration = Declaration {
+    name: "open-balance",
+    package: Package::Admin,
+    group: "balances",
+    summary: "Opens a merchant's balance; `false` when it was open already.",
+    docs: "The first transaction opens it, too.",
+    arguments: &[MERCHANT_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static ADD_TOPUP: Declaration = Declaration {
+    name: "add-topup",
+    package: Package::Admin,
+    group: "balances",
+    summary: "Adds money to a merchant's balance and answers the top-up's id (`tup_...`).",
+    docs: "",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the merchant's currency."),
+        Argument::optional(
+            "external_id",
+            ValueType::STRING,
+            "Your own reference, unique among the merchant's top-ups.",
+        ),
+    ],
+    returns: Returns::String,
+    errors: &[
+        MERCHANT_NOT_FOUND,
+        DeclaredError::when(Code::Conflict, "Another top-up has this `external_id`; the details name it."),
+        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+    ],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /admin/open-balance`
+pub(super) async fn open_balance(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let merchant_id = fields.finish(|| merchant_id)?;
+    Ok(submit(&service, &OPEN_BALANCE, &call, merchant_id, Command::OpenBalance, None).await?.plain_reply())
+}
+
+/// `POST /admin/add-topup`
+pub(super) async fn add_topup(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let amount = fields.required("amount", arguments::amount);
+    let external_id = fields.optional("external_id", arguments::external_id::<TopupId>);
+    let (merchant_id, command) = fields.finish(|| Some((merchant_id?, AddTopup { amount: amount?, external_id })))?;
+    Ok(submit(&service, &ADD_TOPUP, &call, merchant_id, Command::AddTopup(command), None).await?.plain_reply())
+}

@@ -1,0 +1,57 @@
+//! `POST /admin/add-installation`
+
+use till_domain::command::{AddInstallation, Command};
+use till_domain::merchant::Platform;
+use till_domain::text::InstallationIdentifier;
+
+use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::Shared;
+
+/// The declaration.
+pub(super) static ADD_INSTALLATION: Declaration = Declaration {
+    name: "add-installation",
+    package: Package::Admin,
+    group: "installations",
+    summary: "Adds an installation of the client SDK and answers its id (`ins_...`).",
+    docs: "",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        Argument::required("name", ValueType::STRING, "What the merchant calls it."),
+        Argument::required("platform", ValueType::words(&["WEB", "IOS", "ANDROID", "TERMINAL"]), "Where it runs."),
+        Argument::required(
+            "identifier",
+            ValueType::STRING,
+            "Which one there: of WEB the origin whose pages may call (`https://shop.example`), else the bundle id or serial number.",
+        ),
+    ],
+    returns: Returns::String,
+    errors: &[MERCHANT_NOT_FOUND, DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.")],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /admin/add-installation`
+pub(super) async fn add_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let name = fields.required("name", arguments::name);
+    let platforms = &[
+        ("WEB", Platform::Web),
+        ("IOS", Platform::Ios),
+        ("ANDROID", Platform::Android),
+        ("TERMINAL", Platform::Terminal),
+    ];
+    let platform = fields.required("platform", field::choice(platforms));
+    let identifier = fields
+        .required("identifier", |value| arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?)));
+    let (merchant_id, command) = fields.finish(|| {
+        Some((merchant_id?, AddInstallation { name: name?, platform: platform?, identifier: identifier? }))
+    })?;
+    let command = Command::AddInstallation(command);
+    Ok(submit(&service, &ADD_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+}

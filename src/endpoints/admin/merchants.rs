@@ -1,0 +1,206 @@
+//! `POST /admin/create-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
+
+use till_domain::command::{Caller, Command, CreateMerchant, Idempotency};
+use till_domain::event::Answer;
+use till_domain::ids::{IdPosition, MerchantId, RawId};
+use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
+use till_domain::records::{CreatedMerchants, MerchantDirectory};
+use till_domain::text::TimeZone;
+use till_domain::time::Millis;
+
+use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
+};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::service::{Answered, Service, Shared, read_page_with_ids};
+
+/// The declaration.
+pub(super) static CREATE_MERCHANT: Declaration = Declaration {
+    name: "create-merchant",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Creates a merchant and answers its id (`mer_...`).",
+    docs: "It begins with CARD and INSTALLMENT on the sandbox, without fees and without a balance.",
+    arguments: &[
+        Argument::required("name", ValueType::STRING, "Its name."),
+        Argument::required("currency", ValueType::STRING, "The ISO 4217 code of its account."),
+        Argument::optional(
+            "time_zone",
+            ValueType::STRING,
+            "The IANA time zone in which its days begin; UTC when left out.",
+        ),
+        Argument::optional(
+            "settlement_delay_seconds",
+            ValueType::INTEGER,
+            "How long captured money is held, up to a year; 172800 when left out.",
+        ),
+        Argument::optional(
+            "support_email",
+            ValueType::EMAIL,
+            "The address that stands for the operator in its activity.",
+        ),
+    ],
+    returns: Returns::String,
+    errors: &[DeclaredError::when(Code::IdempotencyKeyReused, "The Idempotency-Key was used with another body.")],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static FIND_MERCHANT: Declaration = Declaration {
+    name: "find-merchant",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Answers a merchant.",
+    docs: "",
+    arguments: &[MERCHANT_ARGUMENT],
+    returns: Returns::Object(&MERCHANT),
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static LIST_MERCHANTS: Declaration = Declaration {
+    name: "list-merchants",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Lists the merchants, newest first.",
+    docs: "",
+    arguments: &PAGE_ARGUMENTS,
+    returns: Returns::Page(&MERCHANT),
+    errors: &[],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static SUSPEND_MERCHANT: Declaration = Declaration {
+    name: "suspend-merchant",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Refuses a merchant's calls that change something; `false` when it was suspended already.",
+    docs: "What was accepted before goes on, and so do its lists.",
+    arguments: &[MERCHANT_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static RESUME_MERCHANT: Declaration = Declaration {
+    name: "resume-merchant",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Takes a suspended merchant's calls again; `false` when it was not suspended.",
+    docs: "",
+    arguments: &[MERCHANT_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /admin/create-merchant`
+pub(super) async fn create_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let command = parse(call.fields(), fresh_merchant_id(service.now()))?;
+    let named = service.idempotency(&CREATE_MERCHANT, &call, None)?;
+    // Two calls of one name must not run side by side: each would make a merchant of its own.
+    let _turn = if named.is_some() { Some(service.creation.lock().await) } else { None };
+    if let Some(merchant_id) = earlier(&service, named.as_ref())? {
+        return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.plain_reply());
+    }
+    let merchant_id = command.merchant_id;
+    let command = Command::CreateMerchant(command);
+    let answered = service.submit(&CREATE_MERCHANT, &call, merchant_id, Caller::Operator, command, None).await?;
+    Ok(answered.plain_reply())
+}
+
+fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMerchant, ApiError> {
+    let name = fields.required("name", arguments::name);
+    let currency = fields.required("currency", arguments::currency);
+    let time_zone = fields.optional("time_zone", arguments::time_zone);
+    let delay = fields.optional("settlement_delay_seconds", field::integer(0..=SETTLEMENT_DELAY_MAX_SECONDS));
+    let support_email = fields.optional("support_email", arguments::email);
+    fields.finish(|| {
+        Some(CreateMerchant {
+            merchant_id,
+            name: name?,
+            currency: currency?,
+            time_zone: time_zone.unwrap_or_else(|| TimeZone::from_stored("UTC".to_owned())),
+            settlement_delay_seconds: delay.unwrap_or(SETTLEMENT_DELAY_DEFAULT_SECONDS),
+            support_email,
+        })
+    })
+}
+
+pub(crate) fn fresh_merchant_id(now: Millis) -> MerchantId {
+    let random = getrandom::u64().expect("the operating system gives randomness once it is up");
+    MerchantId::from_raw(RawId::new(IdPosition { millis: now.0, counter: 0 }, random))
+}
+
+/// The merchant that an earlier call of this name created.
+fn earlier(service: &Service, named: Option<&Idempotency>) -> Result<Option<MerchantId>, ApiError> {
+    let Some(named) = named else { return Ok(None) };
+    let created = service.directory().get::<CreatedMerchants>(named.scope.key.clone())?;
+    match created.filter(|created| service.now() < created.expires_at) {
+        None => Ok(None),
+        Some(created) if created.fingerprint == named.fingerprint => Ok(Some(created.merchant_id)),
+        Some(_) => Err(ApiError::new(
+            Code::IdempotencyKeyReused,
+            "This Idempotency-Key was used with another body. Use a new key for a new call.",
+        )),
+    }
+}
+
+/// `POST /admin/find-merchant`
+pub(super) async fn find_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let merchant_id = fields.finish(|| merchant_id)?;
+    Ok(Reply::new(&shape(&service, merchant_id).await?))
+}
+
+/// `POST /admin/list-merchants`
+pub(super) async fn list_merchants(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let page = field::page(&mut fields, arguments::id::<MerchantId>("a merchant id (mer_...)"));
+    let request = fields.finish(|| page)?;
+    let page = read_page_with_ids::<Millis>(&service.directory(), request)?;
+    let mut shapes = Vec::with_capacity(page.page.len());
+    for (merchant_id, _) in &page.page {
+        shapes.push(shape(&service, *merchant_id).await?);
+    }
+    let mut shapes = shapes.into_iter();
+    Ok(Reply::new(&page.map(|_| shapes.next())))
+}
+
+/// `POST /admin/suspend-merchant`
+pub(super) async fn suspend_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let merchant_id = fields.finish(|| merchant_id)?;
+    Ok(submit(&service, &SUSPEND_MERCHANT, &call, merchant_id, Command::SuspendMerchant, None).await?.plain_reply())
+}
+
+/// `POST /admin/resume-merchant`
+pub(super) async fn resume_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let merchant_id = fields.finish(|| merchant_id)?;
+    Ok(submit(&service, &RESUME_MERCHANT, &call, merchant_id, Command::ResumeMerchant, None).await?.plain_reply())
+}
+
+async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantShape, ApiError> {
+    check_exists(service, merchant_id)?;
+    MerchantShape::read(&service.reader(merchant_id).await?)
+}
+
+/// Refuses an id that is no merchant's.
+pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
+    let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
+    found.map(|_| ()).ok_or_else(|| ApiError::new(Code::NotFound, "No merchant has this id."))
+}

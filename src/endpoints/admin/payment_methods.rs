@@ -1,0 +1,62 @@
+//! `POST /admin/configure-payment-method`
+
+use till_domain::command::Command;
+use till_domain::merchant::{AcquirerName, Integration, PaymentMethod};
+use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
+
+use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use crate::access::Operator;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::Shared;
+
+/// The declaration.
+pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
+    name: "configure-payment-method",
+    package: Package::Admin,
+    group: "payment methods",
+    summary: "Says how a merchant's payments of one method are carried out; `false` when nothing changed.",
+    docs: "Fees are those of captures from now on. What is left out is no fee.",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        Argument::required("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "Which method."),
+        Argument::required("acquirer", ValueType::words(&["sandbox"]), "Who carries it out."),
+        Argument::required("enabled", ValueType::BOOLEAN, "Whether it can be selected and initiated."),
+        Argument::required("authorizes_without_capture", ValueType::BOOLEAN, "Whether `capture: false` is supported."),
+        Argument::optional(
+            "fee_basis_points",
+            ValueType::INTEGER,
+            "Hundredths of a percent of the captured amount, 0 to 10000.",
+        ),
+        Argument::optional("fee_fixed", ValueType::INTEGER, "Added to that, in minor units, from 0."),
+    ],
+    returns: Returns::Boolean,
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /admin/configure-payment-method`
+pub(super) async fn configure_payment_method(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let methods = &[("CARD", PaymentMethod::Card), ("INSTALLMENT", PaymentMethod::Installment)];
+    let method = fields.required("payment_method", field::choice(methods));
+    let acquirer = fields.required("acquirer", field::choice(&[("sandbox", AcquirerName::Sandbox)]));
+    let enabled = fields.required("enabled", field::boolean);
+    let authorizes_without_capture = fields.required("authorizes_without_capture", field::boolean);
+    let basis_points = fields.optional("fee_basis_points", field::integer(0..=FeeRate::BASIS_POINTS_MAX));
+    let fixed_minor = fields.optional("fee_fixed", field::integer(0..=AMOUNT_MAX_MINOR));
+    let fee = FeeRate { basis_points: basis_points.unwrap_or(0), fixed_minor: fixed_minor.unwrap_or(0) };
+    let (merchant_id, command) = fields.finish(|| {
+        let integration = Integration {
+            acquirer: acquirer?,
+            enabled: enabled?,
+            authorizes_without_capture: authorizes_without_capture?,
+            fee,
+        };
+        Some((merchant_id?, Command::ConfigurePaymentMethod(method?, integration)))
+    })?;
+    Ok(submit(&service, &CONFIGURE_PAYMENT_METHOD, &call, merchant_id, command, None).await?.plain_reply())
+}

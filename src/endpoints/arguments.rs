@@ -1,0 +1,166 @@
+//! Arguments become types of the domain, which cannot be wrong.
+
+use std::str::FromStr;
+
+use jiff::tz::TimeZone as IanaTimeZone;
+use till_domain::card::SaveCard;
+use till_domain::customer::{CardRef, Contact, CustomerFields, CustomerRef};
+use till_domain::ids::{CardId, CustomerId, PaymentId};
+use till_domain::money::{AmountMinor, Currency};
+use till_domain::session::InterestBearer;
+use till_domain::text::{Email, ExternalId, Mobile, Name, PersonName, ReturnUrl, TextError, TimeZone};
+
+use crate::protocol::declaration::{Argument, ValueType};
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
+
+/// An id of one kind; `what` names it with its prefix.
+pub fn id<T: FromStr>(what: &'static str) -> impl Fn(&Json) -> Result<T, String> {
+    move |value| field::from_text(what, str::parse::<T>)(value)
+}
+
+/// An amount in minor units.
+pub fn amount(value: &Json) -> Result<AmountMinor, String> {
+    let minor = field::amount(value)?;
+    AmountMinor::new(minor).ok_or_else(|| "must be a positive number of minor units".to_owned())
+}
+
+/// An upper-case ISO 4217 code.
+pub fn currency(value: &Json) -> Result<Currency, String> {
+    field::from_text("an upper-case ISO 4217 currency code such as THB", str::parse::<Currency>)(value)
+}
+
+/// The merchant's own identifier of something whose ids are of the kind `T`: none may look like one of them.
+pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
+    let text = own_text(value)?;
+    if text.parse::<T>().is_ok() {
+        return Err("must not have the form of an id of this service".to_owned());
+    }
+    checked(ExternalId::new(text))
+}
+
+/// A payment by its id or by the merchant's own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PaymentRef {
+    /// By its id.
+    Own(PaymentId),
+    /// By the merchant's.
+    External(ExternalId),
+}
+
+/// Reads [`PaymentRef`].
+pub fn payment_ref(value: &Json) -> Result<PaymentRef, String> {
+    own_or_external(value, PaymentRef::Own, PaymentRef::External)
+}
+
+/// A customer by its id or by the merchant's own.
+pub fn customer_ref(value: &Json) -> Result<CustomerRef, String> {
+    own_or_external::<CustomerId, _>(value, CustomerRef::Own, CustomerRef::External)
+}
+
+/// A saved card by its id or by the merchant's own.
+pub fn card_ref(value: &Json) -> Result<CardRef, String> {
+    own_or_external::<CardId, _>(value, CardRef::Own, CardRef::External)
+}
+
+fn own_or_external<T: FromStr, R>(
+    value: &Json,
+    own: impl FnOnce(T) -> R,
+    external: impl FnOnce(ExternalId) -> R,
+) -> Result<R, String> {
+    let text = own_text(value)?;
+    match text.parse::<T>() {
+        Ok(id) => Ok(own(id)),
+        Err(_) => checked(ExternalId::new(text)).map(external),
+    }
+}
+
+/// An e-mail address, in lower case.
+pub fn email(value: &Json) -> Result<Email, String> {
+    checked(Email::new(field::email(value)?.to_lowercase()))
+}
+
+/// A mobile number.
+pub fn mobile(value: &Json) -> Result<Mobile, String> {
+    checked(Mobile::new(field::mobile(value)?))
+}
+
+/// The name of a person.
+pub fn person_name(value: &Json) -> Result<PersonName, String> {
+    checked(PersonName::new(field::name(value)?))
+}
+
+/// The name of a thing.
+pub fn name(value: &Json) -> Result<Name, String> {
+    checked(Name::new(field::name(value)?))
+}
+
+/// Where the customer is sent afterwards.
+pub fn return_url(value: &Json) -> Result<ReturnUrl, String> {
+    checked(ReturnUrl::new(field::return_url(value)?))
+}
+
+/// A time zone by its IANA name.
+pub fn time_zone(value: &Json) -> Result<TimeZone, String> {
+    let text = own_text(value)?;
+    IanaTimeZone::get(&text).map_err(|_| "is not an IANA time zone such as Asia/Bangkok".to_owned())?;
+    checked(TimeZone::new(text))
+}
+
+/// What becomes of the card.
+pub fn save_card(value: &Json) -> Result<SaveCard, String> {
+    field::choice(&[("ADD", SaveCard::Add), ("DEFAULT", SaveCard::Default)])(value)
+}
+
+/// Who pays the interest.
+pub fn interest_bearer(value: &Json) -> Result<InterestBearer, String> {
+    field::choice(&[("customer", InterestBearer::Customer), ("merchant", InterestBearer::Merchant)])(value)
+}
+
+/// Any string, to be checked by what it becomes.
+pub fn own_text(value: &Json) -> Result<String, String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| format!("send a string, not {}", value.kind()))
+}
+
+/// A text of the domain, its rule as the message.
+pub fn checked<T>(text: Result<T, TextError>) -> Result<T, String> {
+    text.map_err(|error| error.0.to_owned())
+}
+
+/// The words for `save_card`.
+pub const SAVE_CARD_WORDS: ValueType = ValueType::words(&["ADD", "DEFAULT"]);
+/// The words for `interest_bearer`.
+pub const INTEREST_BEARER_WORDS: ValueType = ValueType::words(&["customer", "merchant"]);
+
+/// The arguments that name a customer.
+pub const CUSTOMER_ARGUMENTS: [Argument; 4] = [
+    Argument::optional(
+        "customer_id",
+        ValueType::STRING,
+        "The customer: an id (`ctc_...`) or the merchant's own identifier. An identifier that is not known yet is given to the customer found by e-mail or mobile, else to a new one.",
+    ),
+    Argument::optional(
+        "customer_email",
+        ValueType::EMAIL,
+        "Links the payment to the customer with this address, or creates one; with `customer_id` it updates that customer.",
+    ),
+    Argument::optional(
+        "customer_mobile",
+        ValueType::PHONE,
+        "Links the payment to the customer with this number, or creates one; with `customer_id` it updates that customer.",
+    ),
+    Argument::optional("customer_name", ValueType::STRING, "The customer's name."),
+];
+
+/// Reads [`CUSTOMER_ARGUMENTS`].
+pub fn customer_fields(fields: &mut Fields<'_>) -> CustomerFields {
+    CustomerFields {
+        id: fields.optional("customer_id", customer_ref),
+        contact: Contact {
+            email: fields.optional("customer_email", email),
+            mobile: fields.optional("customer_mobile", mobile),
+            name: fields.optional("customer_name", person_name),
+        },
+    }
+}

@@ -1,0 +1,56 @@
+//! `POST /merchants/get-balance`
+
+use serde::Serialize;
+use till_domain::records::{Balances, Profiles, Single};
+
+use crate::access::MerchantCaller;
+use crate::endpoints::merchants::balance_history::no_balance;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
+};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::Shared;
+
+static BALANCE: ObjectType = ObjectType {
+    name: "balance",
+    attributes: &[
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
+        Attribute::always(
+            "available",
+            ValueType::INTEGER,
+            "What can be paid out now, in minor units; may be negative.",
+        ),
+        Attribute::always("pending", ValueType::INTEGER, "What settles later, in minor units."),
+    ],
+};
+
+/// The declaration.
+pub(super) static GET_BALANCE: Declaration = Declaration {
+    name: "get-balance",
+    package: Package::Merchants,
+    group: "balance",
+    summary: "Answers the merchant's default balance.",
+    docs: "",
+    arguments: &[],
+    returns: Returns::Object(&BALANCE),
+    errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
+    flags: Flags::QUERY,
+};
+
+#[derive(Serialize)]
+struct BalanceShape<'a> {
+    currency: &'a str,
+    available: i64,
+    pending: i64,
+}
+
+/// `POST /merchants/get-balance`
+pub(super) async fn get_balance(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    call.fields().finish(|| Some(()))?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let totals = reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;
+    let profile = reader.get::<Profiles>(Single)?.ok_or_else(no_balance)?;
+    let (available, pending) = (totals.available_minor(), totals.pending_minor());
+    Ok(Reply::new(&BalanceShape { currency: profile.currency.code(), available, pending }))
+}

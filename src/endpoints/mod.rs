@@ -1,0 +1,7 @@
+//! The endpoints: for each its one declaration, and a function that converts, submits or reads, and converts.
+
+pub mod admin;
+pub mod arguments;
+pub mod merchants;
+pub mod sdk;
+mod shapes;

@@ -1,0 +1,32 @@
+//! `POST /sdk/check-status`
+
+use super::session::{self, INSTALLATION_ERRORS, Progress, SESSION_ARGUMENTS};
+use crate::access::MerchantCaller;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::Shared;
+
+/// The declaration.
+pub(super) static CHECK_STATUS: Declaration = Declaration {
+    name: "check-status",
+    package: Package::Sdk,
+    group: "sessions",
+    summary: "Answers how far the payment of a session has come.",
+    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer is at it, `SUCCESSFUL` once authorized or captured, `FAILED` when it was declined or the session expired unused.",
+    arguments: &SESSION_ARGUMENTS,
+    returns: Returns::String,
+    errors: &INSTALLATION_ERRORS,
+    flags: Flags::OPEN_QUERY,
+};
+
+/// `POST /sdk/check-status`
+pub(super) async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let found = session::find(&service, &call).await?;
+    Ok(Reply::new(match found.progress(service.now()) {
+        Progress::Selected => "PENDING",
+        Progress::Initiated => "INITIATED",
+        Progress::Successful => "SUCCESSFUL",
+        Progress::Failed => "FAILED",
+    }))
+}

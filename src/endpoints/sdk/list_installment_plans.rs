@@ -1,0 +1,50 @@
+//! `POST /sdk/list-installment-plans`
+
+use serde::Serialize;
+use till_domain::merchant::PaymentMethod;
+use till_domain::session::{InstallmentPlan, InterestBearer};
+
+use super::retrieve_installation_settings::is_enabled;
+use super::session::INSTALLATION_ERRORS;
+use crate::access::MerchantCaller;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::{Named, SdkCaller, Shared};
+
+/// The declaration.
+pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
+    name: "list-installment-plans",
+    package: Package::Sdk,
+    group: "sessions",
+    summary: "Lists the instalment plans that can be selected.",
+    docs: "Each with `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. Empty when the merchant takes no instalments.",
+    arguments: &SdkCaller::ARGUMENTS,
+    returns: Returns::Array,
+    errors: &INSTALLATION_ERRORS,
+    flags: Flags::OPEN_QUERY,
+};
+
+#[derive(Serialize)]
+struct PlanShape {
+    installment_plan_id: &'static str,
+    name: &'static str,
+    terms: u8,
+    interest_bearers: [&'static str; 2],
+}
+
+/// `POST /sdk/list-installment-plans`
+pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let named = Named::read(&mut fields);
+    let named = fields.finish(|| named)?;
+    let caller = service.sdk_caller(&call, named).await?;
+    let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;
+    let plans = InstallmentPlan::ALL.into_iter().filter(|_| enabled).map(|plan| PlanShape {
+        installment_plan_id: plan.id(),
+        name: plan.display_name(),
+        terms: plan.terms(),
+        interest_bearers: InterestBearer::ALL.map(InterestBearer::name),
+    });
+    Ok(Reply::new(&plans.collect::<Vec<_>>()))
+}

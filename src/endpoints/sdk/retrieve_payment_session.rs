@@ -1,0 +1,76 @@
+//! `POST /sdk/retrieve-payment-session`
+
+use serde::Serialize;
+
+use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
+use crate::access::MerchantCaller;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::Shared;
+
+static PAYMENT_SESSION: ObjectType = ObjectType {
+    name: "payment_session",
+    attributes: &[
+        Attribute::always("payment_session_id", ValueType::STRING, "The session's id (`pse_...`)."),
+        Attribute::always("status", ValueType::words(&["ACTIVE", "USED", "EXPIRED"]), "Whether it can still be used."),
+        Attribute::always("amount", ValueType::INTEGER, "How much is to be paid, in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "How it is paid."),
+        Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
+        Attribute::nullable(
+            "interest_bearer",
+            ValueType::words(&["customer", "merchant"]),
+            "Of instalments: who pays the interest.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "Until when it can be used."),
+    ],
+};
+
+/// The declaration.
+pub(super) static RETRIEVE_PAYMENT_SESSION: Declaration = Declaration {
+    name: "retrieve-payment-session",
+    package: Package::Sdk,
+    group: "sessions",
+    summary: "Answers a payment session.",
+    docs: "",
+    arguments: &SESSION_ARGUMENTS,
+    returns: Returns::Object(&PAYMENT_SESSION),
+    errors: &INSTALLATION_ERRORS,
+    flags: Flags::OPEN_QUERY,
+};
+
+#[derive(Serialize)]
+struct SessionShape<'a> {
+    payment_session_id: String,
+    status: &'static str,
+    amount: u64,
+    currency: &'a str,
+    payment_method: &'static str,
+    payment_method_display_name: String,
+    interest_bearer: Option<&'static str>,
+    created_at: u64,
+    expires_at: u64,
+}
+
+/// `POST /sdk/retrieve-payment-session`
+pub(super) async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let session = session::find(&service, &call).await?.session;
+    let status = match (session.payment_id, session.is_active(service.now())) {
+        (Some(_), _) => "USED",
+        (None, true) => "ACTIVE",
+        (None, false) => "EXPIRED",
+    };
+    Ok(Reply::new(&SessionShape {
+        payment_session_id: session.id.to_string(),
+        status,
+        amount: session.money.amount.get(),
+        currency: session.money.currency.code(),
+        payment_method: session.instrument.method().name(),
+        payment_method_display_name: session.instrument.display_name(),
+        interest_bearer: session.instrument.interest_bearer().map(|bearer| bearer.name()),
+        created_at: session.created_at.unix_seconds(),
+        expires_at: session.expires_at.unix_seconds(),
+    }))
+}

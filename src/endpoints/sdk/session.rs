@@ -1,0 +1,91 @@
+//! Sessions as SDK endpoints look them up, with the payment that used one.
+
+use till_domain::ids::SessionId;
+use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::records::{Payments, Sessions};
+use till_domain::session::Session;
+use till_domain::time::Millis;
+
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
+use crate::protocol::dispatch::Call;
+use crate::service::{Named, Reader, SdkCaller, Shared};
+
+/// The arguments of a call about a session.
+pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
+    SdkCaller::ARGUMENTS[0],
+    SdkCaller::ARGUMENTS[1],
+    Argument::required("payment_session_id", ValueType::STRING, "The session (`pse_...`)."),
+];
+
+/// What every SDK endpoint may answer.
+pub(super) const INSTALLATION_ERRORS: [DeclaredError; 2] = [
+    DeclaredError::when(
+        Code::NotFound,
+        "The merchant has no such installation, or what the call names does not exist.",
+    ),
+    DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended."),
+];
+
+/// A session with the payment that used it.
+pub(super) struct Found {
+    pub(super) session: Session,
+    pub(super) payment: Option<Payment>,
+}
+
+/// How far the customer's payment has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// The merchant has not initiated it yet, and still can.
+    Selected,
+    /// The acquirer is at it.
+    Initiated,
+    /// It stands.
+    Successful,
+    /// It will not come about.
+    Failed,
+}
+
+impl Found {
+    /// How far it has come at `now`.
+    pub(super) fn progress(&self, now: Millis) -> Progress {
+        match &self.payment {
+            None if self.session.is_active(now) => Progress::Selected,
+            None => Progress::Failed,
+            Some(payment) => of_payment(payment.status),
+        }
+    }
+}
+
+fn of_payment(status: PaymentStatus) -> Progress {
+    match status {
+        PaymentStatus::Pending => Progress::Initiated,
+        PaymentStatus::Authorized
+        | PaymentStatus::Successful
+        | PaymentStatus::Reversed
+        | PaymentStatus::PartiallyRefunded
+        | PaymentStatus::Refunded
+        | PaymentStatus::Disputed => Progress::Successful,
+        PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided => Progress::Failed,
+    }
+}
+
+/// Reads [`SESSION_ARGUMENTS`] and looks the session up.
+pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Result<Found, ApiError> {
+    let mut fields = call.fields();
+    let named = Named::read(&mut fields);
+    let session_id =
+        fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
+    let (named, session_id) = fields.finish(|| Some((named?, session_id?)))?;
+    let caller = service.sdk_caller(call, named).await?;
+    read(&caller.reader, session_id)
+}
+
+fn read(reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
+    let session = reader.get::<Sessions>(session_id)?;
+    let session = session.ok_or_else(|| ApiError::new(Code::NotFound, "No payment session has this id."))?;
+    let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
+    Ok(Found { session, payment })
+}

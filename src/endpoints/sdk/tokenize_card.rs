@@ -1,0 +1,169 @@
+//! `POST /sdk/tokenize-card`
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use till_actors::Secret;
+use till_actors::security_codes::SecurityCode;
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
+use till_domain::command::{Command, TokenizeCard};
+use till_domain::event::Answer;
+use till_domain::text::HolderName;
+use till_domain::time::Millis;
+use till_storage::vault::CardNumber;
+
+use super::session::INSTALLATION_ERRORS;
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
+use crate::service::{Named, SdkCaller, Shared};
+
+/// The declaration.
+pub(super) static TOKENIZE_CARD: Declaration = Declaration {
+    name: "tokenize-card",
+    package: Package::Sdk,
+    group: "cards",
+    summary: "Keeps a card and answers a token (`tok_...`) that stands for it.",
+    docs: "The number lies encrypted in the vault and comes back in no answer. The security code is held in memory for at most 30 minutes and never stored. No `Idempotency-Key` is taken: a repeated call makes another token, which harms nobody.",
+    arguments: &[
+        SdkCaller::ARGUMENTS[0],
+        SdkCaller::ARGUMENTS[1],
+        Argument::required("number", ValueType::STRING, "The card's number: 12 to 19 digits, nothing between them."),
+        Argument::required("name", ValueType::STRING, "The name on the card."),
+        Argument::required("expiration_date", ValueType::STRING, "The last month in which it is good, as MM/YY."),
+        Argument::required("security_code", ValueType::STRING, "Its security code: 3 or 4 digits."),
+        Argument::required(
+            "usage",
+            ValueType::words(&["SINGLE", "MULTIPLE"]),
+            "For one selection within 30 minutes, or for any number; only the card of the latter can be saved.",
+        ),
+    ],
+    returns: Returns::String,
+    errors: &INSTALLATION_ERRORS,
+    flags: Flags::CARD_INTAKE,
+};
+
+/// A card as it was sent.
+struct SentCard {
+    number: CardNumber,
+    holder: HolderName,
+    expiry: CardExpiry,
+    security_code: SecurityCode,
+    usage: TokenUsage,
+}
+
+/// `POST /sdk/tokenize-card`
+pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let (named, card) = parse(call.fields(), service.now())?;
+    let caller = service.sdk_caller(&call, named).await?;
+    let merchant_id = caller.merchant_id();
+    let digits = card.number.expose_digits();
+    let facts = CardFacts {
+        scheme: CardScheme::of_digits(digits),
+        first_digits: digits.chars().take(6).collect(),
+        last_digits: digits.chars().skip(digits.len().saturating_sub(4)).collect(),
+        expiry: card.expiry,
+        holder: card.holder,
+        fingerprint: CardFingerprint(service.keyring.card_fingerprint(merchant_id, &card.number)),
+    };
+    let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });
+    let secret = Some(Secret::CardNumber(card.number));
+    let answered = service.submit(&TOKENIZE_CARD, &call, merchant_id, caller.as_domain(), command, secret).await?;
+    if let Answer::Token(token_id) = answered.answer {
+        service.security_codes.insert(token_id, card.security_code);
+    }
+    Ok(answered.plain_reply())
+}
+
+fn parse(mut fields: Fields<'_>, now: Millis) -> Result<(Named, SentCard), ApiError> {
+    let named = Named::read(&mut fields);
+    let number = fields.required("number", number);
+    let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
+    let expiry = fields.required("expiration_date", |value| expiry(value, now));
+    let security_code = fields.required("security_code", security_code);
+    let usage =
+        fields.required("usage", field::choice(&[("SINGLE", TokenUsage::Single), ("MULTIPLE", TokenUsage::Multiple)]));
+    fields.finish(|| {
+        let card = SentCard {
+            number: number?,
+            holder: holder?,
+            expiry: expiry?,
+            security_code: security_code?,
+            usage: usage?,
+        };
+        Some((named?, card))
+    })
+}
+
+/// A card number. The message never repeats it.
+fn number(value: &Json) -> Result<CardNumber, String> {
+    let refused = || "is not a card number: send 12 to 19 digits, nothing between them".to_owned();
+    CardNumber::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
+}
+
+/// A security code. The message never repeats it.
+fn security_code(value: &Json) -> Result<SecurityCode, String> {
+    let refused = || "is not a security code: send 3 or 4 digits".to_owned();
+    SecurityCode::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
+}
+
+/// `MM/YY`, not before the month that it is in the last place on earth where it is still that month.
+fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
+    let refused = || "is not an expiration date: send MM/YY".to_owned();
+    let text = value.as_str().ok_or_else(refused)?;
+    let (month, year) =
+        text.split_once('/').filter(|(month, year)| month.len() == 2 && year.len() == 2).ok_or_else(refused)?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(month) || !digits(year) {
+        return Err(refused());
+    }
+    let month: u8 = month.parse().map_err(|_| refused())?;
+    let year: u16 = year.parse().map_err(|_| refused())?;
+    let expiry = CardExpiry { year: 2_000 + year, month };
+    if !(1..=12).contains(&month) {
+        return Err(refused());
+    }
+    if expiry < current_month(now) { Err("lies in the past: the card has expired".to_owned()) } else { Ok(expiry) }
+}
+
+/// Hours that the last time zone is behind UTC.
+const LAST_ZONE_HOURS: i64 = 12;
+
+fn current_month(now: Millis) -> CardExpiry {
+    let seconds = i64::try_from(now.unix_seconds()).unwrap_or(i64::MAX) - LAST_ZONE_HOURS * 3_600;
+    let date = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date();
+    let year = u16::try_from(date.year()).unwrap_or(u16::MAX);
+    CardExpiry { year, month: u8::try_from(date.month()).unwrap_or(12) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2026-03-01 at noon in UTC: the second at which February ends in the last zone.
+    const MARCH_BEGINS: Millis = Millis(1_772_366_400_000);
+
+    fn read(text: &str, now: Millis) -> Result<(u16, u8), String> {
+        expiry(&Json::String(text.to_owned()), now).map(|expiry| (expiry.year, expiry.month))
+    }
+
+    #[test]
+    fn a_card_is_good_until_its_month_has_ended_everywhere() {
+        assert_eq!(read("02/26", Millis(MARCH_BEGINS.0 - 1)), Ok((2026, 2)));
+        assert!(read("02/26", MARCH_BEGINS).is_err());
+        assert_eq!(read("03/26", MARCH_BEGINS), Ok((2026, 3)));
+        assert_eq!(read("12/99", MARCH_BEGINS), Ok((2099, 12)));
+    }
+
+    #[test]
+    fn any_other_form_is_no_expiration_date() {
+        for text in ["", "3/26", "03/2026", "0326", "13/26", "00/26", "03-26", "+3/26", "03/+6", "aa/bb", "03/26 "] {
+            assert!(read(text, MARCH_BEGINS).is_err(), "{text:?}");
+        }
+        assert!(expiry(&Json::Null, MARCH_BEGINS).is_err());
+    }
+}

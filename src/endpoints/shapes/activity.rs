@@ -1,0 +1,84 @@
+//! An entry of the activity log on the wire: specification, section 2.4.
+
+use serde::Serialize;
+use till_domain::activity::{Activity, Actor};
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
+    name: "activity_log",
+    attributes: &[
+        Attribute::always("activity_log_id", ValueType::STRING, "The entry's id (`act_...`), which cursors name."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was recorded."),
+        Attribute::always("activity_type", ValueType::STRING, "What happened, in upper case."),
+        Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "Who did it."),
+        Attribute::nullable(
+            "actor_email",
+            ValueType::EMAIL,
+            "The address of the user who did it; the support address for the operator.",
+        ),
+        Attribute::nullable("actor_key_id", ValueType::STRING, "The uid of the API key that did it."),
+        Attribute::nullable("parent_type", ValueType::words(&["PAYMENT"]), "The kind of the related resource."),
+        Attribute::nullable("parent_id", ValueType::STRING, "The related resource."),
+        Attribute::nullable("object_id", ValueType::STRING, "What it is about."),
+        Attribute::nullable(
+            "object_type",
+            ValueType::words(&["PAYMENT", "REFUND", "DISPUTE", "PAYOUT"]),
+            "The kind of what it is about.",
+        ),
+        Attribute::nullable("user_email", ValueType::EMAIL, "The team member it is about."),
+        Attribute::nullable("new_plan_id", ValueType::STRING, "Of a plan switch: the target plan."),
+        Attribute::nullable("new_plan_name", ValueType::STRING, "Of a plan switch: its name."),
+        Attribute::nullable("previous_plan_id", ValueType::STRING, "Of a plan switch: the prior plan."),
+        Attribute::nullable("previous_plan_name", ValueType::STRING, "Of a plan switch: its name."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct ActivityShape {
+    activity_log_id: String,
+    created_at: u64,
+    activity_type: &'static str,
+    actor_type: &'static str,
+    actor_email: Option<String>,
+    actor_key_id: Option<String>,
+    parent_type: Option<&'static str>,
+    parent_id: Option<String>,
+    object_id: Option<String>,
+    object_type: Option<&'static str>,
+    user_email: Option<String>,
+    new_plan_id: Option<String>,
+    new_plan_name: Option<String>,
+    previous_plan_id: Option<String>,
+    previous_plan_name: Option<String>,
+}
+
+impl ActivityShape {
+    /// The object for an entry.
+    pub(in crate::endpoints) fn new(activity: &Activity) -> ActivityShape {
+        let (actor_email, actor_key_id) = match &activity.actor {
+            Actor::User { email } => (email.as_ref().map(|email| email.as_str().to_owned()), None),
+            Actor::ApiKey(key_id) => (None, Some(key_id.to_string())),
+            Actor::System => (None, None),
+        };
+        ActivityShape {
+            activity_log_id: activity.id.to_string(),
+            created_at: activity.at.unix_seconds(),
+            activity_type: activity.activity_type.name(),
+            actor_type: activity.actor.type_name(),
+            actor_email,
+            actor_key_id,
+            parent_type: None,
+            parent_id: None,
+            object_id: Some(activity.object.id_text()),
+            object_type: Some(activity.object.type_name()),
+            user_email: None,
+            new_plan_id: None,
+            new_plan_name: None,
+            previous_plan_id: None,
+            previous_plan_name: None,
+        }
+    }
+}

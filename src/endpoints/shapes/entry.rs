@@ -1,0 +1,81 @@
+//! A ledger entry on the wire: specification, section 2.5.
+
+use serde::Serialize;
+use till_domain::ledger::{Cause, Entry};
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
+    name: "entry",
+    attributes: &[
+        Attribute::always("entry_id", ValueType::STRING, "The entry's id (`ent_...`), which cursors name."),
+        Attribute::always("transaction_id", ValueType::STRING, "The transaction (`txn_...`) that contains it."),
+        Attribute::always("direction", ValueType::words(&["CREDIT", "DEBIT"]), "On which side it is."),
+        Attribute::always("type", ValueType::STRING, "What it is for: ADD_PREFUND, PAYMENT, PAYMENT_FEE."),
+        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units; always positive."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("status", ValueType::words(&["ON_HOLD", "EFFECTIVE", "CANCELED"]), "Where it stands now."),
+        Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
+        Attribute::nullable("statement_id", ValueType::STRING, "The statement it is linked to."),
+        Attribute::nullable("payout_id", ValueType::STRING, "The payout it is linked to."),
+        Attribute::nullable("topup_id", ValueType::STRING, "The top-up it is linked to."),
+        Attribute::nullable("dispute_id", ValueType::STRING, "The dispute it is linked to."),
+        Attribute::nullable("parent_id", ValueType::STRING, "The payment of that dispute."),
+        Attribute::nullable("parent_type", ValueType::words(&["PAYMENT"]), "The kind of `parent_id`."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was posted."),
+        Attribute::nullable("effective_at", ValueType::TIMESTAMP, "When it became effective."),
+        Attribute::nullable("canceled_at", ValueType::TIMESTAMP, "When it was canceled."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct EntryShape {
+    entry_id: String,
+    transaction_id: String,
+    direction: &'static str,
+    r#type: &'static str,
+    amount: u64,
+    currency: String,
+    status: &'static str,
+    invoice_id: Option<String>,
+    statement_id: Option<String>,
+    payout_id: Option<String>,
+    topup_id: Option<String>,
+    dispute_id: Option<String>,
+    parent_id: Option<String>,
+    parent_type: Option<&'static str>,
+    created_at: u64,
+    effective_at: Option<u64>,
+    canceled_at: Option<u64>,
+}
+
+impl EntryShape {
+    /// The object for an entry.
+    pub(in crate::endpoints) fn new(entry: &Entry) -> EntryShape {
+        let topup_id = match entry.cause {
+            Cause::Topup(topup_id) => Some(topup_id.to_string()),
+            Cause::Capture(_) => None,
+        };
+        EntryShape {
+            entry_id: entry.id.to_string(),
+            transaction_id: entry.transaction_id.to_string(),
+            direction: entry.direction.name(),
+            r#type: entry.entry_type.name(),
+            amount: entry.amount.get(),
+            currency: entry.currency.to_string(),
+            status: entry.status.name(),
+            invoice_id: None,
+            statement_id: None,
+            payout_id: None,
+            topup_id,
+            dispute_id: None,
+            parent_id: None,
+            parent_type: None,
+            created_at: entry.created_at.unix_seconds(),
+            effective_at: entry.effective_at.map(|at| at.unix_seconds()),
+            canceled_at: entry.canceled_at.map(|at| at.unix_seconds()),
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! A merchant as the operator sees it.
+
+use serde::Serialize;
+use till_domain::merchant::PaymentMethod;
+use till_domain::records::{Balances, Integrations, Profiles, Single};
+
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::service::Reader;
+
+/// The declared members.
+pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
+    name: "merchant",
+    attributes: &[
+        Attribute::always("merchant_id", ValueType::STRING, "The merchant's id (`mer_...`)."),
+        Attribute::always("name", ValueType::STRING, "Its name."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of its account."),
+        Attribute::always("time_zone", ValueType::STRING, "In which its days begin."),
+        Attribute::always("settlement_delay_seconds", ValueType::INTEGER, "How long captured money is held."),
+        Attribute::nullable(
+            "support_email",
+            ValueType::EMAIL,
+            "The address that stands for the operator in its activity.",
+        ),
+        Attribute::always("suspended", ValueType::BOOLEAN, "Whether its calls that change something are refused."),
+        Attribute::always("balance_open", ValueType::BOOLEAN, "Whether it has a balance."),
+        Attribute::always(
+            "payment_methods",
+            ValueType::ARRAY,
+            "How each method is carried out: `payment_method`, `acquirer`, `enabled`, `authorizes_without_capture`, `fee_basis_points`, `fee_fixed`.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was created."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct MerchantShape {
+    merchant_id: String,
+    name: String,
+    currency: String,
+    time_zone: String,
+    settlement_delay_seconds: u64,
+    support_email: Option<String>,
+    suspended: bool,
+    balance_open: bool,
+    payment_methods: Vec<MethodShape>,
+    created_at: u64,
+}
+
+#[derive(Serialize)]
+struct MethodShape {
+    payment_method: &'static str,
+    acquirer: &'static str,
+    enabled: bool,
+    authorizes_without_capture: bool,
+    fee_basis_points: u16,
+    fee_fixed: u64,
+}
+
+impl MerchantShape {
+    /// The object for the reader's merchant.
+    pub(in crate::endpoints) fn read(reader: &Reader<'_>) -> Result<MerchantShape, ApiError> {
+        let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
+        let mut payment_methods = Vec::new();
+        for method in PaymentMethod::ALL {
+            payment_methods.extend(MethodShape::read(reader, method)?);
+        }
+        Ok(MerchantShape {
+            merchant_id: reader.merchant_id.to_string(),
+            name: profile.name.as_str().to_owned(),
+            currency: profile.currency.to_string(),
+            time_zone: profile.time_zone.as_str().to_owned(),
+            settlement_delay_seconds: profile.settlement_delay_seconds,
+            support_email: profile.support_email.map(|email| email.as_str().to_owned()),
+            suspended: profile.suspended,
+            balance_open: reader.get::<Balances>(Single)?.is_some(),
+            payment_methods,
+            created_at: profile.created_at.unix_seconds(),
+        })
+    }
+}
+
+impl MethodShape {
+    fn read(reader: &Reader<'_>, method: PaymentMethod) -> Result<Option<MethodShape>, ApiError> {
+        Ok(reader.get::<Integrations>(method)?.map(|integration| MethodShape {
+            payment_method: method.name(),
+            acquirer: integration.acquirer.name(),
+            enabled: integration.enabled,
+            authorizes_without_capture: integration.authorizes_without_capture,
+            fee_basis_points: integration.fee.basis_points,
+            fee_fixed: integration.fee.fixed_minor,
+        }))
+    }
+}

@@ -1,0 +1,189 @@
+//! A payment on the wire: contract, section 9.
+
+use serde::Serialize;
+use till_domain::card::CardFacts;
+use till_domain::payment::{Payment, PaymentAction};
+use till_domain::session::Instrument;
+use till_domain::time::Millis;
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
+    name: "payment",
+    attributes: &[
+        Attribute::always("payment_id", ValueType::STRING, "The payment's id (`pay_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
+        Attribute::always("payment_session_id", ValueType::STRING, "The session that it was made from."),
+        Attribute::always(
+            "status",
+            ValueType::STRING,
+            "PENDING, AUTHORIZED, SUCCESSFUL, FAILED, EXPIRED, VOIDED, REVERSED, PARTIALLY_REFUNDED, REFUNDED or DISPUTED.",
+        ),
+        Attribute::always("amount", ValueType::INTEGER, "How much was asked for, in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "How it is paid."),
+        Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
+        Attribute::always(
+            "capture",
+            ValueType::words(&["automatic", "manual"]),
+            "Whether it is captured on authorization.",
+        ),
+        Attribute::always("amount_captured", ValueType::INTEGER, "How much was captured, in minor units."),
+        Attribute::always("amount_refunded", ValueType::INTEGER, "How much was refunded, in minor units."),
+        Attribute::always("return_url", ValueType::URL, "Where the customer is sent afterwards."),
+        Attribute::nullable("customer_id", ValueType::STRING, "The customer (`ctc_...`)."),
+        Attribute::nullable(
+            "customer_email",
+            ValueType::EMAIL,
+            "The address given with the payment, else the customer's.",
+        ),
+        Attribute::nullable(
+            "customer_mobile",
+            ValueType::PHONE,
+            "The number given with the payment, else the customer's.",
+        ),
+        Attribute::nullable(
+            "customer_name",
+            ValueType::STRING,
+            "The name given with the payment, else the customer's.",
+        ),
+        Attribute::nullable(
+            "card",
+            ValueType::OBJECT,
+            "The card: `card_id` (of a saved card, else null), `scheme`, `first_digits`, `last_digits`, `expiration_date`.",
+        ),
+        Attribute::nullable(
+            "interest_bearer",
+            ValueType::words(&["customer", "merchant"]),
+            "Of instalments: who pays the interest.",
+        ),
+        Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
+        Attribute::nullable("failure_message", ValueType::STRING, "Why it failed, for a person."),
+        Attribute::always("fees", ValueType::ARRAY, "The fees: `type`, `amount` in minor units, `currency`."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was initiated."),
+        Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "When it was authorized."),
+        Attribute::nullable("captured_at", ValueType::TIMESTAMP, "When it was captured."),
+        Attribute::nullable(
+            "expires_at",
+            ValueType::TIMESTAMP,
+            "When the authorization lapses, while it is not captured.",
+        ),
+        Attribute::always("capturable", ValueType::BOOLEAN, "Whether it can be captured now."),
+        Attribute::always("voidable", ValueType::BOOLEAN, "Whether it can be voided now."),
+        Attribute::always("reversible", ValueType::BOOLEAN, "Whether it can be reversed now."),
+        Attribute::always("refundable", ValueType::BOOLEAN, "Whether it can be refunded now."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct PaymentShape<'a> {
+    payment_id: String,
+    external_id: Option<&'a str>,
+    payment_session_id: String,
+    status: &'static str,
+    amount: u64,
+    currency: &'a str,
+    payment_method: &'static str,
+    payment_method_display_name: String,
+    capture: &'static str,
+    amount_captured: u64,
+    amount_refunded: u64,
+    return_url: &'a str,
+    customer_id: Option<String>,
+    customer_email: Option<&'a str>,
+    customer_mobile: Option<&'a str>,
+    customer_name: Option<&'a str>,
+    card: Option<CardShape<'a>>,
+    interest_bearer: Option<&'static str>,
+    failure_code: Option<&'a str>,
+    failure_message: Option<&'a str>,
+    fees: Vec<FeeShape<'a>>,
+    created_at: u64,
+    authorized_at: Option<u64>,
+    captured_at: Option<u64>,
+    expires_at: Option<u64>,
+    capturable: bool,
+    voidable: bool,
+    reversible: bool,
+    refundable: bool,
+}
+
+#[derive(Serialize)]
+struct CardShape<'a> {
+    card_id: Option<String>,
+    scheme: &'static str,
+    first_digits: &'a str,
+    last_digits: &'a str,
+    expiration_date: String,
+}
+
+#[derive(Serialize)]
+struct FeeShape<'a> {
+    r#type: &'static str,
+    amount: u64,
+    currency: &'a str,
+}
+
+impl<'a> PaymentShape<'a> {
+    /// The object for a payment as it is at `now`.
+    pub(in crate::endpoints) fn new(payment: &'a Payment, now: Millis) -> PaymentShape<'a> {
+        let authorization = payment.authorization.as_ref();
+        let allows = |action| payment.allows(action, now);
+        let lapses_at = authorization.and_then(|authorization| authorization.lapses_at);
+        PaymentShape {
+            payment_id: payment.id.to_string(),
+            external_id: payment.external_id.as_ref().map(|external_id| external_id.as_str()),
+            payment_session_id: payment.session_id.to_string(),
+            status: payment.status.name(),
+            amount: payment.money.amount.get(),
+            currency: payment.money.currency.code(),
+            payment_method: payment.instrument.method().name(),
+            payment_method_display_name: payment.instrument.display_name(),
+            capture: payment.capture_mode.name(),
+            amount_captured: payment.capture.map_or(0, |capture| capture.amount_minor),
+            amount_refunded: payment.refunded_minor,
+            return_url: payment.return_url.as_str(),
+            customer_id: payment.customer_id.map(|id| id.to_string()),
+            customer_email: payment.contact.email.as_ref().map(|email| email.as_str()),
+            customer_mobile: payment.contact.mobile.as_ref().map(|mobile| mobile.as_str()),
+            customer_name: payment.contact.name.as_ref().map(|name| name.as_str()),
+            card: payment.instrument.card().map(|card| CardShape::new(&payment.instrument, card)),
+            interest_bearer: payment.instrument.interest_bearer().map(|bearer| bearer.name()),
+            failure_code: payment.failure.as_ref().map(|failure| failure.code.as_str()),
+            failure_message: payment.failure.as_ref().map(|failure| failure.message.as_str()),
+            fees: fees(payment),
+            created_at: payment.created_at.unix_seconds(),
+            authorized_at: authorization.map(|authorization| authorization.at.unix_seconds()),
+            captured_at: payment.capture.map(|capture| capture.at.unix_seconds()),
+            expires_at: lapses_at.filter(|_| allows(PaymentAction::Capture)).map(|at| at.unix_seconds()),
+            capturable: allows(PaymentAction::Capture),
+            voidable: allows(PaymentAction::Void),
+            reversible: allows(PaymentAction::Reverse),
+            refundable: allows(PaymentAction::Refund),
+        }
+    }
+}
+
+impl<'a> CardShape<'a> {
+    fn new(instrument: &Instrument, card: &'a CardFacts) -> CardShape<'a> {
+        let card_id = match instrument {
+            Instrument::SavedCard { card_id, owner: _, card: _ } => Some(card_id.to_string()),
+            Instrument::Token { .. } | Instrument::UnnamedCard | Instrument::Installment { .. } => None,
+        };
+        CardShape {
+            card_id,
+            scheme: card.scheme.name(),
+            first_digits: &card.first_digits,
+            last_digits: &card.last_digits,
+            expiration_date: format!("{:02}/{:02}", card.expiry.month, card.expiry.year % 100),
+        }
+    }
+}
+
+fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
+    let fee = payment.capture.map(|capture| capture.fee_minor).filter(|fee| *fee > 0);
+    let currency = payment.money.currency.code();
+    fee.into_iter().map(|amount| FeeShape { r#type: "PAYMENT_FEE", amount, currency }).collect()
+}

@@ -1,0 +1,123 @@
+//! What the operator's tools see of the running program.
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use metrics::{counter, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+use crate::protocol::dispatch::Observe;
+use crate::service::Shared;
+
+/// How often the histograms' raw samples are folded in; without it they would pile up between scrapes.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
+const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+/// The program's counters and whether it takes calls.
+pub struct Observation {
+    counters: PrometheusHandle,
+    not_ready: Mutex<Option<String>>,
+}
+
+impl Observation {
+    /// Starts counting for the whole process. Not ready until [`Observation::set_ready`].
+    ///
+    /// # Errors
+    /// When counting was started before in this process.
+    pub fn start() -> anyhow::Result<Observation> {
+        let seconds = Matcher::Suffix("_seconds".to_owned());
+        let builder = PrometheusBuilder::new().set_buckets_for_metric(seconds, &SECONDS_BUCKETS)?;
+        let counters = builder.install_recorder().context("failed to start counting")?;
+        let upkeep = counters.clone();
+        thread::Builder::new().name("till-upkeep".to_owned()).spawn(move || {
+            loop {
+                thread::sleep(UPKEEP_INTERVAL);
+                upkeep.run_upkeep();
+            }
+        })?;
+        Ok(Observation { counters, not_ready: Mutex::new(Some("starting".to_owned())) })
+    }
+
+    /// Calls are taken from now on.
+    pub fn set_ready(&self) {
+        self.set(None);
+    }
+
+    /// Calls cannot be taken for now.
+    pub fn set_not_ready(&self, reason: &str) {
+        self.set(Some(reason.to_owned()));
+    }
+
+    fn set(&self, not_ready: Option<String>) {
+        *self.not_ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = not_ready;
+    }
+}
+
+/// The program's counters with those of the engine below.
+pub struct EngineObservation {
+    observation: Arc<Observation>,
+    service: Shared,
+}
+
+impl EngineObservation {
+    /// Observes the engine of `service` beside everything else.
+    #[must_use]
+    pub fn new(observation: Arc<Observation>, service: Shared) -> EngineObservation {
+        EngineObservation { observation, service }
+    }
+
+    /// Brings the exported numbers up to those of the engine.
+    fn take_over(&self) {
+        let stats = self.service.engine.commit_stats();
+        counter!("till_commit_groups_total").absolute(stats.groups());
+        counter!("till_commit_batches_total", "verdict" => "committed").absolute(stats.committed());
+        counter!("till_commit_batches_total", "verdict" => "fenced").absolute(stats.fenced());
+        counter!("till_commit_batches_total", "verdict" => "stale").absolute(stats.stale());
+        counter!("till_commit_batches_total", "verdict" => "unavailable").absolute(stats.unavailable());
+        counter!("till_commit_batches_total", "verdict" => "ambiguous").absolute(stats.ambiguous());
+        counter!("till_commit_microseconds_total").absolute(stats.append_micros().sum());
+        let gauges = [
+            ("till_commit_queued", as_gauge(stats.queued())),
+            ("till_commit_queued_bytes", as_gauge(stats.queued_bytes())),
+            ("till_commit_last_group_batches", as_gauge(stats.last_group_batches())),
+            ("till_commit_last_group_microseconds", as_gauge(stats.last_append_micros())),
+            ("till_live_actors", as_gauge(self.service.engine.live_actors() as u64)),
+            ("till_requests_in_flight", as_gauge(self.service.engine.in_flight() as u64)),
+            ("till_acquirer_calls_running", as_gauge(self.service.engine.running_effects() as u64)),
+        ];
+        for (name, value) in gauges {
+            gauge!(name).set(value);
+        }
+    }
+}
+
+/// A count as Prometheus holds it. Exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "a gauge is a double by its format")]
+fn as_gauge(count: u64) -> f64 {
+    count as f64
+}
+
+impl Observe for EngineObservation {
+    fn metrics(&self) -> String {
+        self.take_over();
+        self.observation.metrics()
+    }
+
+    fn not_ready(&self) -> Option<String> {
+        self.observation.not_ready()
+    }
+}
+
+impl Observe for Observation {
+    fn metrics(&self) -> String {
+        self.counters.render()
+    }
+
+    fn not_ready(&self) -> Option<String> {
+        self.not_ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,81 @@
+//! The codes that clients branch on.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident = $name:literal, $docs:literal;)*) => {
+        /// The name of one way in which a call can fail. Renaming one breaks the API.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $(#[doc = $docs] $variant,)*
+        }
+
+        impl Code {
+            /// Every code there is.
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// The name on the wire.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// When it occurs, for a person.
+            #[must_use]
+            pub const fn docs(self) -> &'static str {
+                match self { $(Code::$variant => $docs,)* }
+            }
+
+            /// The code of that name, as the rooms below name it.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Code> {
+                match name { $($name => Some(Code::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidArguments = "INVALID_ARGUMENTS", "An argument is missing, unknown or of the wrong form, or the body is not acceptable JSON. The details list every fault.";
+    Unauthorized = "UNAUTHORIZED", "The API key is missing, malformed, unknown, expired or revoked.";
+    BadVersion = "BAD_VERSION", "The API version that was asked for does not exist, or two different ones were asked for.";
+    NotFound = "NOT_FOUND", "What the call names does not exist, or not for this merchant.";
+    Conflict = "CONFLICT", "The call contradicts what is already there.";
+    NotSupported = "NOT_SUPPORTED", "The payment method does not support what was asked for.";
+    CustomerRequired = "CUSTOMER_REQUIRED", "A saved card is used and no customer is given.";
+    CustomerMismatch = "CUSTOMER_MISMATCH", "The customer that is given is not the owner of the card.";
+    TokenAlreadyUsed = "TOKEN_ALREADY_USED", "A single-use token was used before.";
+    NotReady = "NOT_READY", "What was asked for is not available yet; ask again.";
+    InvalidState = "INVALID_STATE", "The object's status does not permit this.";
+    IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used before with another body.";
+    NotRefundable = "NOT_REFUNDABLE", "The payment cannot be refunded.";
+    AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what remains. The details say how much does.";
+    InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
+    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended; calls that change something are refused.";
+    UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
+    MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
+    BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB.";
+    UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
+    RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header says when to go on.";
+    UnhandledError = "UNHANDLED_ERROR", "The server failed unexpectedly. The X-Request-Id header names the occurrence.";
+    Unavailable = "UNAVAILABLE", "The server cannot do this now. The details say whether it was not done or whether that is unknown; ask again with the same Idempotency-Key.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_code_is_found_by_its_name_and_by_no_other() {
+        for code in Code::ALL {
+            assert_eq!(Code::from_name(code.name()), Some(*code));
+        }
+        assert_eq!(Code::from_name("not_found"), None);
+    }
+}

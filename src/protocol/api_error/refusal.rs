@@ -1,0 +1,167 @@
+//! A call that did not succeed, before it has a shape on the wire.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+
+use super::Code;
+use crate::protocol::fault::{Fault, FaultKind};
+use crate::protocol::json::Malformed;
+
+/// Why a call did not succeed: what the caller is told, and nothing else. What the operator is told goes to
+/// the log beside it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiError {
+    code: Code,
+    message: Cow<'static, str>,
+    details: Option<Value>,
+    retry_after_seconds: Option<u32>,
+    allow: Option<&'static str>,
+    stale_version: bool,
+}
+
+/// What is known of a call that the server could not complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was changed; the call may be made again as it is.
+    NotDone,
+    /// It may have been done; asking again with the same Idempotency-Key tells.
+    Unknown,
+}
+
+impl Outcome {
+    const fn name(self) -> &'static str {
+        match self {
+            Outcome::NotDone => "not_done",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
+
+impl ApiError {
+    /// A refusal with a message for a person. The message must not repeat a secret.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> ApiError {
+        ApiError {
+            code,
+            message: message.into(),
+            details: None,
+            retry_after_seconds: None,
+            allow: None,
+            stale_version: false,
+        }
+    }
+
+    /// Adds what a program needs to go on.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> ApiError {
+        self.details = Some(details);
+        self
+    }
+
+    /// `INVALID_ARGUMENTS` with its faults.
+    #[must_use]
+    pub fn invalid_arguments(faults: &[Fault]) -> ApiError {
+        let summary = match faults {
+            [] => "The body is not acceptable.".to_owned(),
+            [fault] => format!("{}: {}.", fault.argument(), fault.message().trim_end_matches('.')),
+            [first, rest @ ..] => {
+                format!("{}: {}; and {} more.", first.argument(), first.message().trim_end_matches('.'), rest.len())
+            }
+        };
+        let mut error = ApiError::new(Code::InvalidArguments, summary);
+        error.stale_version = faults.iter().any(|fault| matches!(fault.kind(), FaultKind::VersionMismatch { .. }));
+        error.with_details(faults.iter().map(Fault::to_json).collect())
+    }
+
+    /// `INVALID_ARGUMENTS` for a body in which no argument could be read.
+    #[must_use]
+    pub fn malformed(cause: &Malformed) -> ApiError {
+        let mut message = cause.to_string();
+        message[..1].make_ascii_uppercase();
+        message.push('.');
+        ApiError::new(Code::InvalidArguments, message).with_details(json!([]))
+    }
+
+    /// `UNAUTHORIZED`, the same for an unknown and a revoked key.
+    #[must_use]
+    pub fn unauthorized() -> ApiError {
+        ApiError::new(Code::Unauthorized, "The API key is not valid.")
+    }
+
+    /// `RATE_LIMITED`: nothing was done.
+    #[must_use]
+    pub fn rate_limited(retry_after_seconds: u32) -> ApiError {
+        ApiError::new(Code::RateLimited, "Too many calls; slow down.").retry_after(retry_after_seconds)
+    }
+
+    /// `UNAVAILABLE`: the server cannot do this now, and says what is known about whether it did.
+    #[must_use]
+    pub fn unavailable(outcome: Outcome, retry_after_seconds: u32) -> ApiError {
+        let message = match outcome {
+            Outcome::NotDone => "The server cannot do this now; nothing was changed. Try again.",
+            Outcome::Unknown => {
+                "The server cannot tell whether this was done. Ask again with the same Idempotency-Key."
+            }
+        };
+        let error = ApiError::new(Code::Unavailable, message).retry_after(retry_after_seconds);
+        error.with_details(json!({ "outcome": outcome.name() }))
+    }
+
+    /// `UNHANDLED_ERROR`: a bug or a broken part. Says nothing of the inside.
+    #[must_use]
+    pub fn unhandled() -> ApiError {
+        ApiError::new(
+            Code::UnhandledError,
+            "The server failed unexpectedly. The X-Request-Id header names this occurrence.",
+        )
+    }
+
+    /// `METHOD_NOT_ALLOWED`, naming those that are.
+    #[must_use]
+    pub fn method_not_allowed(allow: &'static str) -> ApiError {
+        let message = format!("This path does not take this method. Allowed: {allow}.");
+        ApiError { allow: Some(allow), ..ApiError::new(Code::MethodNotAllowed, message) }
+    }
+
+    fn retry_after(mut self, seconds: u32) -> ApiError {
+        self.retry_after_seconds = Some(seconds);
+        self
+    }
+
+    /// The code clients branch on.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.code
+    }
+
+    /// The message for a person.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// What a program needs to go on.
+    #[must_use]
+    pub fn details(&self) -> Option<&Value> {
+        self.details.as_ref()
+    }
+
+    /// When to try again, in seconds.
+    #[must_use]
+    pub fn retry_after_seconds(&self) -> Option<u32> {
+        self.retry_after_seconds
+    }
+
+    /// The methods that the path takes, when that was the matter.
+    #[must_use]
+    pub fn allow(&self) -> Option<&'static str> {
+        self.allow
+    }
+
+    /// Whether a version that is no longer current is among the causes.
+    #[must_use]
+    pub fn is_stale_version(&self) -> bool {
+        self.stale_version
+    }
+}

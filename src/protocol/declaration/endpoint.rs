@@ -1,0 +1,140 @@
+//! One endpoint.
+
+use super::{Argument, Returns};
+use crate::protocol::api_error::Code;
+
+/// The declaration of an endpoint. There is one for each, a `static`, and everything that must know the
+/// endpoint reads it there.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration {
+    /// The last segment of the path, in kebab-case.
+    pub name: &'static str,
+    /// The first segment of the path: which interface it belongs to.
+    pub package: Package,
+    /// The subject it belongs to, by which documents order endpoints.
+    pub group: &'static str,
+    /// What it does, in one sentence.
+    pub summary: &'static str,
+    /// More about it, in Markdown; may be empty.
+    pub docs: &'static str,
+    /// What it takes, in the order in which faults are reported.
+    pub arguments: &'static [Argument],
+    /// What it answers.
+    pub returns: Returns,
+    /// The codes that are its own, beside those of every endpoint.
+    pub errors: &'static [DeclaredError],
+    /// How it is called.
+    pub flags: Flags,
+}
+
+impl Declaration {
+    /// Where in the declaration an argument stands.
+    #[must_use]
+    pub fn position(&self, argument: &str) -> Option<usize> {
+        self.arguments.iter().position(|known| known.name == argument)
+    }
+}
+
+/// A code that an endpoint may answer, and when.
+#[derive(Debug, Clone, Copy)]
+pub struct DeclaredError {
+    /// The code.
+    pub code: Code,
+    /// The condition, in Markdown.
+    pub docs: &'static str,
+}
+
+impl DeclaredError {
+    /// Says when an endpoint answers `code`.
+    #[must_use]
+    pub const fn when(code: Code, docs: &'static str) -> DeclaredError {
+        DeclaredError { code, docs }
+    }
+}
+
+/// One of the three interfaces, each under its own first path segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Package {
+    /// The merchants' interface.
+    Merchants,
+    /// The interface of the customers' devices.
+    Sdk,
+    /// The operator's interface.
+    Admin,
+}
+
+impl Package {
+    /// Every interface.
+    pub const ALL: &'static [Package] = &[Package::Merchants, Package::Sdk, Package::Admin];
+
+    /// The first segment of its paths.
+    #[must_use]
+    pub const fn segment(self) -> &'static str {
+        match self {
+            Package::Merchants => "merchants",
+            Package::Sdk => "sdk",
+            Package::Admin => "admin",
+        }
+    }
+
+    /// Its name in documents.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Package::Merchants => "Till",
+            Package::Sdk => "Till SDK",
+            Package::Admin => "Till Admin",
+        }
+    }
+
+    /// What it is for, in Markdown.
+    #[must_use]
+    pub const fn docs(self) -> &'static str {
+        match self {
+            Package::Merchants => {
+                "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token."
+            }
+            Package::Sdk => "What a customer's device calls on behalf of an installation. Takes no key.",
+            Package::Admin => "What the operator calls. Send the admin token as a bearer token.",
+        }
+    }
+
+    /// The interface under that path segment.
+    #[must_use]
+    pub fn from_segment(segment: &str) -> Option<Package> {
+        Package::ALL.iter().copied().find(|package| package.segment() == segment)
+    }
+}
+
+/// How an endpoint is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flags {
+    /// Whether it changes anything that lasts.
+    pub changes_something: bool,
+    /// Whether the caller must show a key.
+    pub needs_key: bool,
+    /// Whether an `Idempotency-Key` is honoured.
+    pub takes_idempotency_key: bool,
+    /// Whether its body holds card data, which is wiped from memory after the call.
+    pub carries_card_data: bool,
+}
+
+impl Flags {
+    /// Reads, and needs a key.
+    pub const QUERY: Flags =
+        Flags { changes_something: false, needs_key: true, takes_idempotency_key: false, carries_card_data: false };
+
+    /// Changes something, needs a key and honours an `Idempotency-Key`.
+    pub const COMMAND: Flags = Flags { changes_something: true, takes_idempotency_key: true, ..Flags::QUERY };
+
+    /// Reads, open to all.
+    pub const OPEN_QUERY: Flags = Flags { needs_key: false, ..Flags::QUERY };
+
+    /// Changes something and honours an `Idempotency-Key`, open to all.
+    pub const OPEN_COMMAND: Flags = Flags { needs_key: false, ..Flags::COMMAND };
+
+    /// Takes card data from a device: open to all, and no `Idempotency-Key`, since its stored fingerprint
+    /// could be searched for the number.
+    pub const CARD_INTAKE: Flags =
+        Flags { carries_card_data: true, takes_idempotency_key: false, ..Flags::OPEN_COMMAND };
+}

@@ -1,0 +1,229 @@
+//! The package document: the interface described to machines.
+//!
+//! Types stay base types with the narrowing beside them in `hints`, and requiredness is given both as a
+//! member and as a flag, so that clients of every draft of the format read it.
+//!
+//! Source: webfunction.org/package, webfunction.org/versioning, webfunction.org/error.
+
+use serde_json::{Map, Value, json};
+
+use super::{Argument, Attribute, Declaration, JsonType, ObjectType, Package, ValueType};
+use crate::protocol::api_error::Code;
+use crate::protocol::version::ApiVersion;
+
+/// The codes that any endpoint may answer.
+const COMMON_CODES: &[Code] = &[
+    Code::InvalidArguments,
+    Code::BadVersion,
+    Code::UnknownEndpoint,
+    Code::MethodNotAllowed,
+    Code::UnsupportedMediaType,
+    Code::BodyTooLarge,
+    Code::RateLimited,
+    Code::UnhandledError,
+    Code::Unavailable,
+];
+
+/// Describes one interface at `base_url` in `version`.
+#[must_use]
+pub fn package_document<'a>(
+    package: Package,
+    base_url: &str,
+    version: ApiVersion,
+    declarations: impl IntoIterator<Item = &'a Declaration>,
+) -> Value {
+    let declarations: Vec<&Declaration> = declarations.into_iter().collect();
+    json!({
+        "base_url": base_url,
+        "name": package.title(),
+        "docs": package.docs(),
+        "version": version.name(),
+        "versions": ApiVersion::names(),
+        "flags": ["versioned"],
+        "endpoints": declarations.iter().map(|declaration| endpoint(declaration)).collect::<Vec<_>>(),
+        "objects": objects(&declarations),
+        "errors": COMMON_CODES.iter().map(|code| error(*code, code.docs())).collect::<Vec<_>>(),
+    })
+}
+
+fn endpoint(declaration: &Declaration) -> Value {
+    json!({
+        "name": declaration.name,
+        "group": declaration.group,
+        "docs": docs(declaration),
+        "returns": type_names(declaration.returns.json()),
+        "flags": endpoint_flags(declaration),
+        "arguments": declaration.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "attributes": declaration.returns.attributes().iter().map(attribute).collect::<Vec<_>>(),
+        "errors": endpoint_errors(declaration),
+    })
+}
+
+fn docs(declaration: &Declaration) -> String {
+    match declaration.docs {
+        "" => declaration.summary.to_owned(),
+        docs => format!("{}\n\n{docs}", declaration.summary),
+    }
+}
+
+fn endpoint_flags(declaration: &Declaration) -> Vec<&'static str> {
+    let mut flags = vec!["error_triple"];
+    if declaration.flags.needs_key {
+        flags.push("bearer_auth");
+    }
+    if declaration.returns.is_page() {
+        flags.push("paginated");
+    }
+    flags
+}
+
+/// The endpoint's own codes, and those that its way of being called brings along.
+fn endpoint_errors(declaration: &Declaration) -> Vec<Value> {
+    let own = declaration.errors.iter().map(|declared| error(declared.code, declared.docs));
+    let key = declaration.flags.needs_key.then_some(Code::Unauthorized);
+    let reused = declaration.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused);
+    own.chain(key.into_iter().chain(reused).map(|code| error(code, code.docs()))).collect()
+}
+
+fn error(code: Code, docs: &str) -> Value {
+    json!({ "code": code.name(), "docs": docs })
+}
+
+fn argument(argument: &Argument) -> Value {
+    let mut members = typed(argument.name, &argument.value_type, argument.docs);
+    members.insert("required".to_owned(), argument.required.into());
+    let flags: &[&str] = if argument.required { &["required"] } else { &[] };
+    members.insert("flags".to_owned(), flags.into());
+    if !argument.value_type.choices.is_empty() {
+        members.insert("choices".to_owned(), argument.value_type.choices.into());
+    }
+    Value::Object(members)
+}
+
+fn attribute(attribute: &Attribute) -> Value {
+    let mut members = typed(attribute.name, &attribute.value_type, attribute.docs);
+    members.insert("nullable".to_owned(), attribute.nullable.into());
+    let flags: &[&str] = if attribute.nullable { &["nullable"] } else { &[] };
+    members.insert("flags".to_owned(), flags.into());
+    if !attribute.value_type.choices.is_empty() {
+        members.insert("values".to_owned(), attribute.value_type.choices.into());
+    }
+    Value::Object(members)
+}
+
+fn typed(name: &str, value_type: &ValueType, docs: &str) -> Map<String, Value> {
+    let names = type_names(value_type.json);
+    let json_type = if let [only] = names.as_slice() { Value::from(*only) } else { Value::from(names) };
+    let hints: Vec<&str> = value_type.hint.into_iter().collect();
+    let members = [("name", name.into()), ("type", json_type), ("hints", hints.into()), ("docs", docs.into())];
+    members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+}
+
+fn type_names(types: &[JsonType]) -> Vec<&'static str> {
+    types.iter().map(|json_type| json_type.name()).collect()
+}
+
+/// The named objects of all answers, each once, by name.
+fn objects(declarations: &[&Declaration]) -> Vec<Value> {
+    let mut objects: Vec<&ObjectType> =
+        declarations.iter().filter_map(|declaration| declaration.returns.object()).collect();
+    objects.sort_by_key(|object| object.name);
+    objects.dedup_by_key(|object| object.name);
+    let describe = |object: &&ObjectType| json!({ "name": object.name, "attributes": object.attributes.iter().map(attribute).collect::<Vec<_>>() });
+    objects.iter().map(describe).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::declaration::{DeclaredError, Flags, PAGE_ARGUMENTS, Returns};
+
+    static PAYMENT: ObjectType = ObjectType {
+        name: "payment",
+        attributes: &[
+            Attribute::always("payment_id", ValueType::STRING, "The id."),
+            Attribute::nullable("status", ValueType::words(&["PENDING"]), "Where it stands."),
+        ],
+    };
+
+    static INITIATE: Declaration = Declaration {
+        name: "initiate-payment-flow",
+        package: Package::Merchants,
+        group: "payments",
+        summary: "Creates a payment.",
+        docs: "More.",
+        arguments: &[
+            Argument::required("amount", ValueType::AMOUNT, "How much."),
+            Argument::optional("save_card", ValueType::words(&["ADD", "DEFAULT"]), "Whether to keep the card."),
+        ],
+        returns: Returns::String,
+        errors: &[DeclaredError::when(Code::Conflict, "The session differs.")],
+        flags: Flags::COMMAND,
+    };
+
+    static LIST: Declaration = Declaration {
+        name: "list-payments",
+        arguments: &PAGE_ARGUMENTS,
+        returns: Returns::Page(&PAYMENT),
+        errors: &[],
+        flags: Flags::QUERY,
+        docs: "",
+        ..INITIATE
+    };
+
+    static FIND: Declaration = Declaration {
+        name: "find-payment",
+        arguments: &[],
+        returns: Returns::Object(&PAYMENT),
+        errors: &[],
+        flags: Flags::QUERY,
+        docs: "",
+        ..INITIATE
+    };
+
+    fn document() -> Value {
+        package_document(
+            Package::Merchants,
+            "http://till.test/merchants",
+            ApiVersion::NEWEST,
+            [&INITIATE, &LIST, &FIND],
+        )
+    }
+
+    #[test]
+    fn the_package_names_itself_its_versions_and_its_common_errors() {
+        let document = document();
+        assert_eq!(document["base_url"], "http://till.test/merchants");
+        assert_eq!(document["flags"], json!(["versioned"]));
+        assert_eq!((&document["version"], &document["versions"]), (&json!("2025-04-01"), &json!(["2025-04-01"])));
+        assert_eq!(document["errors"][0]["code"], "INVALID_ARGUMENTS");
+    }
+
+    #[test]
+    fn an_endpoint_shows_what_it_takes_answers_and_refuses() {
+        let endpoint = &document()["endpoints"][0];
+        assert_eq!(endpoint["docs"], "Creates a payment.\n\nMore.");
+        assert_eq!(endpoint["returns"], json!(["string"]));
+        assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth"]));
+        let amount = json!({"name": "amount", "type": ["string", "number"], "hints": [], "docs": "How much.", "required": true, "flags": ["required"]});
+        assert_eq!(endpoint["arguments"][0], amount);
+        assert_eq!(endpoint["arguments"][1]["choices"], json!(["ADD", "DEFAULT"]));
+        assert_eq!(
+            (&endpoint["arguments"][1]["type"], &endpoint["arguments"][1]["required"]),
+            (&json!("string"), &json!(false))
+        );
+        let codes: Vec<_> = (0..3).map(|index| endpoint["errors"][index]["code"].clone()).collect();
+        assert_eq!(codes, ["CONFLICT", "UNAUTHORIZED", "IDEMPOTENCY_KEY_REUSED"]);
+    }
+
+    #[test]
+    fn a_list_is_paginated_and_its_entries_are_described_once() {
+        let document = document();
+        let endpoint = &document["endpoints"][1];
+        assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth", "paginated"]));
+        assert_eq!(endpoint["attributes"][1]["name"], "page");
+        assert_eq!(document["objects"][0]["name"], "payment");
+        assert_eq!(document["objects"][0]["attributes"][1]["values"], json!(["PENDING"]));
+        assert_eq!(document["objects"].as_array().map(Vec::len), Some(1));
+    }
+}

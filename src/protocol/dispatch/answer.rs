@@ -1,0 +1,124 @@
+//! An outcome becomes a response.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{self, HeaderMap};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+
+use super::cross_origin;
+use super::encoding;
+use super::request_id::RequestId;
+use crate::protocol::api_error::{ApiError, Code, Form};
+use crate::protocol::version::ApiVersion;
+
+/// What every JSON answer is.
+const JSON: &str = "application/json";
+
+/// What an outcome is, before the headers that every response carries.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// A successful call's JSON.
+    Json {
+        /// The text.
+        json: String,
+        /// Whether it is an earlier call's.
+        replayed: bool,
+    },
+    /// Text for the operator's tools.
+    Text {
+        /// The text.
+        text: String,
+        /// Its media type.
+        media_type: &'static str,
+    },
+    /// The answer to a browser's question before a call.
+    Preflight {
+        /// Whether it may make the call.
+        allowed: bool,
+    },
+}
+
+/// What the response needs to know of the request.
+pub(super) struct Addressee<'r> {
+    pub(super) headers: &'r HeaderMap,
+    pub(super) request_id: &'r RequestId,
+    pub(super) version: ApiVersion,
+    pub(super) may_read_cross_origin: bool,
+}
+
+impl Addressee<'_> {
+    /// The response for an outcome.
+    pub(super) fn respond(&self, outcome: Result<Answer, ApiError>) -> HttpResponse {
+        match outcome {
+            Ok(Answer::Json { json, replayed }) => self.json(json, replayed),
+            Ok(Answer::Text { text, media_type }) => {
+                self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
+            }
+            Ok(Answer::Preflight { allowed }) => self.preflight(allowed),
+            Err(error) => self.refusal(&error),
+        }
+    }
+
+    fn json(&self, json: String, replayed: bool) -> HttpResponse {
+        let mut response = self.start(StatusCode::OK);
+        if replayed {
+            response.insert_header(("Idempotent-Replayed", "true"));
+        }
+        self.finish(response, JSON, json)
+    }
+
+    fn refusal(&self, error: &ApiError) -> HttpResponse {
+        let form = Form::from_accept(&self.accept());
+        let rendered = form.render(error);
+        let mut response = self.start(rendered.status);
+        if let Some(seconds) = error.retry_after_seconds() {
+            response.insert_header((header::RETRY_AFTER, seconds.to_string()));
+        }
+        if let Some(methods) = error.allow() {
+            response.insert_header((header::ALLOW, methods));
+        }
+        if rendered.status == StatusCode::UNAUTHORIZED {
+            response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
+        }
+        if error.code() == Code::BodyTooLarge {
+            response.force_close(); // The rest of the body is not read.
+        }
+        self.finish(response, rendered.media_type, rendered.body)
+    }
+
+    fn preflight(&self, allowed: bool) -> HttpResponse {
+        let mut response = self.start(StatusCode::NO_CONTENT);
+        response.insert_header((header::VARY, "Origin"));
+        if let Some(origin) = cross_origin::origin(self.headers).filter(|_| allowed) {
+            cross_origin::allow_preflight(&mut response, origin);
+        }
+        response.finish()
+    }
+
+    /// Starts a response with what every one carries.
+    fn start(&self, status: StatusCode) -> HttpResponseBuilder {
+        let mut response = HttpResponse::build(status);
+        response.insert_header(("X-Request-Id", self.request_id.as_str()));
+        response.insert_header(("Api-Version", self.version.name()));
+        response.insert_header((header::CACHE_CONTROL, "no-store"));
+        response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        response
+    }
+
+    fn finish(&self, mut response: HttpResponseBuilder, media_type: &'static str, body: String) -> HttpResponse {
+        response.insert_header((header::CONTENT_TYPE, media_type));
+        response.insert_header((header::VARY, "Accept, Accept-Encoding, Origin"));
+        if let Some(origin) = cross_origin::origin(self.headers).filter(|_| self.may_read_cross_origin) {
+            cross_origin::allow(&mut response, origin);
+        }
+        let (bytes, coding) = encoding::encode(body, self.headers);
+        if let Some(coding) = coding {
+            response.insert_header((header::CONTENT_ENCODING, coding));
+        }
+        response.body(bytes)
+    }
+
+    fn accept(&self) -> String {
+        let values: Vec<&str> = self.headers.get_all(header::ACCEPT).filter_map(|value| value.to_str().ok()).collect();
+        values.join(",")
+    }
+}

@@ -1,0 +1,187 @@
+//! A call as an endpoint receives it, and its answer.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use serde::Serialize;
+
+use super::body::Body;
+use super::cross_origin::CrossOrigin;
+use super::request_id::RequestId;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::fault::Fault;
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Object;
+use crate::protocol::version::ApiVersion;
+
+/// An endpoint: a declaration and what is done when it is called.
+pub trait Function<C>: Send + Sync {
+    /// What it is.
+    fn declaration(&self) -> &'static Declaration;
+
+    /// Does it. The future runs on the worker thread that took the request and must not block it.
+    fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>>;
+}
+
+/// Makes an endpoint of a declaration, what its function needs, and the function.
+///
+/// ```ignore
+/// endpoint(&CAPTURE_PAYMENT, merchants.clone(), capture_payment)
+/// ```
+pub fn endpoint<C, S, F, R>(declaration: &'static Declaration, state: S, function: F) -> Arc<dyn Function<C>>
+where
+    C: 'static,
+    S: Clone + Send + Sync + 'static,
+    F: Fn(S, Call<C>) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<Reply, ApiError>> + 'static,
+{
+    Arc::new(Endpoint { declaration, state, function })
+}
+
+struct Endpoint<S, F> {
+    declaration: &'static Declaration,
+    state: S,
+    function: F,
+}
+
+impl<C, S, F, R> Function<C> for Endpoint<S, F>
+where
+    S: Clone + Send + Sync,
+    F: Fn(S, Call<C>) -> R + Send + Sync,
+    R: Future<Output = Result<Reply, ApiError>> + 'static,
+{
+    fn declaration(&self) -> &'static Declaration {
+        self.declaration
+    }
+
+    fn call(&self, call: Call<C>) -> LocalBoxFuture<'_, Result<Reply, ApiError>> {
+        (self.function)(self.state.clone(), call).boxed_local()
+    }
+}
+
+/// One call that has passed everything that is judged before its arguments.
+pub struct Call<C> {
+    pub(super) declaration: &'static Declaration,
+    pub(super) caller: Option<C>,
+    pub(super) body: Body,
+    pub(super) version: ApiVersion,
+    pub(super) idempotency_key: Result<Option<String>, Fault>,
+    pub(super) request_id: RequestId,
+    pub(super) peer: Option<IpAddr>,
+    pub(super) origin: Option<String>,
+    pub(super) cross_origin: CrossOrigin,
+}
+
+impl<C> Call<C> {
+    /// The arguments, to be read against the declaration. A malformed `Idempotency-Key` counts as a fault
+    /// of theirs.
+    #[must_use]
+    pub fn fields(&self) -> Fields<'_> {
+        Fields::new(self.declaration, self.body.members()).with_header_fault(self.idempotency_key.clone().err())
+    }
+
+    /// The body as it was sent.
+    #[must_use]
+    pub fn body(&self) -> &Object {
+        self.body.members()
+    }
+
+    /// Who calls.
+    ///
+    /// # Panics
+    /// When the endpoint's declaration asks for no key: such an endpoint has no caller to ask for.
+    #[must_use]
+    pub fn caller(&self) -> &C {
+        self.caller.as_ref().expect("the declaration needs a key, so the dispatcher authenticated the caller")
+    }
+
+    /// The version that the request named, else the caller's pinned one, else the newest.
+    #[must_use]
+    pub fn version(&self) -> ApiVersion {
+        self.version
+    }
+
+    /// The key by which the caller may ask again. None when there is none, or the endpoint takes none.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` when it is malformed; [`Fields::finish`] has refused that before.
+    pub fn idempotency_key(&self) -> Result<Option<&str>, ApiError> {
+        match &self.idempotency_key {
+            Ok(key) => Ok(key.as_deref()),
+            Err(fault) => Err(ApiError::invalid_arguments(std::slice::from_ref(fault))),
+        }
+    }
+
+    /// The id that stands in the answer and in every log line.
+    #[must_use]
+    pub fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// The address at the other end of the connection. Headers that name another one are not believed.
+    #[must_use]
+    pub fn peer(&self) -> Option<IpAddr> {
+        self.peer
+    }
+
+    /// The web page's origin, when a browser sent one.
+    #[must_use]
+    pub fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
+    }
+
+    /// Lets the page that made the call read its answer, whichever it will be.
+    pub fn allow_origin(&self) {
+        self.cross_origin.grant();
+    }
+}
+
+/// A successful answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    json: String,
+    replayed: bool,
+}
+
+impl Reply {
+    /// The answer that this value is in JSON.
+    ///
+    /// # Panics
+    /// When the value has no JSON form, such as a map whose keys are not strings: a mistake in its type.
+    #[must_use]
+    pub fn new(value: &(impl Serialize + ?Sized)) -> Reply {
+        Reply::from_json(serde_json::to_string(value).expect("an answer's type has a JSON form"))
+    }
+
+    /// An answer that is JSON text already, such as a stored one.
+    #[must_use]
+    pub fn from_json(json: String) -> Reply {
+        Reply { json, replayed: false }
+    }
+
+    /// Marks the answer as that of an earlier call with the same key.
+    #[must_use]
+    pub fn replayed(self, replayed: bool) -> Reply {
+        Reply { replayed, ..self }
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// Whether it is the answer of an earlier call.
+    #[must_use]
+    pub fn is_replayed(&self) -> bool {
+        self.replayed
+    }
+
+    pub(super) fn into_json(self) -> String {
+        self.json
+    }
+}

@@ -1,0 +1,401 @@
+//! The order in which a request is judged: path, method, version, key, rate, media type, size, body, and then
+//! the endpoint.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use actix_web::http::Method;
+use actix_web::http::header::HeaderMap;
+use actix_web::{HttpRequest, HttpResponse, web};
+use futures_util::FutureExt;
+use tracing::Instrument;
+
+use super::answer::{Addressee, Answer};
+use super::body::{self, Body};
+use super::call::{Call, Function};
+use super::cross_origin::{self, CrossOrigin};
+use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
+use super::path::{Place, Probe, locate};
+use super::request_id::RequestId;
+use super::table::{DispatcherBuilder, Functions};
+use super::{bearer, idempotency_key};
+use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, package_document};
+use crate::protocol::fields::{Fields, nearest};
+use crate::protocol::version::ApiVersion;
+
+/// The media type of Prometheus' text form.
+const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// When to ask again whether the server is ready, in seconds.
+const READY_RETRY_SECONDS: u32 = 1;
+
+/// How a path that names nothing stands in the log: whatever was typed there may be a secret.
+const UNKNOWN_PATH: &str = "(unknown)";
+
+/// Characters of a path's last segment for which a near name is looked up, at most.
+const UNKNOWN_NAME_MAX: usize = 64;
+
+/// `POST` to an interface itself answers its document.
+static PACKAGE_ITSELF: Declaration = Declaration {
+    name: "package",
+    package: Package::Merchants,
+    group: "documents",
+    summary: "Describes the interface.",
+    docs: "",
+    arguments: &[],
+    returns: Returns::Any,
+    errors: &[],
+    flags: Flags::OPEN_QUERY,
+};
+
+/// Serves one listener's interfaces.
+pub struct Dispatcher<C> {
+    packages: BTreeMap<Package, Functions<C>>,
+    authenticate: Arc<dyn Authenticate<C>>,
+    gate: Arc<dyn Gate<C>>,
+    origins: Arc<dyn Origins>,
+    observe: Option<Arc<dyn Observe>>,
+    public_url: Option<String>,
+}
+
+/// What a path led to.
+enum Target<'d, C> {
+    Function(&'d Arc<dyn Function<C>>),
+    Package(Package, &'d Functions<C>),
+    Probe(Probe, &'d Arc<dyn Observe>),
+}
+
+/// One request on its way, with what has been learnt of it so far.
+struct Exchange<'r> {
+    request: &'r HttpRequest,
+    request_id: RequestId,
+    version: Cell<ApiVersion>,
+    caller: RefCell<Option<String>>,
+    cross_origin: CrossOrigin,
+}
+
+impl<C: Caller> Dispatcher<C> {
+    /// Starts a dispatcher that serves these interfaces.
+    #[must_use]
+    pub fn builder(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
+        DispatcherBuilder::new(packages, authenticate)
+    }
+
+    pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
+        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
+        Dispatcher { packages, authenticate, gate, origins, observe, public_url }
+    }
+
+    /// The declarations of one interface, by name.
+    pub fn declarations(&self, package: Package) -> impl Iterator<Item = &'static Declaration> {
+        self.packages
+            .get(&package)
+            .into_iter()
+            .flat_map(|functions| functions.values().map(|function| function.declaration()))
+    }
+
+    /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
+    pub async fn handle(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+        let request_id = RequestId::from_header(header_text(request.headers(), "x-request-id"));
+        let span = tracing::info_span!("request", request_id = %request_id);
+        let exchange = Exchange::new(&request, request_id);
+        self.answer(&exchange, payload).instrument(span).await
+    }
+
+    async fn answer(&self, exchange: &Exchange<'_>, payload: web::Payload) -> HttpResponse {
+        let started = Instant::now();
+        let place = locate(exchange.request.uri().path());
+        let target = place.and_then(|place| self.target(place));
+        let label = target.as_ref().map_or(UNKNOWN_PATH, Target::label);
+        let judged = AssertUnwindSafe(self.judge(exchange, place, target, payload)).catch_unwind().await;
+        let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged where.
+        let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
+        let response = exchange.addressee().respond(outcome);
+        exchange.record(label, place, code, &response, started);
+        response
+    }
+
+    async fn judge(
+        &self,
+        exchange: &Exchange<'_>,
+        place: Option<Place<'_>>,
+        target: Option<Target<'_, C>>,
+        payload: web::Payload,
+    ) -> Result<Answer, ApiError> {
+        let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
+        if let Some(answer) = self.judge_method(exchange, &target)? {
+            return Ok(answer);
+        }
+        match target {
+            Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
+            Target::Package(package, functions) => {
+                exchange.agree_on_version(place)?;
+                self.package_answer(exchange, package, functions, payload).await
+            }
+            Target::Function(function) => {
+                let named = exchange.agree_on_version(place)?;
+                self.call(exchange, named, function, payload).await
+            }
+        }
+    }
+
+    fn target(&self, place: Place<'_>) -> Option<Target<'_, C>> {
+        match place {
+            Place::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
+            Place::Package { package, function: None, .. } => {
+                self.packages.get(&package).map(|functions| Target::Package(package, functions))
+            }
+            Place::Package { package, function: Some(name), .. } => {
+                self.packages.get(&package)?.get(name).map(Target::Function)
+            }
+        }
+    }
+
+    fn unknown_endpoint(&self, place: Option<Place<'_>>) -> ApiError {
+        let suggestion = match place {
+            Some(Place::Package { package, function: Some(name), .. }) if name.len() <= UNKNOWN_NAME_MAX => {
+                nearest(name, self.declarations(package).map(|declaration| declaration.name))
+                    .map(|name| (package, name))
+            }
+            Some(Place::Package { .. } | Place::Probe(_)) | None => None,
+        };
+        match suggestion {
+            Some((package, name)) => {
+                let path = format!("/{}/{name}", package.segment());
+                let message = format!("There is no endpoint at this path. Did you mean {path}?");
+                ApiError::new(Code::UnknownEndpoint, message).with_details(serde_json::json!({ "suggestion": path }))
+            }
+            None => ApiError::new(Code::UnknownEndpoint, "There is no endpoint at this path."),
+        }
+    }
+
+    /// Refuses a method that the target does not take. A browser's preflight is answered here.
+    fn judge_method(&self, exchange: &Exchange<'_>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
+        let method = exchange.request.method();
+        let (allowed, allow): (&[Method], &'static str) = match target {
+            Target::Probe(..) => (&[Method::GET, Method::HEAD], "GET, HEAD"),
+            Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
+            Target::Function(function) if function.declaration().package == Package::Sdk => {
+                (&[Method::POST], "POST, OPTIONS")
+            }
+            Target::Function(_) => (&[Method::POST], "POST"),
+        };
+        if allowed.contains(method) {
+            return Ok(None);
+        }
+        let origin = cross_origin::origin(exchange.request.headers());
+        match (target, origin) {
+            (Target::Function(function), Some(origin))
+                if method == Method::OPTIONS
+                    && function.declaration().package == Package::Sdk
+                    && cross_origin::is_preflight(exchange.request.headers()) =>
+            {
+                Ok(Some(Answer::Preflight { allowed: self.origins.installation_allows(origin) }))
+            }
+            _ => Err(ApiError::method_not_allowed(allow)),
+        }
+    }
+
+    async fn package_answer(
+        &self,
+        exchange: &Exchange<'_>,
+        package: Package,
+        functions: &Functions<C>,
+        payload: web::Payload,
+    ) -> Result<Answer, ApiError> {
+        if exchange.request.method() == Method::POST {
+            let body = exchange.read_body(&PACKAGE_ITSELF, payload).await?;
+            Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
+        }
+        let base_url = self.base_url(exchange.request);
+        let declarations = functions.values().map(|function| function.declaration());
+        let document = package_document(package, &base_url, exchange.version.get(), declarations);
+        Ok(Answer::Json { json: document.to_string(), replayed: false })
+    }
+
+    /// The address that the request was sent to, as far as the caller named it itself.
+    fn base_url(&self, request: &HttpRequest) -> String {
+        let host = header_text(request.headers(), "host").filter(|host| !host.is_empty());
+        let origin = match &self.public_url {
+            Some(public_url) => public_url.clone(),
+            None => format!("http://{}", host.unwrap_or_else(|| request.app_config().host())),
+        };
+        format!("{origin}{}", request.uri().path())
+    }
+
+    async fn call(
+        &self,
+        exchange: &Exchange<'_>,
+        named: Option<ApiVersion>,
+        function: &Arc<dyn Function<C>>,
+        payload: web::Payload,
+    ) -> Result<Answer, ApiError> {
+        let declaration = function.declaration();
+        let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
+        let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.peer() };
+        let permit = self.gate.admit(&arrival)?;
+        let body = exchange.read_body(declaration, payload).await?;
+        let reply = function.call(exchange.call(declaration, caller, body)).await;
+        drop(permit);
+        let reply = reply?;
+        let replayed = reply.is_replayed();
+        Ok(Answer::Json { json: reply.into_json(), replayed })
+    }
+
+    async fn authenticated(&self, exchange: &Exchange<'_>, named: Option<ApiVersion>) -> Result<C, ApiError> {
+        let token = bearer::token(exchange.request.headers()).ok_or_else(no_token)?;
+        let caller = self.authenticate.authenticate(token).await?;
+        exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
+        exchange.caller.replace(Some(caller.log_name()));
+        Ok(caller)
+    }
+}
+
+fn no_token() -> ApiError {
+    ApiError::new(Code::Unauthorized, "Send the API key in the header Authorization: Bearer <API_KEY>.")
+}
+
+fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError> {
+    match probe {
+        Probe::Metrics => Ok(Answer::Text { text: observe.metrics(), media_type: METRICS_MEDIA_TYPE }),
+        Probe::Live => Ok(Answer::Json { json: "{\"status\":\"live\"}".to_owned(), replayed: false }),
+        Probe::Ready => match observe.not_ready() {
+            None => Ok(Answer::Json { json: "{\"status\":\"ready\"}".to_owned(), replayed: false }),
+            Some(reason) => {
+                tracing::debug!(reason, "not ready");
+                Err(ApiError::unavailable(Outcome::NotDone, READY_RETRY_SECONDS))
+            }
+        },
+    }
+}
+
+impl<C> Target<'_, C> {
+    /// The path as it stands in the log and in metrics: one of ours.
+    fn label(&self) -> &'static str {
+        match self {
+            Target::Function(function) => function.declaration().name,
+            Target::Package(package, _) => package.segment(),
+            Target::Probe(probe, _) => probe.path(),
+        }
+    }
+}
+
+impl<'r> Exchange<'r> {
+    fn new(request: &'r HttpRequest, request_id: RequestId) -> Exchange<'r> {
+        let version = Cell::new(ApiVersion::NEWEST);
+        Exchange { request, request_id, version, caller: RefCell::default(), cross_origin: CrossOrigin::default() }
+    }
+
+    /// The version that the request names in its path, header and query.
+    fn agree_on_version(&self, place: Option<Place<'_>>) -> Result<Option<ApiVersion>, ApiError> {
+        let in_path = match place {
+            Some(Place::Package { version, .. }) => version,
+            Some(Place::Probe(_)) | None => None,
+        };
+        // A header that is no text names no version either.
+        let in_headers = self.request.headers().get_all("api-version").map(|value| value.to_str().unwrap_or(""));
+        let query = self.request.query_string().as_bytes();
+        let in_query: Vec<_> = url::form_urlencoded::parse(query)
+            .filter(|(key, _)| key == "api_version")
+            .map(|(_, value)| value)
+            .collect();
+        let named =
+            ApiVersion::agreed(in_path.into_iter().chain(in_headers).chain(in_query.iter().map(AsRef::as_ref)))?;
+        self.version.set(named.unwrap_or(ApiVersion::NEWEST));
+        Ok(named)
+    }
+
+    async fn read_body(&self, declaration: &Declaration, payload: web::Payload) -> Result<Body, ApiError> {
+        body::check_media_type(self.request.headers())?;
+        let bytes = body::read(self.request.headers(), payload).await?;
+        Body::parse(bytes, declaration.flags.carries_card_data)
+    }
+
+    fn call<C>(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
+        let headers = self.request.headers();
+        let takes_key = declaration.flags.takes_idempotency_key;
+        Call {
+            declaration,
+            caller,
+            body,
+            version: self.version.get(),
+            idempotency_key: if takes_key { idempotency_key::read(headers) } else { Ok(None) },
+            request_id: self.request_id.clone(),
+            peer: self.peer(),
+            origin: cross_origin::origin(headers).map(str::to_owned),
+            cross_origin: self.cross_origin.clone(),
+        }
+    }
+
+    /// The path less its first segment when that is the caller's own text.
+    fn path_without_version(&self, place: Option<Place<'_>>) -> &str {
+        let path = self.request.uri().path();
+        match place {
+            Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
+            Some(Place::Package { version: None, .. } | Place::Probe(_)) | None => path,
+        }
+    }
+
+    fn peer(&self) -> Option<IpAddr> {
+        self.request.peer_addr().map(|address| address.ip())
+    }
+
+    fn addressee(&self) -> Addressee<'_> {
+        Addressee {
+            headers: self.request.headers(),
+            request_id: &self.request_id,
+            version: self.version.get(),
+            may_read_cross_origin: self.cross_origin.is_granted(),
+        }
+    }
+
+    /// Writes the line that every request leaves in the log, and counts it. Of the path it shows only what is
+    /// ours; of the query and the body nothing.
+    fn record(
+        &self,
+        label: &'static str,
+        place: Option<Place<'_>>,
+        code: &'static str,
+        response: &HttpResponse,
+        started: Instant,
+    ) {
+        let elapsed = started.elapsed();
+        let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let status = response.status().as_u16();
+        let method = known_method(self.request.method());
+        let path = if label == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version(place) };
+        let caller = self.caller.borrow();
+        let caller = caller.as_deref();
+        if response.status().is_server_error() {
+            tracing::warn!(method, path, status, code, ms, caller, "answered");
+        } else {
+            tracing::info!(method, path, status, code, ms, caller, "answered");
+        }
+        metrics::counter!("till_http_requests_total", "endpoint" => label, "code" => code).increment(1);
+        metrics::histogram!("till_http_request_seconds", "endpoint" => label).record(elapsed);
+    }
+}
+
+/// A method's name, when it is one that HTTP defines: others are the caller's own text.
+fn known_method(method: &Method) -> &'static str {
+    const KNOWN: [(&Method, &str); 8] = [
+        (&Method::GET, "GET"),
+        (&Method::HEAD, "HEAD"),
+        (&Method::POST, "POST"),
+        (&Method::PUT, "PUT"),
+        (&Method::DELETE, "DELETE"),
+        (&Method::PATCH, "PATCH"),
+        (&Method::OPTIONS, "OPTIONS"),
+        (&Method::TRACE, "TRACE"),
+    ];
+    KNOWN.iter().find(|(known, _)| *known == method).map_or("(other)", |(_, name)| name)
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}

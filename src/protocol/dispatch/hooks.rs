@@ -1,0 +1,100 @@
+//! What the dispatcher asks of the rest of the program.
+
+use std::any::Any;
+use std::net::IpAddr;
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::version::ApiVersion;
+
+/// Somebody whose key was accepted.
+pub trait Caller: 'static {
+    /// The version that the key is pinned to.
+    fn pinned_version(&self) -> ApiVersion;
+
+    /// The caller's name in the log: the key's uid, never the key.
+    fn log_name(&self) -> String;
+}
+
+/// Tells who holds a bearer token.
+pub trait Authenticate<C>: Send + Sync {
+    /// The holder of `token`.
+    ///
+    /// # Errors
+    /// [`ApiError::unauthorized`], the same for an unknown and a revoked key; `UNAVAILABLE` when it cannot be
+    /// told now.
+    fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<C, ApiError>>;
+}
+
+/// A call at the gate: authenticated, its body not read yet.
+pub struct Arrival<'a, C> {
+    /// The endpoint it is for.
+    pub declaration: &'static Declaration,
+    /// Who calls, when the endpoint needs a key.
+    pub caller: Option<&'a C>,
+    /// The address at the other end of the connection.
+    pub peer: Option<IpAddr>,
+}
+
+/// Bounds how much is let in.
+pub trait Gate<C>: Send + Sync {
+    /// Lets a call in; the permit is held until it is answered.
+    ///
+    /// # Errors
+    /// `RATE_LIMITED` for a caller that asks too often, `UNAVAILABLE` when there is too much to do.
+    fn admit(&self, arrival: &Arrival<'_, C>) -> Result<Permit, ApiError>;
+}
+
+/// The right to be worked on. Dropping it gives the place back.
+#[derive(Default)]
+pub struct Permit(Option<Box<dyn Any>>);
+
+impl Permit {
+    /// A permit that gives `place` back by dropping it.
+    #[must_use]
+    pub fn holding(place: impl Any) -> Permit {
+        Permit(Some(Box::new(place)))
+    }
+
+    /// Whether anything is held.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// Knows which web pages may make calls.
+pub trait Origins: Send + Sync {
+    /// Whether a page of this origin may ask at all; whether it may read an answer is decided by the endpoint,
+    /// for the installation that the body names.
+    fn installation_allows(&self, origin: &str) -> bool;
+}
+
+/// Tells the operator's tools how the program is doing.
+pub trait Observe: Send + Sync {
+    /// The counters in Prometheus' text form.
+    fn metrics(&self) -> String;
+
+    /// Why calls cannot be taken now; None when they can.
+    fn not_ready(&self) -> Option<String>;
+}
+
+/// Lets everything in.
+pub(super) struct OpenGate;
+
+impl<C> Gate<C> for OpenGate {
+    fn admit(&self, _: &Arrival<'_, C>) -> Result<Permit, ApiError> {
+        Ok(Permit::default())
+    }
+}
+
+/// Answers every page's preflight.
+pub(super) struct AnyOrigin;
+
+impl Origins for AnyOrigin {
+    fn installation_allows(&self, _: &str) -> bool {
+        true
+    }
+}

@@ -1,0 +1,125 @@
+//! What a path names.
+//!
+//! A path is compared as it was sent. Names are plain ASCII, so one that is percent-encoded, has an empty
+//! segment or ends in a slash is another path, and there is nothing at it: every endpoint has one address.
+
+use crate::protocol::declaration::Package;
+
+/// Characters of a version in a path, at most; a longer segment is not taken for one.
+const VERSION_LENGTH_MAX: usize = 32;
+
+/// A path that may name something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place<'p> {
+    /// An interface, or one of its functions.
+    Package {
+        /// The first segment, when it names a version.
+        version: Option<&'p str>,
+        /// The interface.
+        package: Package,
+        /// The function's name; None for the interface itself.
+        function: Option<&'p str>,
+    },
+    /// One of the paths for the operator's tools.
+    Probe(Probe),
+}
+
+/// What the operator's tools read, with GET and without a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Probe {
+    /// Counters for Prometheus.
+    Metrics,
+    /// Whether the process answers at all.
+    Live,
+    /// Whether it takes calls.
+    Ready,
+}
+
+impl Probe {
+    /// Its path.
+    pub(super) const fn path(self) -> &'static str {
+        match self {
+            Probe::Metrics => "/metrics",
+            Probe::Live => "/health/live",
+            Probe::Ready => "/health/ready",
+        }
+    }
+}
+
+/// Reads a path. None when nothing can be there.
+pub(super) fn locate(path: &str) -> Option<Place<'_>> {
+    if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
+        return Some(Place::Probe(probe));
+    }
+    let segments: Vec<&str> = path.strip_prefix('/')?.splitn(4, '/').collect();
+    let (version, rest) = match segments.as_slice() {
+        [first, rest @ ..] if Package::from_segment(first).is_none() && is_version_like(first) => (Some(*first), rest),
+        all => (None, all),
+    };
+    let (package, function) = match rest {
+        [package] => (package, None),
+        [package, function] if !function.is_empty() => (package, Some(*function)),
+        _ => return None,
+    };
+    Some(Place::Package { version, package: Package::from_segment(package)?, function })
+}
+
+fn is_version_like(segment: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=VERSION_LENGTH_MAX).contains(&segment.len()) && segment.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(path: &str) -> Option<(Option<&str>, Package, Option<&str>)> {
+        match locate(path)? {
+            Place::Package { version, package, function } => Some((version, package, function)),
+            Place::Probe(_) => None,
+        }
+    }
+
+    #[test]
+    fn packages_and_functions_are_found_with_and_without_a_version() {
+        assert_eq!(place("/merchants"), Some((None, Package::Merchants, None)));
+        assert_eq!(place("/sdk/check-status"), Some((None, Package::Sdk, Some("check-status"))));
+        assert_eq!(place("/2025-04-01/merchants/x"), Some((Some("2025-04-01"), Package::Merchants, Some("x"))));
+        assert_eq!(place("/v9/admin"), Some((Some("v9"), Package::Admin, None)));
+    }
+
+    #[test]
+    fn nothing_is_at_a_path_of_another_spelling() {
+        for path in [
+            "",
+            "/",
+            "*",
+            "merchants",
+            "/merchants/",
+            "/merchants/x/",
+            "//merchants",
+            "//merchants/x",
+            "/merchants//x",
+            "/%6Derchants",
+            "/Merchants",
+            "/merchants/x/y",
+            "/2025-04-01/merchants/x/y",
+            "/2025-04-01//merchants/x",
+            "/2025-04-01/",
+            "/a/b/merchants/x",
+            "/2025%2D04-01/merchants",
+            "/favicon.ico",
+            "/metrics/",
+            "/health",
+            "/2025-04-01/metrics",
+        ] {
+            assert_eq!(locate(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn probes_stand_at_their_own_paths() {
+        assert_eq!(locate("/health/ready"), Some(Place::Probe(Probe::Ready)));
+        assert_eq!(locate("/metrics"), Some(Place::Probe(Probe::Metrics)));
+    }
+}

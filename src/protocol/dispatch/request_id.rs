@@ -1,0 +1,69 @@
+//! The id that ties a request's answer to its log lines.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Characters of an id that a caller chooses, at most.
+const LENGTH_MAX: usize = 128;
+
+/// Random bytes of an id that we choose: enough that two are never alike.
+const FRESH_BYTES: usize = 16;
+
+/// A request's id: the caller's own, or a fresh one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// The caller's own id when it is sane (1 to 128 of letters, digits, `.`, `_` and `-`), else a fresh one.
+    #[must_use]
+    pub fn from_header(header: Option<&str>) -> RequestId {
+        match header.filter(|text| is_sane(text)) {
+            Some(text) => RequestId(text.into()),
+            None => RequestId::fresh(),
+        }
+    }
+
+    fn fresh() -> RequestId {
+        let mut bytes = [0_u8; FRESH_BYTES];
+        getrandom::fill(&mut bytes).expect("the operating system gives randomness once it is up");
+        RequestId(format!("req_{:032x}", u128::from_be_bytes(bytes)).into())
+    }
+
+    /// The id's text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+fn is_sane(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sane_id_is_kept() {
+        for own in ["a", "order-17_retry.2", &"x".repeat(128)] {
+            assert_eq!(RequestId::from_header(Some(own)).as_str(), own);
+        }
+    }
+
+    #[test]
+    fn any_other_is_replaced_by_a_fresh_one_that_is_sane_itself() {
+        for own in [None, Some(""), Some("a b"), Some("a\"b"), Some("é"), Some(&*"x".repeat(129))] {
+            let id = RequestId::from_header(own);
+            assert!(id.as_str().starts_with("req_") && is_sane(id.as_str()), "{id}");
+        }
+        assert_ne!(RequestId::from_header(None), RequestId::from_header(None));
+    }
+}

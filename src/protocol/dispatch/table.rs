@@ -1,0 +1,137 @@
+//! The table of endpoints, put together once at start.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::call::{Call, Function, Reply, endpoint};
+use super::dispatcher::Dispatcher;
+use super::hooks::{AnyOrigin, Authenticate, Caller, Gate, Observe, OpenGate, Origins};
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::version::ApiVersion;
+
+/// Answers the names of the API's versions.
+static AVAILABLE_API_VERSIONS: Declaration = Declaration {
+    name: "available-api-versions",
+    package: Package::Merchants,
+    group: "versions",
+    summary: "Lists the versions of the API, oldest first.",
+    docs: "Name one by URL prefix, by the header `Api-Version` or by the query `api_version`. A call that names none gets the version that its key is pinned to.",
+    arguments: &[],
+    returns: Returns::Array,
+    errors: &[],
+    flags: Flags::OPEN_QUERY,
+};
+
+/// One interface's functions by name.
+pub(super) type Functions<C> = BTreeMap<&'static str, Arc<dyn Function<C>>>;
+
+/// Gathers what a dispatcher needs.
+pub struct DispatcherBuilder<C> {
+    pub(super) packages: BTreeMap<Package, Functions<C>>,
+    pub(super) authenticate: Arc<dyn Authenticate<C>>,
+    pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) origins: Arc<dyn Origins>,
+    pub(super) observe: Option<Arc<dyn Observe>>,
+    pub(super) public_url: Option<String>,
+}
+
+impl<C: Caller> DispatcherBuilder<C> {
+    pub(super) fn new(packages: &[Package], authenticate: Arc<dyn Authenticate<C>>) -> DispatcherBuilder<C> {
+        let packages: BTreeMap<Package, Functions<C>> =
+            packages.iter().map(|package| (*package, Functions::new())).collect();
+        let serves_merchants = packages.contains_key(&Package::Merchants);
+        let builder = DispatcherBuilder {
+            packages,
+            authenticate,
+            gate: Arc::new(OpenGate),
+            origins: Arc::new(AnyOrigin),
+            observe: None,
+            public_url: None,
+        };
+        if serves_merchants {
+            builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
+        } else {
+            builder
+        }
+    }
+
+    /// Adds an endpoint.
+    ///
+    /// # Panics
+    /// When its declaration contradicts itself, its interface is not served here, or its name is taken: mistakes
+    /// that must not outlive the first start.
+    #[must_use]
+    pub fn function(mut self, function: Arc<dyn Function<C>>) -> DispatcherBuilder<C> {
+        let declaration = function.declaration();
+        check(declaration);
+        let functions = self.packages.get_mut(&declaration.package);
+        let functions =
+            functions.unwrap_or_else(|| panic!("{}: its interface is not served by this dispatcher", declaration.name));
+        let earlier = functions.insert(declaration.name, function);
+        assert!(earlier.is_none(), "{} is registered twice", declaration.name);
+        self
+    }
+
+    /// Adds several endpoints.
+    ///
+    /// # Panics
+    /// As [`DispatcherBuilder::function`] does.
+    #[must_use]
+    pub fn functions(self, functions: impl IntoIterator<Item = Arc<dyn Function<C>>>) -> DispatcherBuilder<C> {
+        functions.into_iter().fold(self, DispatcherBuilder::function)
+    }
+
+    /// Bounds how much is let in.
+    #[must_use]
+    pub fn gate(self, gate: Arc<dyn Gate<C>>) -> DispatcherBuilder<C> {
+        DispatcherBuilder { gate, ..self }
+    }
+
+    /// Says which web pages may make calls to `/sdk`.
+    #[must_use]
+    pub fn origins(self, origins: Arc<dyn Origins>) -> DispatcherBuilder<C> {
+        DispatcherBuilder { origins, ..self }
+    }
+
+    /// Serves `/metrics`, `/health/live` and `/health/ready` beside the endpoints.
+    #[must_use]
+    pub fn observe(self, observe: Arc<dyn Observe>) -> DispatcherBuilder<C> {
+        DispatcherBuilder { observe: Some(observe), ..self }
+    }
+
+    /// The address under which callers reach the server, without a slash at its end; what the request was sent
+    /// to when None. Only documents show it.
+    #[must_use]
+    pub fn public_url(self, public_url: Option<String>) -> DispatcherBuilder<C> {
+        DispatcherBuilder { public_url, ..self }
+    }
+
+    /// The dispatcher.
+    #[must_use]
+    pub fn build(self) -> Dispatcher<C> {
+        Dispatcher::from_builder(self)
+    }
+}
+
+async fn available_api_versions<C>((): (), call: Call<C>) -> Result<Reply, ApiError> {
+    call.fields().finish(|| Some(Reply::new(&ApiVersion::names())))
+}
+
+/// What documents and parsing rely on.
+fn check(declaration: &Declaration) {
+    let name = declaration.name;
+    let is_lower = |text: &str, joint: u8| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == joint)
+    };
+    assert!(is_lower(name, b'-'), "{name}: endpoints are named in kebab-case");
+    for (position, argument) in declaration.arguments.iter().enumerate() {
+        assert!(is_lower(argument.name, b'_'), "{name}: {} is not in snake_case", argument.name);
+        assert!(declaration.position(argument.name) == Some(position), "{name}: {} is declared twice", argument.name);
+    }
+    let flags = declaration.flags;
+    assert!(
+        flags.changes_something || !flags.takes_idempotency_key,
+        "{name}: a call that changes nothing needs no Idempotency-Key"
+    );
+}

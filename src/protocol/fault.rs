@@ -1,0 +1,152 @@
+//! One thing that is wrong with one argument of a body.
+
+use serde_json::{Map, Value};
+
+/// The header that counts as an argument when it is malformed.
+pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
+
+/// An argument's fault, as it stands in the details of `INVALID_ARGUMENTS`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    kind: FaultKind,
+    argument: String,
+    message: String,
+}
+
+/// What is wrong. The name on the wire is what clients branch on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A required argument is absent or null.
+    Missing,
+    /// The value is of the wrong type or form.
+    Invalid,
+    /// The endpoint knows no such argument.
+    Unknown {
+        /// The nearest name that it does know.
+        suggestion: Option<&'static str>,
+    },
+    /// The record's version is not the one the caller named.
+    VersionMismatch {
+        /// The version that the record has now; 0 for "there is none".
+        current: u64,
+    },
+    /// What stands at the path cannot be used as a set.
+    NotASet,
+}
+
+impl Fault {
+    /// A required argument that is absent.
+    #[must_use]
+    pub fn missing(argument: &str) -> Fault {
+        Fault::new(FaultKind::Missing, argument, "is required")
+    }
+
+    /// A value that cannot be read; `message` says what to send instead, without repeating the value.
+    #[must_use]
+    pub fn invalid(argument: &str, message: impl Into<String>) -> Fault {
+        Fault::new(FaultKind::Invalid, argument, message)
+    }
+
+    /// An argument that the endpoint does not have.
+    #[must_use]
+    pub fn unknown(argument: &str, suggestion: Option<&'static str>) -> Fault {
+        let message = match suggestion {
+            Some(name) => format!("is not an argument of this endpoint; did you mean {name}?"),
+            None => "is not an argument of this endpoint".to_owned(),
+        };
+        Fault::new(FaultKind::Unknown { suggestion }, argument, message)
+    }
+
+    /// A stale version; `current` is the one to read and send.
+    #[must_use]
+    pub fn version_mismatch(argument: &str, current: u64) -> Fault {
+        let message = match current {
+            0 => "there is no such record yet; send 0, or leave the version out".to_owned(),
+            current => format!("the record is at version {current}; read it again and decide anew"),
+        };
+        Fault::new(FaultKind::VersionMismatch { current }, argument, message)
+    }
+
+    /// Something at the path that is no set.
+    #[must_use]
+    pub fn not_a_set(argument: &str, message: impl Into<String>) -> Fault {
+        Fault::new(FaultKind::NotASet, argument, message)
+    }
+
+    fn new(kind: FaultKind, argument: &str, message: impl Into<String>) -> Fault {
+        Fault { kind, argument: argument.to_owned(), message: message.into() }
+    }
+
+    /// The argument's name.
+    #[must_use]
+    pub fn argument(&self) -> &str {
+        &self.argument
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub fn kind(&self) -> &FaultKind {
+        &self.kind
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The wire form: `type`, `argument`, `message`, and what the kind adds.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut members = Map::new();
+        members.insert("type".to_owned(), self.kind.name().into());
+        members.insert("argument".to_owned(), self.argument.clone().into());
+        members.insert("message".to_owned(), self.message.clone().into());
+        match &self.kind {
+            FaultKind::Unknown { suggestion: Some(name) } => {
+                members.insert("suggestion".to_owned(), (*name).into());
+            }
+            FaultKind::VersionMismatch { current } => {
+                members.insert("current".to_owned(), (*current).into());
+            }
+            FaultKind::Unknown { suggestion: None } | FaultKind::Missing | FaultKind::Invalid | FaultKind::NotASet => {}
+        }
+        Value::Object(members)
+    }
+}
+
+impl FaultKind {
+    /// The name clients branch on. Renaming one breaks the API.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            FaultKind::Missing => "missing",
+            FaultKind::Invalid => "invalid",
+            FaultKind::Unknown { .. } => "unknown",
+            FaultKind::VersionMismatch { .. } => "version_mismatch",
+            FaultKind::NotASet => "not_a_set",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_fault_has_its_wire_form() {
+        assert_eq!(
+            Fault::missing("amount").to_json(),
+            json!({"type": "missing", "argument": "amount", "message": "is required"})
+        );
+        assert_eq!(Fault::invalid("a", "send a string").to_json()["type"], "invalid");
+        let unknown = Fault::unknown("external_Id", Some("external_id")).to_json();
+        assert_eq!((&unknown["type"], &unknown["suggestion"]), (&json!("unknown"), &json!("external_id")));
+        assert!(Fault::unknown("x", None).to_json().get("suggestion").is_none());
+        let stale = Fault::version_mismatch("version", 7).to_json();
+        assert_eq!((&stale["type"], &stale["current"]), (&json!("version_mismatch"), &json!(7)));
+        assert_eq!(Fault::not_a_set("path", "is a string").to_json()["type"], "not_a_set");
+    }
+}

@@ -1,0 +1,90 @@
+//! Money going in.
+
+use crate::protocol::json::Json;
+
+/// The largest amount, in minor units: 2^53-1, which every JSON reader holds exactly.
+pub const AMOUNT_MAX: u64 = (1 << 53) - 1;
+
+/// What is said when an amount cannot be read.
+const REMEDY: &str =
+    "send the minor units as a string of digits without sign, leading zero or fraction, or as an integer";
+
+/// An amount in minor units, 1 to 2^53-1: a string of digits with no sign, leading zero, exponent or
+/// fraction, or a JSON integer (by value, so `100.0` is 100).
+///
+/// # Errors
+/// The message says what form to send.
+pub fn amount(value: &Json) -> Result<u64, String> {
+    let amount = match value {
+        Json::String(text) => plain_digits(text),
+        Json::Number(number) => number.as_integer(),
+        Json::Null | Json::Bool(_) | Json::Array(_) | Json::Object(_) => None,
+    };
+    let amount = amount.ok_or_else(|| REMEDY.to_owned())?;
+    let positive = u64::try_from(amount).ok().filter(|amount| (1..=AMOUNT_MAX).contains(amount));
+    positive.ok_or_else(|| format!("must be 1 to {AMOUNT_MAX} minor units"))
+}
+
+/// The integer of a plain run of digits. One too long for 64 bits is the largest integer: a sound form, and
+/// out of range like any other.
+fn plain_digits(text: &str) -> Option<i64> {
+    let is_plain =
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
+    is_plain.then(|| text.parse().unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json::parse_object;
+
+    fn read(literal: &str) -> Result<u64, String> {
+        let body = parse_object(format!("{{\"amount\":{literal}}}").as_bytes()).map_err(|error| error.to_string())?;
+        amount(&body["amount"])
+    }
+
+    #[test]
+    fn digits_in_a_string_and_integers_are_the_same_amount() {
+        for literal in ["\"100\"", "100", "100.0", "1e2"] {
+            assert_eq!(read(literal), Ok(100), "{literal}");
+        }
+        assert_eq!(read("\"1\""), Ok(1));
+        assert_eq!(read("\"9007199254740991\""), Ok(AMOUNT_MAX));
+        assert_eq!(read("9007199254740991"), Ok(AMOUNT_MAX));
+    }
+
+    #[test]
+    fn an_amount_out_of_range_is_refused_with_the_range() {
+        for literal in ["0", "\"0\"", "-1", "\"9007199254740992\"", "\"99999999999999999999999999\"", "-0.0"] {
+            assert!(read(literal).is_err_and(|message| message.contains("9007199254740991")), "{literal}");
+        }
+        assert!(read("9007199254740992").is_err());
+    }
+
+    #[test]
+    fn any_other_form_is_refused_with_the_form_to_send() {
+        for literal in [
+            "\"\"",
+            "\"+1\"",
+            "\"-1\"",
+            "\"01\"",
+            "\"00\"",
+            "\"1.0\"",
+            "\"1e2\"",
+            "\" 1\"",
+            "\"1 \"",
+            "\"1,000\"",
+            "\"0x10\"",
+            "\"१\"",
+            "1.5",
+            "100.00000000000000000001",
+            "1e300",
+            "true",
+            "[]",
+            "{}",
+            "null",
+        ] {
+            assert_eq!(read(literal), Err(REMEDY.to_owned()), "{literal}");
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Reads single arguments. Every parser answers a value that cannot be wrong, or a message that says what to
+//! send instead; no message repeats the value, which may be a secret.
+
+mod address;
+mod amount;
+mod page;
+mod scalar;
+mod text;
+
+pub use address::{email, mobile, return_url};
+pub use amount::{AMOUNT_MAX, amount};
+pub use page::{Cursor, PER_PAGE_DEFAULT, PER_PAGE_MAX, PageRequest, page};
+pub use scalar::{boolean, choice, integer};
+pub use text::{from_text, name, text};

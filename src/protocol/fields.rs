@@ -1,0 +1,281 @@
+//! Reads a body's arguments and gathers everything that is wrong with them.
+
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::fault::Fault;
+use crate::protocol::json::{Json, Object};
+
+/// Unknown arguments that are reported, at most: a body of a mebibyte could hold a hundred thousand.
+const UNKNOWN_REPORTED_MAX: usize = 100;
+
+/// Characters of an unknown argument's name that are repeated to the caller, at most. A longer name gets
+/// no suggestion either: comparing names costs the product of their lengths.
+const NAME_REPEATED_MAX: usize = 64;
+
+/// How far a name may be from a known one to be suggested, in edits per length of the longer: 1 in 2.
+const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
+
+/// The arguments of one call against those its endpoint declares.
+///
+/// Every declared argument is asked for once; a faulty one answers None and is remembered, and
+/// [`Fields::finish`] refuses with all faults at once: those of declared arguments in the declaration's
+/// order, then unknown arguments, then the header's.
+///
+/// ```ignore
+/// let mut fields = call.fields();
+/// let amount = fields.required("amount", field::amount);
+/// let note = fields.optional("note", field::text(1..=255));
+/// let command = fields.finish(|| Some(Capture { amount: amount?, note }))?;
+/// ```
+pub struct Fields<'a> {
+    declaration: &'static Declaration,
+    body: &'a Object,
+    asked: Vec<bool>,
+    faults: Vec<(usize, Fault)>,
+    header_fault: Option<Fault>,
+}
+
+impl<'a> Fields<'a> {
+    /// Starts on a body.
+    #[must_use]
+    pub fn new(declaration: &'static Declaration, body: &'a Object) -> Fields<'a> {
+        let asked = vec![false; declaration.arguments.len()];
+        Fields { declaration, body, asked, faults: Vec::new(), header_fault: None }
+    }
+
+    /// Adds what was wrong with a header that counts as an argument.
+    #[must_use]
+    pub fn with_header_fault(mut self, fault: Option<Fault>) -> Fields<'a> {
+        self.header_fault = fault;
+        self
+    }
+
+    /// An argument that must be there; null counts as missing. None when it is faulty.
+    pub fn required<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
+        let Some(value) = self.given(name) else {
+            self.fault(Fault::missing(name));
+            return None;
+        };
+        self.parsed(name, value, parse)
+    }
+
+    /// An argument that may be left out; null is the same as leaving it out. None when it is left out or
+    /// faulty: what is faulty never passes [`Fields::finish`].
+    pub fn optional<T>(&mut self, name: &'static str, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
+        let value = self.given(name)?;
+        self.parsed(name, value, parse)
+    }
+
+    /// An argument that must be there and for which null is a value like any other.
+    pub fn required_or_null(&mut self, name: &'static str) -> Option<&'a Json> {
+        self.mark_asked(name);
+        let value = self.body.get(name);
+        if value.is_none() {
+            self.fault(Fault::missing(name));
+        }
+        value
+    }
+
+    /// Whether the caller sent a value for this argument, faulty or not.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.body.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// Remembers a fault that two arguments make together.
+    pub fn fault(&mut self, fault: Fault) {
+        let position = self.declaration.position(fault.argument()).unwrap_or(usize::MAX);
+        self.faults.push((position, fault));
+    }
+
+    /// The finished command, or everything that was wrong.
+    ///
+    /// `build` puts the values together; it may use `?` on what [`Fields::required`] answered, since it runs
+    /// only when there was no fault.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` with every fault.
+    pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ApiError> {
+        debug_assert!(
+            self.asked.iter().all(|asked| *asked),
+            "{} declares an argument that its endpoint never asks for",
+            self.declaration.name
+        );
+        let faults = self.into_faults();
+        if !faults.is_empty() {
+            return Err(ApiError::invalid_arguments(&faults));
+        }
+        build().ok_or_else(ApiError::unhandled)
+    }
+
+    fn into_faults(mut self) -> Vec<Fault> {
+        self.faults.sort_by_key(|(position, _)| *position);
+        let declaration = self.declaration;
+        let unknown = self.body.keys().filter(|name| declaration.position(name).is_none()).take(UNKNOWN_REPORTED_MAX);
+        let unknown = unknown.map(|name| unknown_argument(declaration, name));
+        self.faults.into_iter().map(|(_, fault)| fault).chain(unknown).chain(self.header_fault).collect()
+    }
+
+    fn given(&mut self, name: &'static str) -> Option<&'a Json> {
+        self.mark_asked(name);
+        self.body.get(name).filter(|value| !value.is_null())
+    }
+
+    fn mark_asked(&mut self, name: &'static str) {
+        let position = self.declaration.position(name);
+        debug_assert!(position.is_some(), "{} does not declare {name}", self.declaration.name);
+        if let Some(asked) = position.and_then(|position| self.asked.get_mut(position)) {
+            *asked = true;
+        }
+    }
+
+    fn parsed<T>(&mut self, name: &str, value: &Json, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {
+        match parse(value) {
+            Ok(value) => Some(value),
+            Err(message) => {
+                self.fault(Fault::invalid(name, message));
+                None
+            }
+        }
+    }
+}
+
+fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
+    if name.chars().count() > NAME_REPEATED_MAX {
+        let start: String = name.chars().take(NAME_REPEATED_MAX).collect();
+        return Fault::unknown(&format!("{start}…"), None);
+    }
+    Fault::unknown(name, nearest(name, declaration.arguments.iter().map(|argument| argument.name)))
+}
+
+/// The known name that a mistyped one most likely stands for: letter case, `-` for `_` and a few edits
+/// forgiven.
+pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let folded = name.to_lowercase().replace('-', "_");
+    let distances =
+        known.map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.replace('-', "_")), candidate));
+    let (distance, candidate) = distances.min()?;
+    let longer = folded.chars().count().max(candidate.len());
+    (distance * SUGGESTION_DISTANCE_DIVISOR < longer).then_some(candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::protocol::declaration::{Argument, Flags, Package, Returns, ValueType};
+    use crate::protocol::field;
+    use crate::protocol::json::parse_object;
+
+    static CAPTURE: Declaration = Declaration {
+        name: "capture-payment",
+        package: Package::Merchants,
+        group: "payments",
+        summary: "Captures a payment.",
+        docs: "",
+        arguments: &[
+            Argument::required("payment_id", ValueType::STRING, "The payment."),
+            Argument::required("amount", ValueType::AMOUNT, "How much."),
+            Argument::optional("external_id", ValueType::STRING, "The merchant's own reference."),
+        ],
+        returns: Returns::Boolean,
+        errors: &[],
+        flags: Flags::COMMAND,
+    };
+
+    static SET: Declaration = Declaration {
+        name: "add-to-metadata-set",
+        arguments: &[Argument::required("value", ValueType::ANY, "The item.")],
+        ..CAPTURE
+    };
+
+    fn read(body: &str) -> Result<(String, u64, Option<String>), ApiError> {
+        let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let mut fields = Fields::new(&CAPTURE, &body);
+        let external_id = fields.optional("external_id", field::text(1..=255));
+        let amount = fields.required("amount", field::amount);
+        let payment_id = fields.required("payment_id", field::text(1..=255));
+        fields.finish(|| Some((payment_id?, amount?, external_id)))
+    }
+
+    fn faults(body: &str) -> Vec<(String, String)> {
+        let Err(error) = read(body) else { panic!("accepted {body}") };
+        let faults = error.details().and_then(Value::as_array).cloned().unwrap_or_default();
+        let text = |fault: &Value, key: &str| fault[key].as_str().unwrap_or_default().to_owned();
+        faults.iter().map(|fault| (text(fault, "type"), text(fault, "argument"))).collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(kind, argument)| ((*kind).to_owned(), (*argument).to_owned())).collect()
+    }
+
+    #[test]
+    fn a_good_body_becomes_its_values() {
+        assert_eq!(read(r#"{"payment_id":"p","amount":"100"}"#).ok(), Some(("p".to_owned(), 100, None)));
+    }
+
+    #[test]
+    fn all_faults_come_at_once_in_the_order_of_the_declaration_and_unknown_ones_last() {
+        let found = faults(r#"{"zzz":1,"external_id":5,"amount":"01","external_Id":"x"}"#);
+        let expected = [
+            ("missing", "payment_id"),
+            ("invalid", "amount"),
+            ("invalid", "external_id"),
+            ("unknown", "external_Id"),
+            ("unknown", "zzz"),
+        ];
+        assert_eq!(found, pairs(&expected));
+    }
+
+    #[test]
+    fn null_is_missing_for_a_required_argument_and_omitted_for_an_optional_one() {
+        assert_eq!(faults(r#"{"payment_id":null,"amount":1}"#), pairs(&[("missing", "payment_id")]));
+        assert_eq!(read(r#"{"payment_id":"p","amount":1,"external_id":null}"#).ok(), Some(("p".to_owned(), 1, None)));
+    }
+
+    #[test]
+    fn null_is_a_value_where_the_endpoint_says_so() {
+        let null = parse_object(br#"{"value":null}"#).unwrap_or_default();
+        let mut fields = Fields::new(&SET, &null);
+        let value = fields.required_or_null("value");
+        assert_eq!(fields.finish(|| value).ok(), Some(&Json::Null));
+        let empty = Object::new();
+        let mut fields = Fields::new(&SET, &empty);
+        assert_eq!(fields.required_or_null("value"), None);
+        assert!(fields.finish(|| Some(())).is_err());
+    }
+
+    #[test]
+    fn a_mistyped_name_is_refused_with_the_nearest_known_one() {
+        for (name, expected) in [
+            ("external_Id", Some("external_id")),
+            ("externalId", Some("external_id")),
+            ("external-id", Some("external_id")),
+            ("ammount", Some("amount")),
+            ("metadata_of_mine", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(name, CAPTURE.arguments.iter().map(|argument| argument.name)), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_body_of_many_or_long_unknown_names_gets_a_bounded_answer() {
+        let many: Vec<String> = (0..5000).map(|number| format!("\"x{number}\":1")).collect();
+        assert_eq!(faults(&format!("{{{}}}", many.join(","))).len(), UNKNOWN_REPORTED_MAX + 2);
+        let long = faults(&format!("{{\"{}\":1}}", "é".repeat(100_000)));
+        assert_eq!(long.last().map(|(_, name)| name.chars().count()), Some(NAME_REPEATED_MAX + 1));
+    }
+
+    #[test]
+    fn a_malformed_header_is_reported_beside_the_body() {
+        let body = Object::new();
+        let mut fields =
+            Fields::new(&SET, &body).with_header_fault(Some(Fault::invalid("Idempotency-Key", "too long")));
+        fields.required_or_null("value");
+        let Err(error) = fields.finish(|| Some(())) else { panic!("accepted") };
+        let details = error.details().cloned().unwrap_or_default();
+        assert_eq!((&details[0]["argument"], &details[1]["argument"]), (&json!("value"), &json!("Idempotency-Key")));
+    }
+}

@@ -1,0 +1,9 @@
+//! Strict JSON: what a body may be, and the value it becomes.
+
+mod number;
+mod parse;
+mod value;
+
+pub use number::Number;
+pub use parse::{DEPTH_MAX, Malformed, parse_object};
+pub use value::{Json, Object};

@@ -1,0 +1,338 @@
+//! Bytes to a JSON object, strictly.
+
+use std::fmt;
+use std::str;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+
+use super::{Json, Number, Object};
+
+/// How deep objects and arrays may nest; the body itself is level 1.
+pub const DEPTH_MAX: usize = 64;
+
+/// Why a body is not one that any endpoint reads. The message repeats nothing of the body.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Malformed {
+    message: String,
+}
+
+impl Malformed {
+    /// A body that did not arrive whole, or is not acceptable for `message`.
+    pub(crate) fn new(message: impl Into<String>) -> Malformed {
+        Malformed { message: message.into() }
+    }
+}
+
+/// Reads a request body: one JSON object in UTF-8 and nothing after it.
+///
+/// # Errors
+/// Everything that the grammar refuses (a lone surrogate, a raw control character, a second value), and
+/// beyond it: an empty body, a body that is no object, nesting deeper than [`DEPTH_MAX`], a key twice in
+/// any object, an integer literal beyond +-(2^53-1), a number outside a double's range.
+pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err(Malformed::new("the body is empty; send a JSON object, {} at least"));
+    }
+    let text = str::from_utf8(body).map_err(|_| Malformed::new("the body is not UTF-8"))?;
+    match parse_value(text).map_err(|error| Malformed::new(format!("the body is not acceptable JSON: {error}")))? {
+        Json::Object(members) => Ok(members),
+        other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
+            Err(Malformed::new(format!("the body is {}; send a JSON object", other.kind())))
+        }
+    }
+}
+
+fn parse_value(text: &str) -> Result<Json, serde_json::Error> {
+    let mut literals = NumberLiterals { text, at: 0 };
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = ValueSeed { depth: 0, literals: &mut literals }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// The number literals of a text, in order.
+///
+/// serde_json hands numbers over as doubles, which would lose what the caller wrote; its visitor meets
+/// them in the text's order, so the n-th number visited is the n-th literal here. The text up to the
+/// visited number has passed the grammar, which is what lets this scan be so simple.
+struct NumberLiterals<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> NumberLiterals<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b'"' => self.skip_string(bytes),
+                b'-' | b'0'..=b'9' => return Some(self.take_literal(bytes)),
+                _ => self.at += 1,
+            }
+        }
+        None
+    }
+
+    fn skip_string(&mut self, bytes: &[u8]) {
+        self.at += 1;
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b'\\' => self.at += 2,
+                b'"' => break,
+                _ => self.at += 1,
+            }
+        }
+        self.at += 1;
+    }
+
+    fn take_literal(&mut self, bytes: &[u8]) -> &'a str {
+        let start = self.at;
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
+        self.at += bytes[start..].iter().take_while(|byte| is_part(byte)).count();
+        &self.text[start..self.at]
+    }
+}
+
+/// Reads one value at `depth` containers below the start.
+struct ValueSeed<'l, 'a> {
+    depth: usize,
+    literals: &'l mut NumberLiterals<'a>,
+}
+
+impl<'a> ValueSeed<'_, 'a> {
+    fn number<E: serde::de::Error>(self) -> Result<Json, E> {
+        let literal = self.literals.next().ok_or_else(|| E::custom("a number could not be read"))?;
+        Number::from_literal(literal).map(Json::Number).map_err(E::custom)
+    }
+
+    fn inner(&mut self) -> ValueSeed<'_, 'a> {
+        ValueSeed { depth: self.depth, literals: &mut *self.literals }
+    }
+
+    fn descend<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(E::custom(format_args!("it nests deeper than {DEPTH_MAX} levels")));
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
+    type Value = Json;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Json, E> {
+        Ok(Json::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Json, E> {
+        Ok(Json::Bool(value))
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<Json, E> {
+        self.number()
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, _: u64) -> Result<Json, E> {
+        self.number()
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Json, E> {
+        self.number()
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+        Ok(Json::String(text.to_owned()))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Json, E> {
+        Ok(Json::String(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut access: A) -> Result<Json, A::Error> {
+        self.descend()?;
+        let mut items = Vec::new();
+        while let Some(item) = access.next_element_seed(self.inner())? {
+            items.push(item);
+        }
+        Ok(Json::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<Json, A::Error> {
+        self.descend()?;
+        let mut members = Object::new();
+        while let Some(key) = access.next_key::<String>()? {
+            if members.contains_key(&key) {
+                return Err(A::Error::custom("an object has the same key twice"));
+            }
+            let value = access.next_value_seed(self.inner())?;
+            members.insert(key, value);
+        }
+        Ok(Json::Object(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(body: &str) -> Object {
+        parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{body}: {error}"))
+    }
+
+    fn refusal(body: impl AsRef<[u8]>) -> String {
+        match parse_object(body.as_ref()) {
+            Ok(_) => panic!("accepted {:?}", String::from_utf8_lossy(body.as_ref())),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// A body whose innermost array is at `depth`, the body itself being 1.
+    fn nested(depth: usize) -> String {
+        format!("{{\"a\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1))
+    }
+
+    #[test]
+    fn an_object_is_read_with_every_kind_of_value() {
+        let body =
+            parsed(" {\"n\":null,\"t\":true,\"i\":12,\"s\":\"\\u00e9\\ud83d\\ude00\\n\",\"a\":[1,{\"b\":2.5}]} ");
+        assert_eq!(body["n"], Json::Null);
+        assert_eq!(body["t"].as_bool(), Some(true));
+        assert_eq!(body["i"].as_integer(), Some(12));
+        assert_eq!(body["s"].as_str(), Some("é😀\n"));
+        assert_eq!(serde_json::to_string(&body["a"]).ok().as_deref(), Some("[1,{\"b\":2.5}]"));
+    }
+
+    #[test]
+    fn a_number_keeps_its_own_literal_among_strings_that_look_like_numbers() {
+        let body = parsed("{\"1\":\"2\\\"3\",\"a\\\\\":[-4,5.50,\"6\",{\"7\":8e0}],\"z\":9007199254740991.4}");
+        let Json::Array(items) = &body["a\\"] else { panic!("not an array") };
+        assert_eq!(items[0].as_integer(), Some(-4));
+        assert_eq!(items[1].as_integer(), None);
+        let Json::Object(inner) = &items[3] else { panic!("not an object") };
+        assert_eq!(inner["7"].as_integer(), Some(8));
+        assert_eq!(body["z"].as_integer(), None);
+    }
+
+    #[test]
+    fn a_body_that_is_no_object_is_refused_and_says_what_it_is() {
+        assert!(refusal("").contains("empty"));
+        assert!(refusal(" \n").contains("empty"));
+        assert!(refusal("[]").contains("an array"));
+        assert!(refusal("null").contains("null"));
+        assert!(refusal("3").contains("a number"));
+        assert!(refusal("\"text\"").contains("a string"));
+    }
+
+    #[test]
+    fn nesting_of_sixty_four_levels_is_read_and_sixty_five_is_not() {
+        assert!(parse_object(nested(64).as_bytes()).is_ok());
+        assert!(refusal(nested(65)).contains("deeper than 64"));
+        assert!(refusal("[".repeat(1_000_000)).contains("deeper than 64"));
+    }
+
+    #[test]
+    fn a_key_twice_is_refused_in_any_object_however_it_is_spelt() {
+        for body in ["{\"a\":1,\"a\":1}", "{\"x\":[{\"a\":1,\"\\u0061\":2}]}", "{\"\":1,\"\":2}"] {
+            assert!(refusal(body).contains("twice"), "{body}");
+        }
+        assert!(parse_object(b"{\"a\":{\"a\":1},\"A\":2}").is_ok());
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_refused_anywhere() {
+        for body in [
+            "{\"a\":9007199254740992}",
+            "{\"a\":[-9007199254740992]}",
+            "{\"a\":123456789012345678901234567890}",
+            "{\"a\":1e400}",
+            "{\"a\":-1e400}",
+            "{\"a\":1e-400}",
+        ] {
+            refusal(body);
+        }
+    }
+
+    #[test]
+    fn what_the_grammar_forbids_is_refused() {
+        for body in [
+            "{\"a\":1} {}",
+            "{\"a\":1},",
+            "{\"a\":1}x",
+            "{'a':1}",
+            "{a:1}",
+            "{\"a\":01}",
+            "{\"a\":+1}",
+            "{\"a\":.5}",
+            "{\"a\":1.}",
+            "{\"a\":NaN}",
+            "{\"a\":Infinity}",
+            "{\"a\":1,}",
+            "{\"a\":[1,]}",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{",
+            "{\"a\":\"\\x41\"}",
+            "{\"a\":\"\\ud800\"}",
+            "{\"a\":\"\\udc00\\ud800\"}",
+            "{\"\\ud800\":1}",
+            "{\"a\":\"\t\"}",
+            "{\"a\":\"\0\"}",
+            "{\"a\":1}\0",
+            "\u{feff}{}",
+            "{\"a\":tru}",
+            "// c\n{}",
+            "{\"a\":1e}",
+            "{\"a\":--1}",
+        ] {
+            refusal(body);
+        }
+        refusal(b"{\"a\":\"\xff\"}");
+        refusal(b"{\"a\":\"\xed\xa0\x80\"}");
+    }
+
+    #[test]
+    fn a_refusal_repeats_nothing_of_the_body() {
+        for body in ["{\"number\":\"4242424242424242\" \"x\"}", "{\"4242424242424242\":1,\"4242424242424242\":2}"] {
+            assert!(!refusal(body).contains("4242"), "{body}");
+        }
+    }
+
+    #[test]
+    fn debug_output_shows_no_text_of_the_body() {
+        let body = parsed("{\"number\":\"4242424242424242\"}");
+        assert!(!format!("{:?}", body["number"]).contains("4242"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -1e300..1e300_f64) {
+            let written = serde_json::json!({ "text": text, "list": [integer, { "double": double }] });
+            let read = parsed(&written.to_string());
+            proptest::prop_assert_eq!(serde_json::to_value(&read).ok(), Some(written));
+        }
+
+        #[test]
+        fn no_bytes_make_the_parser_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            let _ = parse_object(&bytes);
+        }
+
+        #[test]
+        fn no_text_of_json_characters_makes_the_parser_panic(text in "[\\[\\]{}\",:0-9eE.+\\\\ tru-]{0,60}") {
+            let _ = parse_object(text.as_bytes());
+        }
+    }
+}

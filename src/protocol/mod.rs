@@ -1,0 +1,16 @@
+//! The Web Function protocol: how bytes become a checked call, and how an answer becomes bytes.
+//!
+//! To read from the bottom up: `json`, what can be wrong with a body (`fault`, `fields`), single arguments
+//! (`field`), how a refusal is answered (`api_error`), how endpoints are declared (`declaration`), and the
+//! dispatcher that judges a request (`dispatch`) behind its socket (`listener`).
+
+pub mod api_error;
+pub mod declaration;
+pub mod dispatch;
+pub mod fault;
+pub mod field;
+pub mod fields;
+pub mod json;
+pub mod listener;
+pub mod quality;
+pub mod version;

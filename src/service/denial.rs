@@ -1,0 +1,145 @@
+//! A denial of the actors becomes an error of the interface: the one place where the two meet.
+
+use serde_json::{Value, json};
+use till_actors::{Denied, FailedOutcome};
+use till_domain::refusal::Refusal;
+
+use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::fault::Fault;
+
+/// When to ask again after the service could not carry something out.
+pub(super) const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// The error for a denial.
+pub(super) fn to_api_error(denied: &Denied) -> ApiError {
+    match denied {
+        Denied::Refused(refusal) => refused(refusal),
+        Denied::Unavailable { outcome, reason } => {
+            tracing::warn!(%reason, ?outcome, "a command was not carried out");
+            let outcome = match outcome {
+                FailedOutcome::NotDone => Outcome::NotDone,
+                FailedOutcome::Unknown => Outcome::Unknown,
+            };
+            ApiError::unavailable(outcome, RETRY_AFTER_SECONDS)
+        }
+    }
+}
+
+/// The error for a refusal.
+pub(super) fn refused(refusal: &Refusal) -> ApiError {
+    if let Some(fault) = refusal.argument() {
+        let fault = if fault.missing {
+            Fault::missing(fault.argument)
+        } else {
+            Fault::invalid(fault.argument, refusal.to_string())
+        };
+        return ApiError::invalid_arguments(&[fault]);
+    }
+    // The domain's names and the interface's are the same; a test walks them.
+    let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
+    let error = ApiError::new(code, refusal.to_string());
+    match details(refusal) {
+        Some(details) => error.with_details(details),
+        None => error,
+    }
+}
+
+fn details(refusal: &Refusal) -> Option<Value> {
+    match refusal {
+        Refusal::SessionNotActive { payment_id: Some(payment_id) } => {
+            Some(json!({ "payment_id": payment_id.to_string() }))
+        }
+        Refusal::ExternalIdTaken { payment_id } => {
+            Some(json!({ "argument": "external_id", "payment_id": payment_id.to_string() }))
+        }
+        Refusal::TopupExternalIdTaken { topup_id } => {
+            Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
+        }
+        Refusal::TooMany { limit } => Some(json!({ "limit": limit })),
+        Refusal::SessionNotActive { payment_id: None }
+        | Refusal::KeyNotLive
+        | Refusal::MerchantNotFound
+        | Refusal::MerchantSuspended
+        | Refusal::IdempotencyKeyReused
+        | Refusal::InstallationNotFound
+        | Refusal::KeyNotFound
+        | Refusal::CurrencyNotConfigured
+        | Refusal::TokenNotFound
+        | Refusal::TokenAlreadyUsed
+        | Refusal::MethodNotEnabled
+        | Refusal::AmountMismatch
+        | Refusal::AuthorizationOnlyNotSupported
+        | Refusal::InterestBearerMissing
+        | Refusal::InterestBearerMismatch
+        | Refusal::CustomerNotFound
+        | Refusal::CustomerRequired
+        | Refusal::CustomerMismatch
+        | Refusal::CardIdMissing
+        | Refusal::CardNotFound
+        | Refusal::TotalTooLarge => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use till_domain::ids::{PaymentId, TopupId};
+
+    const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
+
+    fn every_refusal() -> Vec<Refusal> {
+        vec![
+            Refusal::KeyNotLive,
+            Refusal::MerchantNotFound,
+            Refusal::MerchantSuspended,
+            Refusal::IdempotencyKeyReused,
+            Refusal::InstallationNotFound,
+            Refusal::KeyNotFound,
+            Refusal::TooMany { limit: 7 },
+            Refusal::CurrencyNotConfigured,
+            Refusal::TokenNotFound,
+            Refusal::TokenAlreadyUsed,
+            Refusal::MethodNotEnabled,
+            Refusal::SessionNotActive { payment_id: None },
+            Refusal::SessionNotActive { payment_id: Some(PAYMENT) },
+            Refusal::AmountMismatch,
+            Refusal::AuthorizationOnlyNotSupported,
+            Refusal::InterestBearerMissing,
+            Refusal::InterestBearerMismatch,
+            Refusal::CustomerNotFound,
+            Refusal::CustomerRequired,
+            Refusal::CustomerMismatch,
+            Refusal::CardIdMissing,
+            Refusal::CardNotFound,
+            Refusal::ExternalIdTaken { payment_id: PAYMENT },
+            Refusal::TopupExternalIdTaken { topup_id: TopupId::from_bytes([2; 16]) },
+            Refusal::TotalTooLarge,
+        ]
+    }
+
+    #[test]
+    fn every_refusal_keeps_its_code_and_names_its_argument_exactly_when_it_is_one_of_arguments() {
+        for refusal in every_refusal() {
+            let error = refused(&refusal);
+            assert_eq!(error.code().name(), refusal.code(), "{refusal:?}");
+            assert_eq!(refusal.argument().is_some(), refusal.code() == "INVALID_ARGUMENTS", "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn a_caller_whose_first_answer_was_lost_finds_its_payment_in_the_details() {
+        let error = refused(&Refusal::SessionNotActive { payment_id: Some(PAYMENT) });
+        assert_eq!(error.details(), Some(&json!({ "payment_id": PAYMENT.to_string() })));
+        let error = refused(&Refusal::ExternalIdTaken { payment_id: PAYMENT });
+        assert_eq!(error.details(), Some(&json!({ "argument": "external_id", "payment_id": PAYMENT.to_string() })));
+    }
+
+    #[test]
+    fn what_was_not_carried_out_says_whether_it_may_have_been() {
+        let unknown = to_api_error(&Denied::unknown("a sync failed"));
+        assert_eq!(unknown.details(), Some(&json!({ "outcome": "unknown" })));
+        assert!(!unknown.message().contains("sync"), "the reason is for the operator");
+        let not_done = to_api_error(&Denied::not_done("full"));
+        assert_eq!(not_done.details(), Some(&json!({ "outcome": "not_done" })));
+    }
+}

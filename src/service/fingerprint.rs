@@ -1,0 +1,73 @@
+//! The canonical form of a call's arguments: equal for calls that mean the same.
+
+use crate::protocol::declaration::{Declaration, ValueType};
+use crate::protocol::field;
+use crate::protocol::json::{Json, Object};
+
+/// The arguments in the order of their names, each in the one form that means the same: an amount as an
+/// integer, an e-mail address in lower case, nothing for null.
+pub(super) fn canonical(declaration: &Declaration, body: &Object) -> Vec<u8> {
+    let mut canonical = Vec::new();
+    for (name, value) in body.iter().filter(|(_, value)| !value.is_null()) {
+        let declared = declaration.arguments.iter().find(|argument| argument.name == name);
+        let value = canonical_value(declared.map(|argument| argument.value_type), value);
+        let value = value.into_bytes();
+        for part in [name.as_bytes(), &value] {
+            canonical.extend_from_slice(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+            canonical.extend_from_slice(part);
+        }
+    }
+    canonical
+}
+
+fn canonical_value(declared: Option<ValueType>, value: &Json) -> String {
+    if is_amount(declared)
+        && let Ok(amount) = field::amount(value)
+    {
+        return amount.to_string();
+    }
+    if let (Some("email"), Some(text)) = (declared.and_then(|value_type| value_type.hint), value.as_str()) {
+        return serde_json::to_string(&text.to_lowercase()).expect("a string has a JSON form");
+    }
+    if let Some(integer) = value.as_integer() {
+        return integer.to_string();
+    }
+    serde_json::to_string(value).expect("a parsed value has a JSON form")
+}
+
+fn is_amount(declared: Option<ValueType>) -> bool {
+    declared.is_some_and(|value_type| value_type.json == ValueType::AMOUNT.json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::endpoints::merchants::INITIATE_PAYMENT_FLOW;
+    use crate::protocol::json::parse_object;
+
+    fn of(body: &str) -> Vec<u8> {
+        let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        canonical(&INITIATE_PAYMENT_FLOW, &body)
+    }
+
+    #[test]
+    fn forms_that_mean_the_same_are_one() {
+        let plain = of(r#"{"amount":"100","currency":"THB","customer_email":"a@b.co"}"#);
+        assert_eq!(of(r#"{"currency":"THB","amount":100,"customer_email":"a@b.co"}"#), plain);
+        assert_eq!(of(r#"{"currency":"THB","amount":1e2,"customer_email":"A@B.co","card_id":null}"#), plain);
+    }
+
+    #[test]
+    fn forms_that_mean_something_else_differ() {
+        let plain = of(r#"{"amount":"100","currency":"THB"}"#);
+        for other in [
+            r#"{"amount":"101","currency":"THB"}"#,
+            r#"{"amount":"100","currency":"thb"}"#,
+            r#"{"amount":"100"}"#,
+            r#"{"amount":"100","currency":"THB","card_id":"x"}"#,
+            r#"{"amount":"100","currency":"THB","capture":false}"#,
+        ] {
+            assert_ne!(of(other), plain, "{other}");
+        }
+    }
+}

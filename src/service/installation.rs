@@ -1,0 +1,117 @@
+//! Calls of the client SDK: which merchant's, from which installation, how often.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
+
+use governor::clock::{Clock as _, DefaultClock};
+use governor::state::keyed::DefaultKeyedStateStore;
+use governor::{Quota, RateLimiter};
+use till_domain::command::Caller;
+use till_domain::ids::{InstallationId, MerchantId};
+use till_domain::merchant::{Installation, Platform, Profile};
+use till_domain::records::{Installations, MerchantDirectory, Profiles, Single};
+use till_domain::refusal::Refusal;
+
+use super::denial;
+use super::reading::Reader;
+use super::service::Service;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, ValueType};
+use crate::protocol::dispatch::Call;
+use crate::protocol::fields::Fields;
+
+/// Keys after which the limiter is asked to forget those that are at rest.
+const KEYS_KEPT: usize = 10_000;
+
+/// How often one address may call for one installation: what stands against card testing.
+pub struct RateLimit {
+    limiter: RateLimiter<(InstallationId, IpAddr), DefaultKeyedStateStore<(InstallationId, IpAddr)>, DefaultClock>,
+}
+
+impl RateLimit {
+    /// At most `per_second` calls a second, all of them at once if need be.
+    #[must_use]
+    pub fn per_second(per_second: NonZeroU32) -> RateLimit {
+        RateLimit { limiter: RateLimiter::keyed(Quota::per_second(per_second)) }
+    }
+
+    fn admit(&self, installation_id: InstallationId, peer: IpAddr) -> Result<(), ApiError> {
+        if self.limiter.len() > KEYS_KEPT {
+            self.limiter.retain_recent();
+        }
+        self.limiter.check_key(&(installation_id, peer)).map_err(|refused| {
+            let wait = refused.wait_time_from(DefaultClock::default().now());
+            ApiError::rate_limited(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
+        })
+    }
+}
+
+/// A call's installation.
+pub struct SdkCaller<'a> {
+    /// Reads of its merchant's rows.
+    pub reader: Reader<'a>,
+    /// The merchant.
+    pub profile: Profile,
+    /// The installation.
+    pub installation: Installation,
+}
+
+impl SdkCaller<'_> {
+    /// The arguments by which every call names its installation.
+    pub const ARGUMENTS: [Argument; 2] = [
+        Argument::required("merchant_id", ValueType::STRING, "The merchant (`mer_...`)."),
+        Argument::required("installation_id", ValueType::STRING, "The installation that calls (`ins_...`)."),
+    ];
+
+    /// The caller as the rules know it.
+    #[must_use]
+    pub fn as_domain(&self) -> Caller {
+        Caller::Sdk(self.installation.id)
+    }
+
+    /// The merchant.
+    #[must_use]
+    pub fn merchant_id(&self) -> MerchantId {
+        self.reader.merchant_id
+    }
+}
+
+/// What a body says of its installation.
+#[derive(Debug, Clone, Copy)]
+pub struct Named {
+    merchant_id: MerchantId,
+    installation_id: InstallationId,
+}
+
+impl Named {
+    /// Reads the two arguments.
+    pub fn read(fields: &mut Fields<'_>) -> Option<Named> {
+        let merchant_id = fields.required("merchant_id", arguments::id("a merchant id (mer_...)"));
+        let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
+        Some(Named { merchant_id: merchant_id?, installation_id: installation_id? })
+    }
+}
+
+impl Service {
+    /// Looks the installation of a call up, lets its page read the answer, and counts the call.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` for a merchant or installation that there is not, `MERCHANT_SUSPENDED`, `RATE_LIMITED`.
+    pub async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
+        let not_found = || denial::refused(&Refusal::InstallationNotFound);
+        let reader = self.reader(named.merchant_id).await?;
+        reader.get::<MerchantDirectory>(named.merchant_id)?.ok_or_else(not_found)?;
+        let installation = reader.get::<Installations>(named.installation_id)?.ok_or_else(not_found)?;
+        if installation.platform == Platform::Web && call.origin() == Some(installation.identifier.as_str()) {
+            call.allow_origin();
+        }
+        let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        self.sdk_rate.admit(installation.id, peer)?;
+        let profile = reader.get::<Profiles>(Single)?.ok_or_else(not_found)?;
+        if profile.suspended {
+            return Err(denial::refused(&Refusal::MerchantSuspended));
+        }
+        Ok(SdkCaller { reader, profile, installation })
+    }
+}

@@ -1,0 +1,13 @@
+//! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
+
+mod denial;
+mod fingerprint;
+mod installation;
+mod page;
+mod reading;
+mod service;
+
+pub use installation::{Named, RateLimit, SdkCaller};
+pub use page::{ListedRow, Page, read_page, read_page_with_ids};
+pub use reading::Reader;
+pub use service::{Answered, Service, Shared};

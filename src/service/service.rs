@@ -1,0 +1,168 @@
+//! The service: one for all endpoints.
+
+use std::sync::Arc;
+
+use till_actors::clock::Clock;
+use till_actors::security_codes::SecurityCodes;
+use till_actors::{Engine, Secret, Store};
+use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
+use till_domain::event::Answer;
+use till_domain::ids::{InstallationId, MerchantId};
+use till_domain::text::IdempotencyKey;
+use till_domain::time::Millis;
+use till_storage::vault::Keyring;
+use tokio::sync::Mutex;
+
+use super::denial;
+use super::fingerprint;
+use super::installation::RateLimit;
+use super::reading::Reader;
+use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::declaration::Declaration;
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fault::Fault;
+
+/// What endpoints share.
+pub type Shared = Arc<Service>;
+
+/// Everything that endpoints need.
+pub struct Service {
+    /// What carries commands out.
+    pub engine: Engine,
+    /// What is read.
+    pub store: Arc<dyn Store>,
+    /// The keys of each purpose.
+    pub keyring: Arc<Keyring>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Security codes that wait for their authorization.
+    pub security_codes: Arc<SecurityCodes>,
+    /// How often one address may call for one installation.
+    pub sdk_rate: RateLimit,
+    /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
+    pub creation: Mutex<()>,
+}
+
+/// A command that took effect, now or in an earlier call of the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Answered {
+    /// What is answered.
+    pub answer: Answer,
+    /// Whether it is an earlier call's answer.
+    pub replayed: bool,
+}
+
+impl Answered {
+    /// The response with this value.
+    #[must_use]
+    pub fn reply(self, value: &(impl serde::Serialize + ?Sized)) -> Reply {
+        Reply::new(value).replayed(self.replayed)
+    }
+
+    /// The response of an endpoint that answers an id or whether something changed.
+    #[must_use]
+    pub fn plain_reply(self) -> Reply {
+        match self.answer {
+            Answer::Merchant(id) => self.reply(&id.to_string()),
+            Answer::Key { key_id, created_at: _ } => self.reply(&key_id.to_string()),
+            Answer::Installation(id) => self.reply(&id.to_string()),
+            Answer::Topup(id) => self.reply(&id.to_string()),
+            Answer::Token(id) => self.reply(&id.to_string()),
+            Answer::Session(id) => self.reply(&id.to_string()),
+            Answer::Payment(id) => self.reply(&id.to_string()),
+            Answer::Changed(changed) => self.reply(&changed),
+        }
+    }
+}
+
+impl Service {
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// Has a command carried out by its merchant's actor.
+    ///
+    /// # Errors
+    /// The refusal of the rules; `UNAVAILABLE` when it could not be carried out now.
+    pub async fn submit<C>(
+        &self,
+        declaration: &'static Declaration,
+        call: &Call<C>,
+        merchant_id: MerchantId,
+        caller: Caller,
+        command: Command,
+        secret: Option<Secret>,
+    ) -> Result<Answered, ApiError> {
+        let idempotency = self.idempotency(declaration, call, installation(caller))?;
+        let request = Request { caller, idempotency, command };
+        match self.engine.submit(merchant_id, request, secret).await {
+            Ok(done) => Ok(Answered { answer: done.answer, replayed: done.replayed }),
+            Err(denied) => Err(denial::to_api_error(&denied)),
+        }
+    }
+
+    /// The name of a call, when the caller gave it one.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` for a malformed `Idempotency-Key`.
+    pub fn idempotency<C>(
+        &self,
+        declaration: &'static Declaration,
+        call: &Call<C>,
+        installation_id: Option<InstallationId>,
+    ) -> Result<Option<Idempotency>, ApiError> {
+        let Some(key) = call.idempotency_key()? else { return Ok(None) };
+        let key = IdempotencyKey::new(key)
+            .map_err(|error| ApiError::invalid_arguments(&[Fault::invalid("Idempotency-Key", error.0)]))?;
+        let endpoint = format!("{}/{}", declaration.package.segment(), declaration.name);
+        let canonical = fingerprint::canonical(declaration, call.body());
+        let scope = IdempotencyScope { installation_id, endpoint, key };
+        Ok(Some(Idempotency { scope, fingerprint: self.keyring.idempotency_fingerprint(&canonical) }))
+    }
+
+    /// Reads of one merchant's rows, all of them derived from the whole log.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when the rows lag and cannot be caught up now.
+    pub async fn reader(&self, merchant_id: MerchantId) -> Result<Reader<'_>, ApiError> {
+        if self.is_behind(merchant_id)? {
+            self.catch_up(merchant_id).await?;
+        }
+        Ok(Reader::new(self, merchant_id))
+    }
+
+    /// Reads of what stands above all merchants: whose a key is, which merchants there are.
+    #[must_use]
+    pub fn directory(&self) -> Reader<'_> {
+        // Its keys do not begin with a merchant, so none is meant.
+        Reader::new(self, MerchantId::from_bytes([0; 16]))
+    }
+
+    fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {
+        let gate = self.store.gate(merchant_id).map_err(|error| unreadable(&error))?;
+        Ok(gate != till_storage::rows::Gate::Open)
+    }
+
+    /// Whoever loads a merchant first brings its rows up to the log, so it is loaded by a command that does nothing.
+    async fn catch_up(&self, merchant_id: MerchantId) -> Result<(), ApiError> {
+        let command = Command::FireTimers(Vec::new());
+        let request = Request { caller: Caller::System, idempotency: None, command };
+        let loaded = self.engine.submit(merchant_id, request, None).await;
+        loaded.map(|_| ()).map_err(|denied| denial::to_api_error(&denied))
+    }
+}
+
+fn installation(caller: Caller) -> Option<InstallationId> {
+    match caller {
+        Caller::Sdk(installation_id) => Some(installation_id),
+        Caller::ApiKey(_) | Caller::Operator | Caller::System => None,
+    }
+}
+
+/// A row could not be read: nothing is answered on it.
+pub(super) fn unreadable(error: &dyn std::error::Error) -> ApiError {
+    tracing::error!(%error, "a row cannot be read");
+    ApiError::unavailable(Outcome::NotDone, denial::RETRY_AFTER_SECONDS)
+}
