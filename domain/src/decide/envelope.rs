@@ -140,7 +140,9 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
         Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
         Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
-        Command::GenerateKey(command) => Ok(operator::generate_key(records, command, context)?),
+        Command::GenerateKey(command) => {
+            Ok(operator::generate_key(records, command, request.idempotency.is_some(), context)?)
+        }
         Command::RevokeKey(key_id) => Ok(operator::revoke_key(state, *key_id, context)?),
         Command::AddInstallation(command) => Ok(operator::add_installation(state, command, context)?),
         Command::ConfigurePaymentMethod(method, integration) => {

@@ -40,9 +40,11 @@ pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision
     (decision, Answer::Changed(changes))
 }
 
+/// The text of the key is kept, in the vault, only where a repeated call must be able to show it again.
 pub(super) fn generate_key(
     records: &impl Records,
     command: &GenerateKey,
+    may_be_repeated: bool,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
     if records.state().keys.len() >= KEYS_MAX {
@@ -63,9 +65,9 @@ pub(super) fn generate_key(
         revoked_at: None,
     };
     let answer = Answer::Key { key_id: key.id, created_at: key.created_at };
-    let keep_text = VaultWrite::KeepKeyText(key.id);
+    let keep_text = may_be_repeated.then_some(VaultWrite::KeepKeyText(key.id));
     let event = Event::KeyGenerated { merchant_id: command.merchant_id, key };
-    Ok((Decision::one(event).with_vault(keep_text), answer))
+    Ok((Decision { events: vec![event], vault: keep_text.into_iter().collect() }, answer))
 }
 
 pub(super) fn revoke_key(

@@ -1,0 +1,278 @@
+//! What holds whatever was asked.
+
+use crate::world::World;
+use std::collections::BTreeMap;
+use till_domain::apply::{apply_rows, apply_state};
+use till_domain::effect::{EffectKind, Timer, TimerKind};
+use till_domain::event::{Event, Mutation};
+use till_domain::ids::{IdPosition, PaymentId, RawId};
+use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus, EntryType, Transaction};
+use till_domain::money::AMOUNT_MAX_MINOR;
+use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::records::{
+    AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, Customers, CustomersByEmail, CustomersByExternalId,
+    CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState, Payments,
+    PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
+};
+
+/// Checks everything, the whole log included. Its cost grows with the log.
+pub(crate) fn check(world: &World) {
+    check_replay(world);
+    check_order(&world.log);
+    check_mirrors(world);
+    check_ledger(world);
+    check_payments(world);
+    check_customers(world);
+    check_timers(world);
+    check_references(world);
+}
+
+/// What can be checked of one mutation in the time that deciding it took.
+pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantState) {
+    let (state, mutation) = before;
+    assert!(mutation.at >= state.last_at, "time of the log goes back");
+    check_ids(state.last_id, mutation);
+    for event in &mutation.events {
+        if let Event::TopupAdded { transaction, .. } | Event::PaymentCaptured { transaction, .. } = event {
+            check_transaction(transaction);
+        }
+    }
+    let totals = after.balance.unwrap_or_default();
+    let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
+    assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
+}
+
+/// The log alone gives the same state and rows.
+fn check_replay(world: &World) {
+    let mut state = MerchantState::default();
+    let mut rows = MemoryRows::default();
+    for mutation in &world.log {
+        apply_rows(mutation, &mut rows).expect("a log that was written live can be replayed");
+        apply_state(mutation, &mut state);
+    }
+    assert_eq!(state, world.state, "replayed state");
+    assert!(rows == world.rows, "replayed rows");
+}
+
+/// Times never go back; ids grow strictly.
+fn check_order(log: &[Mutation]) {
+    let mut at = log.first().map(|mutation| mutation.at).unwrap_or_default();
+    let mut last_id = IdPosition::default();
+    for mutation in log {
+        assert!(mutation.at >= at, "time of the log goes back");
+        check_ids(last_id, mutation);
+        at = mutation.at;
+        last_id = mutation.last_id;
+    }
+}
+
+/// The ids of a mutation lie behind every earlier one and are all different.
+fn check_ids(earlier: IdPosition, mutation: &Mutation) {
+    assert!(mutation.last_id >= earlier, "the last id goes back");
+    let mut positions: Vec<IdPosition> = mutation.events.iter().flat_map(made_by).map(RawId::position).collect();
+    positions.sort_unstable();
+    let made = positions.len();
+    positions.dedup();
+    assert_eq!(positions.len(), made, "an id is made twice");
+    for position in positions {
+        assert!(position > earlier && position <= mutation.last_id, "an id is out of order");
+    }
+}
+
+/// The ids that an event brings into the world.
+fn made_by(event: &Event) -> Vec<RawId> {
+    match event {
+        Event::KeyGenerated { merchant_id: _, key } => vec![key.id.raw()],
+        Event::InstallationAdded(installation) => vec![installation.id.raw()],
+        Event::TopupAdded { topup, transaction } => [vec![topup.id.raw()], posted_by(transaction)].concat(),
+        Event::CardTokenized(token) => vec![token.id.raw()],
+        Event::SessionCreated { session, token_used_up: _ } => vec![session.id.raw()],
+        Event::CustomerCreated(customer) => vec![customer.id.raw()],
+        Event::PaymentInitiated { payment, effect: _ } => vec![payment.id.raw()],
+        Event::PaymentCaptured { payment_id: _, released_minor: _, capture: _, transaction, activity } => {
+            [posted_by(transaction), vec![activity.id.raw()]].concat()
+        }
+        Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
+        Event::PaymentVoided { payment_id: _, released_minor: _, activity } => vec![activity.id.raw()],
+        Event::MerchantCreated { .. }
+        | Event::SuspensionChanged { .. }
+        | Event::KeyRevoked { .. }
+        | Event::PaymentMethodConfigured { .. }
+        | Event::BalanceOpened
+        | Event::CustomerUpdated { .. }
+        | Event::PaymentAuthorized { .. }
+        | Event::PaymentFailed { .. }
+        | Event::DefaultCardSet { .. }
+        | Event::AuthorizationLapsed { .. }
+        | Event::TransactionSettled { .. } => Vec::new(),
+    }
+}
+
+fn posted_by(transaction: &Transaction) -> Vec<RawId> {
+    let entries = transaction.legs.iter().map(|leg| leg.entry_id.raw());
+    std::iter::once(transaction.id.raw()).chain(entries).collect()
+}
+
+/// What is kept in memory stands in rows, too.
+fn check_mirrors(world: &World) {
+    let state = &world.state;
+    assert_eq!(world.find::<Profiles>(Single), state.profile);
+    assert_eq!(world.find::<Balances>(Single), state.balance);
+    assert_eq!(world.all::<ApiKeys>(), state.keys.values().cloned().collect::<Vec<_>>());
+    assert_eq!(world.all::<Installations>(), state.installations.values().cloned().collect::<Vec<_>>());
+    assert_eq!(world.all::<Integrations>(), state.integrations.values().copied().collect::<Vec<_>>());
+}
+
+/// Every transaction is balanced, its entries stand where it stands, and the totals are their sums.
+fn check_ledger(world: &World) {
+    let mut entries: Vec<Entry> = Vec::new();
+    for transaction in world.all::<Transactions>() {
+        check_transaction(&transaction);
+        entries.extend(transaction.balance_entries());
+    }
+    entries.sort_by_key(|entry| entry.id);
+    assert_eq!(world.all::<Entries>(), entries, "entries are those of the transactions");
+    assert_eq!(world.state.balance.unwrap_or_default(), sums(&entries), "totals are the sums of the entries");
+}
+
+fn check_transaction(transaction: &Transaction) {
+    assert!(transaction.is_balanced(), "{transaction:?}");
+    assert_eq!(transaction.effective_at.is_some(), transaction.status == EntryStatus::Effective);
+    assert_eq!(transaction.canceled_at.is_some(), transaction.status == EntryStatus::Canceled);
+    assert_eq!(transaction.settles_at.is_some(), transaction.status == EntryStatus::OnHold);
+    let net = |account: Account| transaction.legs.iter().filter(|leg| leg.account == account).map(signed).sum::<i128>();
+    let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
+    assert_eq!(accounts.into_iter().map(net).sum::<i128>(), 0, "the accounts sum to zero");
+}
+
+fn signed(leg: &till_domain::ledger::Leg) -> i128 {
+    match leg.direction {
+        Direction::Credit => i128::from(leg.amount.get()),
+        Direction::Debit => -i128::from(leg.amount.get()),
+    }
+}
+
+fn sums(entries: &[Entry]) -> BalanceTotals {
+    let sum = |status: EntryStatus, direction: Direction| {
+        let of = entries.iter().filter(|entry| entry.status == status && entry.direction == direction);
+        of.map(|entry| entry.amount.get()).sum()
+    };
+    let held_fees = entries.iter().filter(|entry| entry.status == EntryStatus::OnHold);
+    assert!(
+        held_fees.filter(|entry| entry.direction == Direction::Debit).all(|it| it.entry_type == EntryType::PaymentFee)
+    );
+    BalanceTotals {
+        effective_credit_minor: sum(EntryStatus::Effective, Direction::Credit),
+        effective_debit_minor: sum(EntryStatus::Effective, Direction::Debit),
+        held_credit_minor: sum(EntryStatus::OnHold, Direction::Credit),
+        held_fee_minor: sum(EntryStatus::OnHold, Direction::Debit),
+    }
+}
+
+/// A payment's status, effect, capture and session say the same; what may still be captured is reserved.
+fn check_payments(world: &World) {
+    let payments = world.all::<Payments>();
+    let mut reserved_minor = 0;
+    for payment in &payments {
+        check_payment(world, payment);
+        if matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Authorized) {
+            reserved_minor += payment.money.amount.get();
+        }
+    }
+    assert_eq!(world.state.reserved_minor, reserved_minor, "reserved is what may still be captured");
+    let by_session: BTreeMap<_, _> = payments.iter().map(|payment| (payment.session_id, payment.id)).collect();
+    assert_eq!(by_session.len(), payments.len(), "a session is used once");
+    for session in world.all::<Sessions>() {
+        assert_eq!(session.payment_id, by_session.get(&session.id).copied());
+    }
+    check_references_of_payments(world, &payments);
+}
+
+fn check_payment(world: &World, payment: &Payment) {
+    let effect = world.find::<Effects>(payment.id).map(|effect| effect.kind);
+    match payment.status {
+        PaymentStatus::Pending => assert_eq!(effect, Some(EffectKind::Authorize)),
+        PaymentStatus::Authorized => assert!(matches!(effect, None | Some(EffectKind::Void))),
+        PaymentStatus::Successful | PaymentStatus::Failed | PaymentStatus::Voided => assert_eq!(effect, None),
+        PaymentStatus::Expired
+        | PaymentStatus::Reversed
+        | PaymentStatus::PartiallyRefunded
+        | PaymentStatus::Refunded
+        | PaymentStatus::Disputed => panic!("nothing leads here yet: {:?}", payment.status),
+    }
+    assert_eq!(payment.capture.is_some(), payment.status == PaymentStatus::Successful);
+    assert_eq!(payment.failure.is_some(), payment.status == PaymentStatus::Failed);
+    let unanswered = matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Failed);
+    assert_eq!(payment.authorization.is_none(), unanswered);
+    assert!(payment.instrument != till_domain::session::Instrument::UnnamedCard, "something must pay");
+}
+
+fn check_references_of_payments(world: &World, payments: &[Payment]) {
+    let named: BTreeMap<_, PaymentId> =
+        payments.iter().filter_map(|payment| Some((payment.external_id.clone()?, payment.id))).collect();
+    let count = payments.iter().filter(|payment| payment.external_id.is_some()).count();
+    assert_eq!(named.len(), count, "an external_id names one payment");
+    for (external_id, id) in named {
+        assert_eq!(world.find::<PaymentsByExternalId>(external_id), Some(id));
+    }
+    assert_eq!(world.all::<PaymentsByExternalId>().len(), count);
+}
+
+/// An identifier, an address and a number belong to one customer at a time, and lead to it.
+fn check_customers(world: &World) {
+    let customers = world.all::<Customers>();
+    let count = |has: fn(&till_domain::customer::Customer) -> bool| customers.iter().filter(|one| has(one)).count();
+    assert_eq!(world.all::<CustomersByExternalId>().len(), count(|one| one.external_id.is_some()));
+    assert_eq!(world.all::<CustomersByEmail>().len(), count(|one| one.email.is_some()));
+    assert_eq!(world.all::<CustomersByMobile>().len(), count(|one| one.mobile.is_some()));
+    for customer in &customers {
+        let id = Some(customer.id);
+        let external_id = customer.external_id.clone();
+        assert!(external_id.is_none_or(|key| world.find::<CustomersByExternalId>(key) == id));
+        assert!(customer.email.clone().is_none_or(|key| world.find::<CustomersByEmail>(key) == id));
+        assert!(customer.mobile.clone().is_none_or(|key| world.find::<CustomersByMobile>(key) == id));
+        let default = customer.default_card_id.and_then(|card_id| world.find::<Cards>(card_id));
+        assert_eq!(default.map(|card| card.customer_id), customer.default_card_id.map(|_| customer.id));
+    }
+}
+
+/// A timer is set exactly while something is on hold or authorized and not being given up.
+fn check_timers(world: &World) {
+    let held = world.all::<Transactions>().into_iter().filter_map(|transaction| {
+        transaction.settles_at.map(|due| Timer { due, kind: TimerKind::Settle(transaction.id) })
+    });
+    let standing = world
+        .all::<Payments>()
+        .into_iter()
+        .filter(|payment| payment.status == PaymentStatus::Authorized && world.find::<Effects>(payment.id).is_none());
+    let lapsing = standing.map(|payment| {
+        let lapses_at = payment.authorization.and_then(|authorization| authorization.lapses_at);
+        Timer { due: lapses_at.expect("a standing authorization lapses"), kind: TimerKind::Lapse(payment.id) }
+    });
+    let mut expected: Vec<Timer> = held.chain(lapsing).collect();
+    expected.sort_unstable();
+    assert_eq!(world.timers(), expected);
+    assert_eq!(world.all::<Timers>().len(), expected.len());
+}
+
+/// Every row of the other indexes leads to a row that says the same.
+fn check_references(world: &World) {
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::Effects(payment_id) = key {
+            assert_eq!(world.look_up::<Effects>(*payment_id).payment_id, *payment_id);
+        }
+        if let AnyKey::Entries(id) = key {
+            assert_eq!(world.look_up::<Entries>(*id).id, *id);
+        }
+        if let AnyKey::CardsByFingerprint((customer_id, fingerprint)) = key {
+            let id = world.look_up::<CardsByFingerprint>((*customer_id, *fingerprint));
+            let card = world.look_up::<Cards>(id);
+            assert_eq!((card.customer_id, card.card.fingerprint), (*customer_id, *fingerprint));
+        }
+        if let AnyKey::TopupsByExternalId(external_id) = key {
+            let id = world.look_up::<TopupsByExternalId>(external_id.clone());
+            assert_eq!(world.look_up::<Topups>(id).external_id.as_ref(), Some(external_id));
+        }
+    }
+    assert_eq!(world.all::<CardsByFingerprint>().len(), world.all::<Cards>().len(), "no card is saved twice");
+}

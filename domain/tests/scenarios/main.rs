@@ -1,0 +1,26 @@
+//! Scenarios of the domain: what is given, what is asked, what comes of it.
+//!
+//! Every test is a sentence of the contract. The world beneath them checks after every step what must hold
+//! whatever was asked: see `invariants`.
+
+// The harness.
+mod invariants;
+mod random;
+mod words;
+mod world;
+
+// The sentences.
+mod balance;
+mod captures;
+mod customers;
+mod idempotency;
+mod instruments;
+mod operator;
+mod refusal_order;
+mod refusals;
+mod saved_cards;
+mod sessions;
+mod timers;
+
+// Random commands.
+mod simulator;

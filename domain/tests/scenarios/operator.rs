@@ -1,0 +1,186 @@
+//! What the operator asks, once and again.
+
+use crate::words::*;
+use crate::world::World;
+use till_domain::card::TokenUsage;
+use till_domain::event::{Answer, VaultWrite};
+use till_domain::ids::KeyId;
+use till_domain::key::KEYS_MAX;
+use till_domain::merchant::{INSTALLATIONS_MAX, Integration, PaymentMethod};
+use till_domain::records::{CreatedMerchants, KeyDirectory, MerchantDirectory};
+use till_domain::refusal::Refusal;
+use till_domain::text::IdempotencyKey;
+
+#[test]
+fn a_new_merchant_takes_cards_and_instalments_on_the_sandbox_without_a_fee() {
+    let world = World::open();
+    for method in PaymentMethod::ALL {
+        assert_eq!(world.state.integrations.get(&method), Some(&Integration::initial()));
+    }
+    assert!(world.find::<MerchantDirectory>(world.merchant_id).is_some());
+}
+
+#[test]
+fn a_merchant_is_created_once() {
+    let mut world = World::open();
+    let merchant_id = world.merchant_id;
+    world.when(create_merchant(merchant_id)).changes_nothing(Answer::Merchant(merchant_id));
+}
+
+#[test]
+fn a_named_call_that_created_a_merchant_is_found_across_merchants() {
+    let mut world = World::empty();
+    let ask = create_merchant(world.merchant_id).named("call-1");
+    let answer = world.given(ask.clone());
+    let key = IdempotencyKey::new("call-1").expect("a test key of proper form");
+    assert_eq!(world.look_up::<CreatedMerchants>(key).merchant_id, world.merchant_id);
+    world.when(ask).replays(answer);
+}
+
+#[test]
+fn nothing_can_be_asked_of_a_merchant_that_was_never_created() {
+    let asks = [
+        suspend(),
+        resume(),
+        open_balance(),
+        topup(1),
+        add_installation(),
+        tokenize(1, TokenUsage::Single),
+        fire([]),
+        revoke_key(crate::world::raw_id(9, KeyId::from_raw)),
+        configure(PaymentMethod::Card, disabled()),
+    ];
+    for ask in asks {
+        World::empty().when(ask).refused(Refusal::MerchantNotFound);
+    }
+}
+
+#[test]
+fn suspending_and_resuming_say_whether_they_changed_anything() {
+    let mut world = World::open();
+    world.when(resume()).changes_nothing(Answer::Changed(false));
+    world.when(suspend()).answers(Answer::Changed(true));
+    world.when(suspend()).changes_nothing(Answer::Changed(false));
+    world.when(resume()).answers(Answer::Changed(true));
+}
+
+#[test]
+fn a_suspended_merchants_and_its_clients_calls_are_refused_until_it_is_resumed() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let token = world.token(1, TokenUsage::Multiple);
+    world.given(suspend());
+    world.when(initiate(session)).refused(Refusal::MerchantSuspended);
+    world.when(tokenize(1, TokenUsage::Single)).refused(Refusal::MerchantSuspended);
+    world.when(select_token(token)).refused(Refusal::MerchantSuspended);
+    world.given(resume());
+    world.when(initiate(session)).takes_effect();
+}
+
+#[test]
+fn the_operator_goes_on_with_a_suspended_merchant() {
+    let mut world = World::open();
+    world.given(suspend());
+    let merchant_id = world.merchant_id;
+    let key = generate_key(merchant_id, 2, None);
+    for ask in [topup(1), key, add_installation(), configure(PaymentMethod::Card, disabled())] {
+        world.when(ask).takes_effect();
+    }
+}
+
+#[test]
+fn a_key_leads_to_its_merchant_and_its_text_goes_to_the_vault_only_for_a_call_that_can_be_repeated() {
+    let mut world = World::open();
+    let ask = generate_key(world.merchant_id, 3, None);
+    assert_eq!(world.when(ask).writes_to_the_vault().1, [], "nobody could ask for it again");
+    let ask = Ask::from(generate_key(world.merchant_id, 2, None)).named("call-1");
+    let (answer, vault) = world.when(ask).writes_to_the_vault();
+    let key = world.state.keys.values().last().cloned().expect("three keys were made");
+    assert_eq!(answer, Answer::Key { key_id: key.id, created_at: world.clock });
+    assert_eq!(vault, [VaultWrite::KeepKeyText(key.id)]);
+    let owner = world.look_up::<KeyDirectory>(key.digest);
+    assert_eq!((owner.merchant_id, owner.key_id), (world.merchant_id, key.id));
+}
+
+#[test]
+fn an_unknown_keys_calls_are_refused() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let unknown = Who::MerchantWith(crate::world::raw_id(9, KeyId::from_raw));
+    world.when(Ask::from(initiate(session)).by(unknown)).refused(Refusal::KeyNotLive);
+}
+
+#[test]
+fn a_revoked_key_opens_nothing_from_then_on() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let key_id = world.first_key();
+    world.when(revoke_key(key_id)).answers(Answer::Changed(true));
+    world.when(initiate(session)).refused(Refusal::KeyNotLive);
+    world.when(revoke_key(key_id)).changes_nothing(Answer::Changed(false));
+}
+
+#[test]
+fn revoking_a_key_again_keeps_the_first_time() {
+    let mut world = World::open();
+    let key_id = world.first_key();
+    world.given(revoke_key(key_id));
+    let revoked_at = world.clock;
+    world.after_seconds(60);
+    world.given(revoke_key(key_id));
+    assert_eq!(world.state.keys[&key_id].revoked_at, Some(revoked_at));
+}
+
+#[test]
+fn an_unknown_key_cannot_be_revoked() {
+    World::open().when(revoke_key(crate::world::raw_id(9, KeyId::from_raw))).refused(Refusal::KeyNotFound);
+}
+
+#[test]
+fn a_key_ends_at_its_expiry_to_the_millisecond() {
+    let mut world = World::open();
+    let end = world.clock.plus_seconds(60);
+    let key_id = world.key(generate_key(world.merchant_id, 2, Some(end)));
+    let (first, second) = (world.card_session(), world.card_session());
+    world.clock.0 = end.0 - 1;
+    world.when(Ask::from(initiate(first)).by(Who::MerchantWith(key_id))).takes_effect();
+    world.clock = end;
+    world.when(Ask::from(initiate(second)).by(Who::MerchantWith(key_id))).refused(Refusal::KeyNotLive);
+}
+
+#[test]
+fn the_number_of_a_merchants_keys_is_limited() {
+    let mut world = World::open();
+    let merchant_id = world.merchant_id;
+    for number in 1..KEYS_MAX {
+        let mut ask = generate_key(merchant_id, 0, None);
+        set_digest(&mut ask, number);
+        world.step(&ask).expect("there is room for a key");
+    }
+    world.when(generate_key(merchant_id, 255, None)).refused(Refusal::TooMany { limit: KEYS_MAX });
+}
+
+fn set_digest(ask: &mut Ask, number: usize) {
+    if let till_domain::command::Command::GenerateKey(command) = &mut ask.command {
+        command.digest.0[..8].copy_from_slice(&number.to_be_bytes());
+    }
+}
+
+#[test]
+fn the_number_of_a_merchants_installations_is_limited() {
+    let mut world = World::open();
+    for _ in 1..INSTALLATIONS_MAX {
+        world.step(&add_installation()).expect("there is room for an installation");
+    }
+    world.when(add_installation()).refused(Refusal::TooMany { limit: INSTALLATIONS_MAX });
+}
+
+#[test]
+fn configuring_a_method_says_whether_it_changed_anything() {
+    let mut world = World::open();
+    let card = PaymentMethod::Card;
+    world.when(configure(card, Integration::initial())).changes_nothing(Answer::Changed(false));
+    world.when(configure(card, with_fee(100, 5))).answers(Answer::Changed(true));
+    world.when(configure(card, with_fee(100, 5))).changes_nothing(Answer::Changed(false));
+    assert_eq!(world.state.integrations[&PaymentMethod::Installment], Integration::initial());
+}

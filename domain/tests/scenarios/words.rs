@@ -1,0 +1,381 @@
+//! The words of the scenarios: values and commands with everything that a sentence leaves open filled in.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::command::{
+    AddInstallation, AddTopup, AuthorizationResult, Command, CreateMerchant, GenerateKey, InitiatePayment,
+    SelectPaymentMethod, Selection, TokenizeCard,
+};
+use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
+use till_domain::effect::Timer;
+use till_domain::ids::{CardId, CustomerId, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::key::KeyDigest;
+use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
+use till_domain::money::{AmountMinor, FeeRate, Money};
+use till_domain::session::{InstallmentPlan, InterestBearer};
+use till_domain::text::{
+    Email, ExternalId, HolderName, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl, TimeZone,
+};
+use till_domain::time::Millis;
+
+/// What most payments here cost, in minor units.
+pub(crate) const PRICE_MINOR: u64 = 10_000;
+
+pub(crate) fn amount(minor: u64) -> AmountMinor {
+    AmountMinor::new(minor).expect("a test amount in range")
+}
+
+pub(crate) fn thb(minor: u64) -> Money {
+    Money { amount: amount(minor), currency: "THB".parse().expect("THB is a currency") }
+}
+
+pub(crate) fn usd(minor: u64) -> Money {
+    Money { amount: amount(minor), currency: "USD".parse().expect("USD is a currency") }
+}
+
+pub(crate) fn external(text: &str) -> ExternalId {
+    ExternalId::new(text).expect("a test identifier of proper form")
+}
+
+pub(crate) fn email(text: &str) -> Email {
+    Email::new(text).expect("a test address of proper form")
+}
+
+pub(crate) fn mobile(text: &str) -> Mobile {
+    Mobile::new(text).expect("a test number of proper form")
+}
+
+pub(crate) fn person(text: &str) -> PersonName {
+    PersonName::new(text).expect("a test name of proper form")
+}
+
+/// Facts of the card with this number: another number, another fingerprint.
+pub(crate) fn card_facts(number: u8) -> CardFacts {
+    CardFacts {
+        scheme: CardScheme::Visa,
+        first_digits: "424242".to_owned(),
+        last_digits: format!("{number:04}"),
+        expiry: CardExpiry { year: 2030, month: 12 },
+        holder: HolderName::new("S JAIDEE").expect("a test name of proper form"),
+        fingerprint: CardFingerprint([number; 32]),
+    }
+}
+
+/// No customer field at all; the methods of [`Person`] add some.
+pub(crate) fn nobody() -> CustomerFields {
+    CustomerFields::default()
+}
+
+/// Adds one customer field each.
+pub(crate) trait Person {
+    fn own(self, id: CustomerId) -> Self;
+    fn known_as(self, external_id: &str) -> Self;
+    fn email(self, text: &str) -> Self;
+    fn mobile(self, text: &str) -> Self;
+    fn called(self, text: &str) -> Self;
+}
+
+impl Person for CustomerFields {
+    fn own(mut self, id: CustomerId) -> Self {
+        self.id = Some(CustomerRef::Own(id));
+        self
+    }
+
+    fn known_as(mut self, external_id: &str) -> Self {
+        self.id = Some(CustomerRef::External(external(external_id)));
+        self
+    }
+
+    fn email(mut self, text: &str) -> Self {
+        self.contact.email = Some(email(text));
+        self
+    }
+
+    fn mobile(mut self, text: &str) -> Self {
+        self.contact.mobile = Some(mobile(text));
+        self
+    }
+
+    fn called(mut self, text: &str) -> Self {
+        self.contact.name = Some(person(text));
+        self
+    }
+}
+
+/// Who asks, in words that need no id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    /// The merchant's program with the key that the world was opened with.
+    Merchant,
+    /// The merchant's program with another key.
+    MerchantWith(KeyId),
+    /// The customer's client.
+    Client,
+    /// A client of another installation.
+    ClientOf(InstallationId),
+    /// The operator.
+    Operator,
+    /// Till itself.
+    Till,
+}
+
+/// A command with who asks and, perhaps, the name of the call.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    pub(crate) who: Who,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) command: Command,
+}
+
+impl Ask {
+    pub(crate) fn of(who: Who, command: Command) -> Ask {
+        Ask { who, idempotency_key: None, command }
+    }
+
+    pub(crate) fn by(mut self, who: Who) -> Ask {
+        self.who = who;
+        self
+    }
+
+    /// The same as a named call.
+    pub(crate) fn named(mut self, key: &str) -> Ask {
+        self.idempotency_key = Some(key.to_owned());
+        self
+    }
+
+    /// Equal for equal commands, as far as Debug shows them.
+    pub(crate) fn fingerprint(&self) -> [u8; 32] {
+        let mut hasher = DefaultHasher::new();
+        format!("{:?}", self.command).hash(&mut hasher);
+        let mut fingerprint = [0; 32];
+        fingerprint[..8].copy_from_slice(&hasher.finish().to_be_bytes());
+        fingerprint
+    }
+}
+
+/// select-payment-method: of [`PRICE_MINOR`], without customer fields.
+#[derive(Debug, Clone)]
+pub(crate) struct Select(SelectPaymentMethod);
+
+pub(crate) fn select(selection: Selection) -> Select {
+    Select(SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: nobody() })
+}
+
+pub(crate) fn select_token(token_id: TokenId) -> Select {
+    select(Selection::Token(token_id))
+}
+
+pub(crate) fn select_saved(card_id: CardId) -> Select {
+    select(Selection::SavedCard(CardRef::Own(card_id)))
+}
+
+pub(crate) fn select_installment(interest_bearer: InterestBearer) -> Select {
+    select(Selection::Installment(InstallmentPlan::SandboxThreeMonths, interest_bearer))
+}
+
+impl Select {
+    pub(crate) fn money(mut self, money: Money) -> Select {
+        self.0.money = money;
+        self
+    }
+
+    pub(crate) fn customer(mut self, customer: CustomerFields) -> Select {
+        self.0.customer = customer;
+        self
+    }
+}
+
+impl From<Select> for Ask {
+    fn from(select: Select) -> Ask {
+        Ask::of(Who::Client, Command::SelectPaymentMethod(select.0))
+    }
+}
+
+/// initiate-payment-flow: of [`PRICE_MINOR`], captured on authorization, without anything optional.
+#[derive(Debug, Clone)]
+pub(crate) struct Initiate(InitiatePayment);
+
+pub(crate) fn initiate(session_id: SessionId) -> Initiate {
+    Initiate(InitiatePayment {
+        external_id: None,
+        money: thb(PRICE_MINOR),
+        session_id,
+        card: None,
+        capture: true,
+        return_url: ReturnUrl::new("https://shop.example/return").expect("a test URL of proper form"),
+        customer: nobody(),
+        save_card: None,
+        interest_bearer: None,
+    })
+}
+
+impl Initiate {
+    pub(crate) fn money(mut self, money: Money) -> Initiate {
+        self.0.money = money;
+        self
+    }
+
+    pub(crate) fn external_id(mut self, text: &str) -> Initiate {
+        self.0.external_id = Some(external(text));
+        self
+    }
+
+    pub(crate) fn card(mut self, card_id: CardId) -> Initiate {
+        self.0.card = Some(CardRef::Own(card_id));
+        self
+    }
+
+    pub(crate) fn card_known_as(mut self, text: &str) -> Initiate {
+        self.0.card = Some(CardRef::External(external(text)));
+        self
+    }
+
+    /// `capture: false`.
+    pub(crate) fn authorize_only(mut self) -> Initiate {
+        self.0.capture = false;
+        self
+    }
+
+    pub(crate) fn customer(mut self, customer: CustomerFields) -> Initiate {
+        self.0.customer = customer;
+        self
+    }
+
+    pub(crate) fn save(mut self, wish: SaveCard) -> Initiate {
+        self.0.save_card = Some(wish);
+        self
+    }
+
+    pub(crate) fn bearer(mut self, interest_bearer: InterestBearer) -> Initiate {
+        self.0.interest_bearer = Some(interest_bearer);
+        self
+    }
+
+    pub(crate) fn named(self, key: &str) -> Ask {
+        Ask::from(self).named(key)
+    }
+}
+
+impl From<Initiate> for Ask {
+    fn from(initiate: Initiate) -> Ask {
+        Ask::of(Who::Merchant, Command::InitiatePayment(initiate.0))
+    }
+}
+
+pub(crate) fn tokenize(number: u8, usage: TokenUsage) -> Ask {
+    Ask::of(Who::Client, Command::TokenizeCard(TokenizeCard { card: card_facts(number), usage }))
+}
+
+/// The acquirer's approval: not captured, settled when the merchant's delay is over.
+pub(crate) fn approved() -> AuthorizationResult {
+    approval(false, false)
+}
+
+pub(crate) fn approved_and_captured() -> AuthorizationResult {
+    approval(true, false)
+}
+
+pub(crate) fn approved_captured_and_settled() -> AuthorizationResult {
+    approval(true, true)
+}
+
+fn approval(captured: bool, settles_at_once: bool) -> AuthorizationResult {
+    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured, settles_at_once }
+}
+
+pub(crate) fn declined() -> AuthorizationResult {
+    AuthorizationResult::Declined { code: "card_declined".to_owned(), message: "The card was declined.".to_owned() }
+}
+
+pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask {
+    Ask::of(Who::Till, Command::RecordAuthorization(payment_id, result))
+}
+
+pub(crate) fn void_done(payment_id: PaymentId) -> Ask {
+    Ask::of(Who::Till, Command::RecordVoid(payment_id))
+}
+
+pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
+    Ask::of(Who::Till, Command::FireTimers(timers.into_iter().collect()))
+}
+
+pub(crate) fn create_merchant(merchant_id: MerchantId) -> Ask {
+    create_merchant_settling_after(merchant_id, till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS)
+}
+
+pub(crate) fn create_merchant_settling_after(merchant_id: MerchantId, settlement_delay_seconds: u64) -> Ask {
+    let command = CreateMerchant {
+        merchant_id,
+        name: Name::new("Baan Coffee").expect("a test name of proper form"),
+        currency: thb(1).currency,
+        time_zone: TimeZone::new("Asia/Bangkok").expect("a test zone of proper form"),
+        settlement_delay_seconds,
+        support_email: None,
+    };
+    Ask::of(Who::Operator, Command::CreateMerchant(command))
+}
+
+pub(crate) fn generate_key(merchant_id: MerchantId, digest: u8, expires_at: Option<Millis>) -> Ask {
+    let command = GenerateKey {
+        merchant_id,
+        name: Name::new("server").expect("a test name of proper form"),
+        digest: KeyDigest([digest; 32]),
+        display: "sk_00000".to_owned(),
+        api_version: "2025-04-01".to_owned(),
+        expires_at,
+    };
+    Ask::of(Who::Operator, Command::GenerateKey(command))
+}
+
+pub(crate) fn revoke_key(key_id: KeyId) -> Ask {
+    Ask::of(Who::Operator, Command::RevokeKey(key_id))
+}
+
+pub(crate) fn add_installation() -> Ask {
+    let command = AddInstallation {
+        name: Name::new("shop").expect("a test name of proper form"),
+        platform: Platform::Web,
+        identifier: InstallationIdentifier::new("https://shop.example").expect("a test origin of proper form"),
+    };
+    Ask::of(Who::Operator, Command::AddInstallation(command))
+}
+
+pub(crate) fn suspend() -> Ask {
+    Ask::of(Who::Operator, Command::SuspendMerchant)
+}
+
+pub(crate) fn resume() -> Ask {
+    Ask::of(Who::Operator, Command::ResumeMerchant)
+}
+
+pub(crate) fn open_balance() -> Ask {
+    Ask::of(Who::Operator, Command::OpenBalance)
+}
+
+pub(crate) fn topup(minor: u64) -> Ask {
+    Ask::of(Who::Operator, Command::AddTopup(AddTopup { amount: amount(minor), external_id: None }))
+}
+
+pub(crate) fn topup_known_as(minor: u64, external_id: &str) -> Ask {
+    let command = AddTopup { amount: amount(minor), external_id: Some(external(external_id)) };
+    Ask::of(Who::Operator, Command::AddTopup(command))
+}
+
+pub(crate) fn configure(method: PaymentMethod, integration: Integration) -> Ask {
+    Ask::of(Who::Operator, Command::ConfigurePaymentMethod(method, integration))
+}
+
+/// The payment method cannot be chosen any more.
+pub(crate) fn disabled() -> Integration {
+    Integration { enabled: false, ..Integration::initial() }
+}
+
+/// The payment method always captures.
+pub(crate) fn always_capturing() -> Integration {
+    Integration { authorizes_without_capture: false, ..Integration::initial() }
+}
+
+pub(crate) fn with_fee(basis_points: u16, fixed_minor: u64) -> Integration {
+    let fee = FeeRate { basis_points, fixed_minor };
+    Integration { acquirer: AcquirerName::Sandbox, fee, ..Integration::initial() }
+}

@@ -1,0 +1,374 @@
+//! One merchant in memory: folds commands through the rules, and checks everything after every step.
+
+use crate::invariants;
+use crate::random::Random;
+use crate::words::{Ask, Initiate, Person, Select, Who, nobody};
+use crate::words::{
+    add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
+    result, select_token, tokenize,
+};
+use till_domain::apply::{apply_rows, apply_state};
+use till_domain::card::{Card, SaveCard, TokenUsage};
+use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
+use till_domain::customer::{Customer, CustomerFields};
+use till_domain::decide::{Context, Outcome, decide};
+use till_domain::effect::Timer;
+use till_domain::event::{Answer, Mutation, VaultWrite};
+use till_domain::ids::{
+    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, RawId, SessionId, TokenId, TopupId,
+};
+use till_domain::ledger::{BalanceTotals, Transaction};
+use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
+use till_domain::payment::Payment;
+use till_domain::records::{
+    AnyKey, AnyRow, Cards, Customers, MemoryRows, MerchantState, Payments, Records, Rows, Table, Transactions,
+    Unreadable,
+};
+use till_domain::refusal::{Refusal, Stop};
+use till_domain::text::IdempotencyKey;
+use till_domain::time::Millis;
+
+/// When every scenario begins.
+pub(crate) const START: Millis = Millis(1_750_000_000_000);
+
+/// A merchant's state, rows and log.
+pub(crate) struct World {
+    pub(crate) state: MerchantState,
+    pub(crate) rows: MemoryRows,
+    pub(crate) log: Vec<Mutation>,
+    pub(crate) clock: Millis,
+    pub(crate) merchant_id: MerchantId,
+    key_id: Option<KeyId>,
+    installation_id: Option<InstallationId>,
+    random: Random,
+}
+
+/// What a decision reads.
+struct View<'a> {
+    state: &'a MerchantState,
+    rows: &'a MemoryRows,
+}
+
+impl Rows for View<'_> {
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        self.rows.get::<T>(key)
+    }
+}
+
+impl Records for View<'_> {
+    fn state(&self) -> &MerchantState {
+        self.state
+    }
+}
+
+impl World {
+    /// A log without any record.
+    pub(crate) fn empty() -> World {
+        World {
+            state: MerchantState::default(),
+            rows: MemoryRows::default(),
+            log: Vec::new(),
+            clock: START,
+            merchant_id: raw_id(1, MerchantId::from_raw),
+            key_id: None,
+            installation_id: None,
+            random: Random::seeded(1),
+        }
+    }
+
+    /// A merchant with a key and an installation.
+    pub(crate) fn open() -> World {
+        World::settling_after(SETTLEMENT_DELAY_DEFAULT_SECONDS)
+    }
+
+    /// The same with another settlement delay.
+    pub(crate) fn settling_after(delay_seconds: u64) -> World {
+        let mut world = World::empty();
+        world.given(create_merchant_settling_after(world.merchant_id, delay_seconds));
+        world.key_id = Some(world.key(generate_key(world.merchant_id, 1, None)));
+        world.given(add_installation());
+        world.installation_id = world.state.installations.keys().next().copied();
+        world
+    }
+
+    /// Time passes.
+    pub(crate) fn after_seconds(&mut self, seconds: u64) {
+        self.clock = self.clock.plus_seconds(seconds);
+    }
+
+    /// Asks for something that must not be refused.
+    pub(crate) fn given(&mut self, ask: impl Into<Ask>) -> Answer {
+        let then = self.when(ask);
+        match then.result {
+            Ok(Outcome::Replayed(answer) | Outcome::Unchanged(answer) | Outcome::Effective { answer, .. }) => answer,
+            Err(stop) => panic!("given something that was refused: {stop:?}"),
+        }
+    }
+
+    /// Asks, folds what follows, and checks that everything that always holds still does.
+    pub(crate) fn when(&mut self, ask: impl Into<Ask>) -> Then<'_> {
+        let before = (self.state.clone(), self.rows.clone());
+        let result = self.step(&ask.into());
+        if !matches!(result, Ok(Outcome::Effective { .. })) {
+            assert_eq!((&self.state, &self.rows), (&before.0, &before.1), "nothing may change without a record");
+        }
+        invariants::check(self);
+        Then { world: self, result }
+    }
+
+    /// Asks and folds what follows, without any check.
+    pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, Stop> {
+        let request = self.request(ask);
+        let mut entropy = self.random.clone();
+        let view = View { state: &self.state, rows: &self.rows };
+        let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut entropy));
+        self.random = entropy;
+        if let Ok(Outcome::Effective { mutation, .. }) = &outcome {
+            apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
+            apply_state(mutation, &mut self.state);
+            self.log.push((**mutation).clone());
+        }
+        outcome
+    }
+
+    fn request(&self, ask: &Ask) -> Request {
+        let caller = self.caller(ask.who);
+        let idempotency = ask
+            .idempotency_key
+            .as_ref()
+            .map(|key| Idempotency { scope: scope(caller, ask, key), fingerprint: ask.fingerprint() });
+        Request { caller, idempotency, command: ask.command.clone() }
+    }
+
+    fn caller(&self, who: Who) -> Caller {
+        match who {
+            Who::Merchant => Caller::ApiKey(self.key_id.unwrap_or(raw_id(2, KeyId::from_raw))),
+            Who::MerchantWith(key_id) => Caller::ApiKey(key_id),
+            Who::Client => Caller::Sdk(self.installation_id.unwrap_or(raw_id(3, InstallationId::from_raw))),
+            Who::ClientOf(installation_id) => Caller::Sdk(installation_id),
+            Who::Operator => Caller::Operator,
+            Who::Till => Caller::System,
+        }
+    }
+}
+
+/// Phrases that name what was made.
+impl World {
+    pub(crate) fn key(&mut self, ask: Ask) -> KeyId {
+        match self.given(ask) {
+            Answer::Key { key_id, .. } => key_id,
+            other => panic!("a key was asked for, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn first_key(&self) -> KeyId {
+        self.key_id.expect("the world was opened with a key")
+    }
+
+    pub(crate) fn token(&mut self, number: u8, usage: TokenUsage) -> TokenId {
+        match self.given(tokenize(number, usage)) {
+            Answer::Token(id) => id,
+            other => panic!("a token was asked for, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn session(&mut self, select: Select) -> SessionId {
+        match self.given(select) {
+            Answer::Session(id) => id,
+            other => panic!("a session was asked for, not {other:?}"),
+        }
+    }
+
+    /// A session with a token for one use.
+    pub(crate) fn card_session(&mut self) -> SessionId {
+        let token = self.token(42, TokenUsage::Single);
+        self.session(select_token(token))
+    }
+
+    pub(crate) fn payment(&mut self, ask: impl Into<Ask>) -> PaymentId {
+        match self.given(ask) {
+            Answer::Payment(id) => id,
+            other => panic!("a payment was asked for, not {other:?}"),
+        }
+    }
+
+    /// A payment of a fresh card session, initiated by these customer fields.
+    pub(crate) fn payment_by(&mut self, customer: CustomerFields) -> Payment {
+        let session = self.card_session();
+        let id = self.payment(initiate(session).customer(customer));
+        self.look_up::<Payments>(id)
+    }
+
+    pub(crate) fn captured(&mut self, ask: impl Into<Ask>) -> PaymentId {
+        let id = self.payment(ask);
+        self.given(result(id, approved_and_captured()));
+        id
+    }
+
+    pub(crate) fn authorized(&mut self, initiate: Initiate) -> PaymentId {
+        let id = self.payment(initiate.authorize_only());
+        self.given(result(id, approved()));
+        id
+    }
+
+    /// The customer with this address, made by a payment.
+    pub(crate) fn customer(&mut self, fields: CustomerFields) -> CustomerId {
+        self.payment_by(fields).customer_id.expect("the fields name a customer")
+    }
+
+    /// A card saved for the customer with this address, by a payment that was captured.
+    pub(crate) fn saved_card(&mut self, number: u8, address: &str) -> CardId {
+        let token = self.token(number, TokenUsage::Multiple);
+        let session = self.session(select_token(token));
+        let payment = self.captured(initiate(session).customer(nobody().email(address)).save(SaveCard::Add));
+        let owner = self.look_up::<Payments>(payment).customer_id.expect("an address names a customer");
+        self.cards_of(owner).last().expect("the card was saved").id
+    }
+
+    pub(crate) fn topup(&mut self, ask: Ask) -> TopupId {
+        match self.given(ask) {
+            Answer::Topup(id) => id,
+            other => panic!("a top-up was asked for, not {other:?}"),
+        }
+    }
+
+    /// Fires every timer that is set, due or not.
+    pub(crate) fn fire_all(&mut self) -> Answer {
+        let timers = self.timers();
+        self.given(fire(timers))
+    }
+}
+
+/// Questions about what is there.
+impl World {
+    pub(crate) fn look_up<T: Table>(&self, key: T::Key) -> T::Row {
+        self.find::<T>(key).expect("what a scenario looks up is there")
+    }
+
+    pub(crate) fn find<T: Table>(&self, key: T::Key) -> Option<T::Row> {
+        self.rows.get::<T>(key).expect("rows in memory can be read")
+    }
+
+    pub(crate) fn all<T: Table>(&self) -> Vec<T::Row> {
+        self.rows.iter().filter_map(|(_, row)| T::unwrap(AnyRow::clone(row))).collect()
+    }
+
+    pub(crate) fn timers(&self) -> Vec<Timer> {
+        let keys = self.rows.iter().map(|(key, _)| key);
+        keys.filter_map(|key| if let AnyKey::Timers(timer) = key { Some(*timer) } else { None }).collect()
+    }
+
+    pub(crate) fn payment_row(&self, id: PaymentId) -> Payment {
+        self.look_up::<Payments>(id)
+    }
+
+    pub(crate) fn customer_row(&self, id: CustomerId) -> Customer {
+        self.look_up::<Customers>(id)
+    }
+
+    pub(crate) fn cards_of(&self, owner: CustomerId) -> Vec<Card> {
+        self.all::<Cards>().into_iter().filter(|card| card.customer_id == owner).collect()
+    }
+
+    pub(crate) fn transaction_of(&self, payment_id: PaymentId) -> Transaction {
+        let capture = self.payment_row(payment_id).capture.expect("the payment was captured");
+        self.look_up::<Transactions>(capture.transaction_id)
+    }
+
+    pub(crate) fn totals(&self) -> BalanceTotals {
+        self.state.balance.expect("the balance is open")
+    }
+}
+
+/// What came of asking.
+#[must_use = "a scenario says what comes of it"]
+pub(crate) struct Then<'a> {
+    world: &'a World,
+    result: Result<Outcome, Stop>,
+}
+
+impl Then<'_> {
+    /// Refused for this reason, and nothing changed.
+    #[track_caller]
+    pub(crate) fn refused(self, refusal: Refusal) {
+        assert_eq!(self.result, Err(Stop::Refused(refusal)));
+    }
+
+    /// Took effect with this answer.
+    #[track_caller]
+    pub(crate) fn answers(self, expected: Answer) {
+        match self.result {
+            Ok(Outcome::Effective { answer, .. }) => assert_eq!(answer, expected),
+            other => panic!("took no effect: {other:?}"),
+        }
+    }
+
+    /// Took effect.
+    #[track_caller]
+    pub(crate) fn takes_effect(self) -> Answer {
+        match self.result {
+            Ok(Outcome::Effective { answer, .. }) => answer,
+            other => panic!("took no effect: {other:?}"),
+        }
+    }
+
+    /// Took effect as a payment.
+    #[track_caller]
+    pub(crate) fn pays(self) -> Payment {
+        let world = self.world;
+        match self.takes_effect() {
+            Answer::Payment(id) => world.payment_row(id),
+            other => panic!("made no payment: {other:?}"),
+        }
+    }
+
+    /// Took effect with these writes to the vault.
+    #[track_caller]
+    pub(crate) fn writes_to_the_vault(self) -> (Answer, Vec<VaultWrite>) {
+        match self.result {
+            Ok(Outcome::Effective { vault, answer, .. }) => (answer, vault),
+            other => panic!("took no effect: {other:?}"),
+        }
+    }
+
+    /// Was answered as before, without doing anything again.
+    #[track_caller]
+    pub(crate) fn replays(self, answer: Answer) {
+        assert_eq!(self.result, Ok(Outcome::Replayed(answer)));
+    }
+
+    /// Answered this and left no record.
+    #[track_caller]
+    pub(crate) fn changes_nothing(self, answer: Answer) {
+        assert_eq!(self.result, Ok(Outcome::Unchanged(answer)));
+    }
+}
+
+/// An id that no world makes by itself.
+pub(crate) fn raw_id<I>(random: u64, make: impl Fn(RawId) -> I) -> I {
+    make(RawId::new(IdPosition { millis: 1, counter: 0 }, random))
+}
+
+fn scope(caller: Caller, ask: &Ask, key: &str) -> IdempotencyScope {
+    let installation_id = if let Caller::Sdk(id) = caller { Some(id) } else { None };
+    let key = IdempotencyKey::new(key).expect("a test key of proper form");
+    IdempotencyScope { installation_id, endpoint: endpoint(&ask.command).to_owned(), key }
+}
+
+fn endpoint(command: &Command) -> &'static str {
+    match command {
+        Command::CreateMerchant(_) => "admin/create-merchant",
+        Command::SuspendMerchant => "admin/suspend-merchant",
+        Command::ResumeMerchant => "admin/resume-merchant",
+        Command::GenerateKey(_) => "admin/generate-key",
+        Command::RevokeKey(_) => "admin/revoke-key",
+        Command::AddInstallation(_) => "admin/add-installation",
+        Command::ConfigurePaymentMethod(_, _) => "admin/configure-payment-method",
+        Command::OpenBalance => "admin/open-balance",
+        Command::AddTopup(_) => "admin/add-topup",
+        Command::TokenizeCard(_) => "sdk/tokenize-card",
+        Command::SelectPaymentMethod(_) => "sdk/select-payment-method",
+        Command::InitiatePayment(_) => "merchants/initiate-payment-flow",
+        Command::RecordAuthorization(_, _) | Command::RecordVoid(_) | Command::FireTimers(_) => "system",
+    }
+}
