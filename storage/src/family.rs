@@ -76,12 +76,9 @@ impl Family {
     #[must_use]
     pub const fn takes_rows(self) -> bool {
         match self {
-            Family::Rows
-            | Family::Indexes
-            | Family::Effects
-            | Family::Timers
-            | Family::Directory
-            | Family::Vault => true,
+            Family::Rows | Family::Indexes | Family::Effects | Family::Timers | Family::Directory | Family::Vault => {
+                true
+            }
             Family::Journal | Family::Snapshots | Family::Meta => false,
         }
     }

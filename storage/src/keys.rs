@@ -148,11 +148,14 @@ impl HeadKey {
     /// The keys of all merchants' heads behind `after`.
     #[must_use]
     pub fn range(after: Option<MerchantId>) -> KeyRange {
-        let lower = after.map_or_else(|| vec![Self::KIND], |merchant_id| {
-            let mut behind = HeadKey(merchant_id).encode().to_vec();
-            behind.push(0); // The smallest key that is greater.
-            behind
-        });
+        let lower = after.map_or_else(
+            || vec![Self::KIND],
+            |merchant_id| {
+                let mut behind = HeadKey(merchant_id).encode().to_vec();
+                behind.push(0); // The smallest key that is greater.
+                behind
+            },
+        );
         (lower, vec![Self::KIND + 1])
     }
 }
@@ -275,7 +278,8 @@ mod tests {
     #[test]
     fn a_range_of_heads_begins_behind_the_merchant_it_is_asked_from() {
         let (lower, upper) = HeadKey::range(Some(MERCHANT));
-        let inside = |merchant| HeadKey(merchant).encode().to_vec() >= lower && HeadKey(merchant).encode().to_vec() < upper;
+        let inside =
+            |merchant| HeadKey(merchant).encode().to_vec() >= lower && HeadKey(merchant).encode().to_vec() < upper;
         assert!(!inside(MERCHANT));
         assert!(inside(NEXT));
         assert!(inside(MerchantId::from_bytes([0xff; 16])));

@@ -144,6 +144,7 @@ conformance! {
     commit_numbers_grow_in_order_across_groups_and_restarts
     a_batch_that_could_never_be_right_is_refused
     rows_are_written_and_deleted_with_their_batch
+    the_last_of_a_groups_writes_of_one_key_counts
     a_batch_without_records_writes_its_rows_and_leaves_the_head
     a_failed_write_changes_nothing_and_the_next_one_works
     scans_walk_a_range_both_ways_within_their_limit
@@ -299,7 +300,8 @@ fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
     let families = Family::ALL.into_iter().filter(|family| family.takes_rows());
-    let row = |family, value: Option<&[u8]>| RowWrite { family, key: b"key".to_vec(), value: value.map(<[u8]>::to_vec) };
+    let row =
+        |family, value: Option<&[u8]>| RowWrite { family, key: b"key".to_vec(), value: value.map(<[u8]>::to_vec) };
     let mut first = shop.batch(&[b"1"]);
     first.derived = families.clone().map(|family| row(family, Some(family.name().as_bytes()))).collect();
     store.append(vec![first]);
@@ -313,6 +315,30 @@ fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
     assert_eq!(store.get(Family::Vault, b"key"), Ok(Some(b"again".to_vec())), "writes keep their order");
     let keys = [b"key".to_vec(), b"none".to_vec()];
     assert_eq!(store.get_many(Family::Timers, &keys), Ok(vec![Some(b"timers".to_vec()), None]));
+}
+
+fn the_last_of_a_groups_writes_of_one_key_counts<S: Subject>() {
+    let subject = S::fresh();
+    let store = subject.store();
+    let (mut shop, mut cafe) = (Chain::claim(store, SHOP), Chain::claim(store, CAFE));
+    let dropped = shop.clone().batch(&[b"never the head"]);
+    let mut group = Vec::new();
+    for value in [Some(b"1".as_slice()), None, Some(b"3"), Some(b"4")] {
+        let mut append = shop.batch(&[b"body"]);
+        append.derived = vec![shop.row(1, value), shop.row(2, Some(b"same")), shop.row(2, value)];
+        group.push(append);
+        group.push(cafe.batch_with_row());
+    }
+    group.push(Append { derived: vec![shop.row(1, Some(b"dropped"))], ..dropped });
+    let verdicts = store.append(group);
+    assert!(matches!(verdicts.last(), Some(Verdict::Stale { .. })));
+    assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(Some(b"4".to_vec())));
+    assert_eq!(store.get(Family::Rows, &shop.row_key(2)), Ok(Some(b"4".to_vec())));
+    let mut deleting = shop.batch(&[b"body"]);
+    deleting.derived = vec![shop.row(1, Some(b"5")), shop.row(1, None)];
+    store.append(vec![deleting]);
+    assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(None));
+    assert_eq!((sequences(store, SHOP).len(), sequences(store, CAFE).len()), (5, 4));
 }
 
 fn a_batch_without_records_writes_its_rows_and_leaves_the_head<S: Subject>() {

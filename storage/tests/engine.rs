@@ -149,7 +149,8 @@ fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
     assert_eq!((first, last), (CommitNumber(6), CommitNumber(10)));
     assert_eq!((place.file, place.offset, place.fault), (log, kept, LogFault::End));
 
-    let accepting = |commit| EngineOptions { accept_loss_up_to: Some(CommitNumber(commit)), ..options(directory.path()) };
+    let accepting =
+        |commit| EngineOptions { accept_loss_up_to: Some(CommitNumber(commit)), ..options(directory.path()) };
     assert!(matches!(Engine::open(&accepting(9)), Err(OpenError::CommitsMissing { .. })), "10 was not given up");
     let engine = Engine::open(&accepting(10)).expect("given up");
     assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(5)));
@@ -169,13 +170,70 @@ fn a_log_damaged_behind_the_last_acknowledged_commit_starts() {
     drop(engine);
     let log = logs(directory.path()).pop().expect("a live store has a log");
     let sound = fs::read(&log).expect("readable");
+    // One that RocksDB's reader would never come back from: a record of a type that only recycled logs have.
+    let mut endless = sound[..300].to_vec();
+    endless[6] = 5;
     // Not one of them was acknowledged: torn writes of a batch, as a power cut leaves them.
-    for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], [&[0; 9], &sound[..300]].concat()] {
+    let zeros_between = [&[0; 9], &sound[..300]].concat();
+    for tail in [sound[..50].to_vec(), vec![0; 40_000], vec![0xff; 40_000], zeros_between, endless] {
         fs::write(&log, [sound.as_slice(), &tail].concat()).expect("writable");
         let image = self::directory();
         fixtures::copy(directory.path(), image.path());
         assert_eq!(opened(image.path()).last_commit(), CommitNumber(5), "{} bytes", tail.len());
     }
+}
+
+#[test]
+fn a_record_that_rocksdb_never_comes_back_from_is_refused_by_number_and_place_and_can_be_given_up() {
+    let directory = directory();
+    let engine = opened(directory.path());
+    append(&engine, 1);
+    let log = logs(directory.path()).pop().expect("a live store has a log");
+    let second = fs::metadata(&log).expect("it is there").len();
+    append(&engine, 2);
+    drop(engine);
+    let mut bytes = fs::read(&log).expect("readable");
+    bytes[usize::try_from(second).expect("small") + 6] = 5;
+    fs::write(&log, &bytes).expect("writable");
+    let error = refused(directory.path());
+    let OpenError::CommitsMissing { first, last, place } = error else { panic!("{error}") };
+    assert_eq!((first, last, place.offset), (CommitNumber(2), CommitNumber(3), second));
+    assert_eq!(fs::read(&log).expect("readable"), bytes, "a refusal changes nothing");
+    assert!(!directory.path().join("db-survey").exists());
+    let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(directory.path()) };
+    let engine = Engine::open(&accepting).expect("given up");
+    assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(1)));
+}
+
+#[test]
+fn an_older_log_with_such_a_record_is_refused_and_can_be_given_up_with_the_logs_behind_it() {
+    let (live, image) = (directory(), directory());
+    append(&opened(live.path()), 1);
+    let names = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&Options::default(), live.path().join("db"), names).expect("it is closed");
+    let put = |family: Family, key: &[u8]| {
+        db.put_cf(db.cf_handle(family.name()).expect("it was opened"), key, b"value").expect("writable");
+    };
+    put(Family::Rows, b"kept");
+    put(Family::Rows, b"lost");
+    put(Family::Vault, b"flushed");
+    db.flush_cf(db.cf_handle("vault").expect("it was opened")).expect("a flush begins a new log");
+    put(Family::Rows, b"behind");
+    fixtures::copy(live.path(), image.path());
+    let [older, newer] = &logs(image.path())[..] else { panic!("two logs") };
+    let mut bytes = fs::read(older).expect("readable");
+    let second = 7 + usize::from(u16::from_le_bytes([bytes[4], bytes[5]]));
+    bytes[second + 6] = 5;
+    fs::write(older, &bytes).expect("writable");
+
+    let error = refused(image.path());
+    let OpenError::Damaged { place: Some(place), .. } = error else { panic!("{error}") };
+    assert_eq!((&place.file, place.offset), (older, u64::try_from(second).expect("small")));
+    let accepting = EngineOptions { accept_loss_up_to: Some(CommitNumber(1)), ..options(image.path()) };
+    let engine = Engine::open(&accepting).expect("given up");
+    let there = |key: &[u8]| engine.get(Family::Rows, key).expect("readable").is_some();
+    assert_eq!((there(b"kept"), there(b"lost"), there(b"behind")), (true, false, false));
+    assert!(newer.with_extension("log.given-up").exists(), "what is set aside can still be looked at");
 }
 
 #[test]
@@ -242,7 +300,8 @@ fn the_mark_is_synced_and_knows_the_manifest_within_seconds() {
     append(&engine, 1);
     let known = fixtures::read_mark(directory.path()).manifest.byte_count;
     let manifest = fs::read_dir(directory.path().join("db")).expect("it is there").flatten();
-    let manifest = manifest.filter(|entry| entry.file_name().to_string_lossy().starts_with("MANIFEST")).map(|entry| entry.path());
+    let manifest =
+        manifest.filter(|entry| entry.file_name().to_string_lossy().starts_with("MANIFEST")).map(|entry| entry.path());
     let lengths: Vec<u64> = manifest.map(|path| fs::metadata(path).expect("it is there").len()).collect();
     assert!(lengths.contains(&known), "{known} of {lengths:?}");
     assert_eq!(fixtures::read_mark(directory.path()).commit, CommitNumber(1), "written with the verdict");

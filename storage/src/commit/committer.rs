@@ -82,8 +82,7 @@ impl Committer {
     pub fn start(journal: Arc<dyn Journal>, on_fatal: OnFatal) -> std::io::Result<Committer> {
         let stats = Arc::new(CommitStats::default());
         let queue = Arc::new(Queue::new(Arc::clone(&stats)));
-        let worker =
-            Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
+        let worker = Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
         let thread = std::thread::Builder::new().name("commit".to_owned()).spawn(move || worker.run())?;
         Ok(Committer { queue, stats, thread: Mutex::new(Some(thread)) })
     }

@@ -4,8 +4,6 @@ mod committer;
 mod queue;
 mod stats;
 
-pub use committer::{
-    BarrierCompletion, BarrierVerdict, AppendCompletion, Committer, Submission,
-};
+pub use committer::{AppendCompletion, BarrierCompletion, BarrierVerdict, Committer, Submission};
 pub use queue::{QUEUE_BYTES_MAX, QUEUE_SUBMISSIONS_MAX, Rejected, RejectedBecause};
 pub use stats::{BUCKETS, CommitStats, Histogram};

@@ -41,8 +41,8 @@ impl Endless {
         self.later.is_empty()
     }
 
-    /// Makes the directory that the database would be with the log cut: links to its files, and a copy of the log's sound
-    /// part.
+    /// Makes the directory that the database would be with the log cut: links to its files, and a copy of the
+    /// log's sound part.
     pub(super) fn shadow(&self, directory: &Path, db_dir: &Path) -> io::Result<Shadow> {
         let shadow = Shadow(directory.join("db-survey"));
         shadow.remove()?;

@@ -259,7 +259,11 @@ mod tests {
         assert_eq!(found, FoundMark::Mark(mark(1, 0, 0)));
         high_water.advance(CommitNumber(3)).expect("writable");
         drop(high_water);
-        assert_eq!(open(directory.path()).1, FoundMark::Mark(mark(3, 0, 0)), "the torn slot was written, not the good one");
+        assert_eq!(
+            open(directory.path()).1,
+            FoundMark::Mark(mark(3, 0, 0)),
+            "the torn slot was written, not the good one"
+        );
     }
 
     #[test]
@@ -275,7 +279,10 @@ mod tests {
     #[test]
     fn a_slot_is_the_bytes_that_format_1_wrote_and_every_flipped_bit_is_found() {
         let slot = mark(0x0102, 3, 0x0405).encode();
-        assert_eq!(slot[..28], [b'T', b'H', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 5]);
+        assert_eq!(
+            slot[..28],
+            [b'T', b'H', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 4, 5]
+        );
         assert_eq!(Mark::decode(&slot), Some(mark(0x0102, 3, 0x0405)));
         for bit in 0..SLOT_LEN * 8 {
             let mut flipped = slot;

@@ -205,11 +205,7 @@ impl Scanner {
         let cut_off = |offset| FaultAt { offset, fault: LogFault::CutOff, followed: false, endless: false };
         let (followed, endless) = (self.followed, self.endless);
         let fault = self.fault.map(|fault| FaultAt { followed, endless, ..fault });
-        LogScan {
-            records: self.records,
-            sound_bytes: self.sound_bytes,
-            fault: fault.or(self.open_at.map(cut_off)),
-        }
+        LogScan { records: self.records, sound_bytes: self.sound_bytes, fault: fault.or(self.open_at.map(cut_off)) }
     }
 }
 

@@ -50,13 +50,13 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
     })?;
     let (high_water, found) = HighWater::open(&options.directory)?;
     let opening = Opening { options, db_dir: options.directory.join("db"), high_water };
-    match opening.known_mark(found)? {
-        Some(mark) if mark != Mark::default() || found != FoundMark::Mark(mark) => opening.open_existing(mark),
-        Some(_) => opening.create(),
-        None => {
+    match opening.known(found)? {
+        Known::Nothing => {
             opening.first_mark()?;
             opening.create()
         }
+        Known::HalfMade => opening.create(),
+        Known::Mark(mark) => opening.open_existing(mark),
     }
 }
 
@@ -64,6 +64,16 @@ struct Opening<'a> {
     options: &'a EngineOptions,
     db_dir: PathBuf,
     high_water: HighWater,
+}
+
+/// What is known of a data directory before its database is looked at.
+enum Known {
+    /// It never held a database.
+    Nothing,
+    /// Its database was being made: the mark was written and never moved.
+    HalfMade,
+    /// Up to here everything was acknowledged.
+    Mark(Mark),
 }
 
 /// What the meta rows say.
@@ -83,16 +93,17 @@ enum Closed {
 }
 
 impl Opening<'_> {
-    /// The mark to compare with; none for a directory that never held a database.
-    fn known_mark(&self, found: FoundMark) -> Result<Option<Mark>, OpenError> {
+    /// What to compare the database with.
+    fn known(&self, found: FoundMark) -> Result<Known, OpenError> {
         let what = match found {
-            FoundMark::Mark(mark) => return Ok(Some(mark)),
-            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(None),
+            FoundMark::Mark(mark) if mark == Mark::default() => return Ok(Known::HalfMade),
+            FoundMark::Mark(mark) => return Ok(Known::Mark(mark)),
+            FoundMark::Missing if !manifest::is_database(&self.db_dir) => return Ok(Known::Nothing),
             FoundMark::Missing => "is missing",
             FoundMark::Damaged => "is damaged",
         };
         match self.options.accept_loss_up_to {
-            Some(_) => Ok(Some(Mark::default())),
+            Some(_) => Ok(Known::Mark(Mark::default())),
             None => Err(OpenError::NoMark { file: self.high_water.path().to_owned(), what }),
         }
     }

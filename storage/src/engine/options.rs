@@ -35,7 +35,7 @@ impl EngineOptions {
             directory: directory.into(),
             block_cache_bytes: 64 * 1024 * 1024,
             memtable_bytes: 128 * 1024 * 1024,
-            wal_bytes_max: 128 * MIB,
+            wal_bytes_max: 64 * MIB,
             open_files_max: 1_024,
             open_limit: Duration::from_secs(60),
             disk_reserve_bytes: 512 * MIB,

@@ -58,15 +58,16 @@ pub enum OpenError {
         found: u32,
     },
     /// RocksDB did not come back.
-    #[error("opening the database did not end within {} s: it is damaged, or the disk hangs{}", limit.as_secs(), at(place))]
+    #[error("opening the database did not end within {limit:?}: it is damaged, or the disk hangs{}", at(place))]
     TimedOut {
         /// The time that it had.
         limit: Duration,
         /// The first bad record, when one was found.
         place: Option<Place>,
     },
-    /// A file without which nothing can be read is not what was written. Restore a checkpoint.
-    #[error("the database is damaged: {reason}{}", at(place))]
+    /// A file without which nothing can be read is not what was written, or RocksDB refused for another reason, which
+    /// it names. Restore a checkpoint when it is damage.
+    #[error("the database cannot be opened: {reason}{}", at(place))]
     Damaged {
         /// The first bad record, when one was found.
         place: Option<Place>,
@@ -84,7 +85,10 @@ pub enum OpenError {
         place: Place,
     },
     /// Whether something is missing cannot be told.
-    #[error("the high-water mark {file} {what}, so that nobody can tell whether acknowledged commits are missing", file = file.display())]
+    #[error(
+        "the high-water mark {file} {what}, so that nobody can tell whether acknowledged commits are missing",
+        file = file.display()
+    )]
     NoMark {
         /// The file of the mark.
         file: PathBuf,

@@ -1,5 +1,7 @@
 //! What an append asks for, and what it answers.
 
+use std::fmt;
+
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
@@ -76,20 +78,27 @@ impl RowWrite {
 }
 
 /// Shows sizes only: values hold what must not reach a log.
-impl std::fmt::Debug for RowWrite {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for RowWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = self.value.as_ref().map(Vec::len);
         write!(f, "RowWrite({}, key of {} bytes, value of {value:?} bytes)", self.family, self.key.len())
     }
 }
 
 /// A snapshot to keep.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SnapshotWrite {
     /// The log up to which the state was folded.
     pub at: Head,
     /// The state.
     pub bytes: Vec<u8>,
+}
+
+/// Shows no state: it holds what must not reach a log.
+impl fmt::Debug for SnapshotWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SnapshotWrite(at {:?}, {} bytes)", self.at, self.bytes.len())
+    }
 }
 
 /// What became of an append.

@@ -66,7 +66,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The verdicts when the write of the plan went well.
     pub(crate) fn committed(self) -> Vec<Verdict> {
-        self.verdicts(|commit| Verdict::Committed(commit))
+        self.verdicts(Verdict::Committed)
     }
 
     /// The verdicts when the write of the plan did not go well.
@@ -91,11 +91,7 @@ impl Claims {
     }
 
     /// Claims a merchant's log; `load` reads what is on disk, when the merchant is not known yet.
-    pub(crate) fn claim<E>(
-        &self,
-        merchant_id: MerchantId,
-        load: impl Fn() -> Result<Durable, E>,
-    ) -> Result<Claim, E> {
+    pub(crate) fn claim<E>(&self, merchant_id: MerchantId, load: impl Fn() -> Result<Durable, E>) -> Result<Claim, E> {
         let mut inner = self.lock();
         while !inner.slots.contains_key(&merchant_id) {
             let outdated = inner.outdated;
@@ -294,7 +290,10 @@ mod tests {
         assert_eq!(late.steps, [Step::Drop(Verdict::Fenced)]);
         let head = Head { sequence: Sequence(1), hash: [7; 32] };
         let after = Durable { head, applied: head, snapshots: Vec::new() };
-        claims.settle(&plan.after.into_keys().map(|merchant_id| (merchant_id, after.clone())).collect(), Outcome::Written);
+        claims.settle(
+            &plan.after.into_keys().map(|merchant_id| (merchant_id, after.clone())).collect(),
+            Outcome::Written,
+        );
         let second = waiting.join().expect("the claim returns");
         assert_eq!(second.head, head);
         assert!(second.epoch > first.epoch);

@@ -1,6 +1,8 @@
 //! The journal as the actors see it. Nothing above may assume that it is local, or that this process is the
 //! only one.
 
+use std::fmt;
+
 use till_domain::ids::MerchantId;
 
 use super::{Append, CommitNumber, Epoch, Head, RecordError, Sequence, StoredSnapshot, Verdict};
@@ -19,12 +21,19 @@ pub struct Claim {
 }
 
 /// One record as it stands in the journal, not yet checked: [`super::record::decode`] does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StoredRecord {
     /// The commit that wrote it.
     pub commit: CommitNumber,
     /// The record.
     pub bytes: Vec<u8>,
+}
+
+/// Shows no body: it holds what must not reach a log.
+impl fmt::Debug for StoredRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoredRecord(commit {}, {} bytes)", self.commit, self.bytes.len())
+    }
 }
 
 /// Why the journal could not be read or claimed.

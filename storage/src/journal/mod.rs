@@ -1,12 +1,12 @@
 //! Every merchant's log: what a record is, what an append asks for, what it answers.
 
+mod append;
+pub(crate) mod claims;
+mod contract;
 mod head;
+pub(crate) mod layout;
 pub mod record;
 pub mod snapshot;
-mod append;
-mod contract;
-pub(crate) mod claims;
-pub(crate) mod layout;
 
 pub use append::{Append, RowWrite, SnapshotWrite, Verdict};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};

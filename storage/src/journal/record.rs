@@ -19,6 +19,8 @@
 //!
 //! Stored records are never encoded again: a changed meaning is a new type or a new version of the body.
 
+use std::fmt;
+
 use till_domain::ids::MerchantId;
 
 use super::{BatchId, Epoch, Head, Sequence};
@@ -90,7 +92,7 @@ pub struct RecordHeader {
 }
 
 /// A record as it goes to disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct EncodedRecord {
     /// Position in its merchant's log.
     pub sequence: Sequence,
@@ -117,8 +119,15 @@ impl EncodedRecord {
     }
 }
 
+/// Shows no body: it holds what must not reach a log.
+impl fmt::Debug for EncodedRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "EncodedRecord({:?}, {} bytes)", self.head(), self.bytes.len())
+    }
+}
+
 /// A checked record, borrowed from the bytes it was read from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
     /// What stands in front of the body.
     pub header: RecordHeader,
@@ -148,6 +157,13 @@ impl Record<'_> {
             return Err(RecordError::ChainBroken { expected: head.sequence.next(), found: self.header.sequence });
         }
         Ok(self.head())
+    }
+}
+
+/// Shows no body: it holds what must not reach a log.
+impl fmt::Debug for Record<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Record({:?}, {:?}, body of {} bytes)", self.head(), self.header, self.body.len())
     }
 }
 
@@ -317,9 +333,16 @@ mod tests {
     fn a_record_is_the_bytes_that_format_1_wrote() {
         let record = encoded(b"body");
         let golden = [
-            "544c0101", "00000004", "11111111111111111111111111111111", "0102030405060708",
-            "22222222222222222222222222222222", "0000000000000003", "00000195f0b2bb7b",
-            "3333333333333333333333333333333333333333333333333333333333333333", "cd22fcbc", "626f6479",
+            "544c0101",
+            "00000004",
+            "11111111111111111111111111111111",
+            "0102030405060708",
+            "22222222222222222222222222222222",
+            "0000000000000003",
+            "00000195f0b2bb7b",
+            "3333333333333333333333333333333333333333333333333333333333333333",
+            "cd22fcbc",
+            "626f6479",
         ];
         assert_eq!(hex(&record.bytes), golden.concat());
         assert_eq!(hex(&record.hash), "d3bd62cab3bd138f7c514befe9b40589083abb33b325539927320240af61c256");
@@ -355,6 +378,31 @@ mod tests {
             let error = decode(&bytes).expect_err("a flipped bit must be found");
             let newer = matches!(error, RecordError::UnknownFormat { .. } | RecordError::UnknownType { .. });
             assert!(!newer, "bit {bit}: {error}");
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_judged_without_a_panic() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state.to_be_bytes()[0]
+        };
+        for length in 0..2_000 {
+            let mut bytes: Vec<u8> = (0..length % 300).map(|_| random()).collect();
+            assert!(decode(&bytes).is_err());
+            let magic = bytes.len().min(MAGIC.len());
+            bytes[..magic].copy_from_slice(&MAGIC[..magic]);
+            assert!(decode(&bytes).is_err());
+        }
+    }
+
+    #[test]
+    fn no_body_is_shown_for_debugging() {
+        let record = encoded(b"somebody@example.com");
+        let decoded = decode(&record.bytes).expect("sound");
+        for shown in [format!("{record:?}"), format!("{decoded:?}")] {
+            assert!(!shown.contains("example") && !shown.contains("115, 111, 109"), "{shown}");
         }
     }
 

@@ -11,6 +11,8 @@
 //! The CRC covers the snapshot's key (merchant, sequence), the bytes before the CRC and those behind it, so
 //! that a snapshot under another merchant's key is no good one.
 
+use std::fmt;
+
 use crate::keys::SnapshotKey;
 
 use super::Head;
@@ -26,12 +28,19 @@ const _: () = assert!(HEADER_LEN == 40, "on disk since format 1");
 pub const SNAPSHOTS_KEPT: usize = 2;
 
 /// A snapshot whose checksum was right.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct StoredSnapshot {
     /// The log up to which the state was folded.
     pub at: Head,
     /// The state, as it was given.
     pub bytes: Vec<u8>,
+}
+
+/// Shows no state: it holds what must not reach a log.
+impl fmt::Debug for StoredSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoredSnapshot(at {:?}, {} bytes)", self.at, self.bytes.len())
+    }
 }
 
 /// The value to store under `key`.

@@ -4,7 +4,7 @@
 //! ```text
 //! 0 tag of the subject's key (8) | 8 sealed row as in `vault/subjects.rs` (41 + n)
 //! ```
-//! Associated data: the [`VaultKey`] of the subject's key (33 bytes: kind, merchant, id), then the label of
+//! Associated data: the [`VaultKey`] of the subject's key (33 bytes: merchant, kind, id), then the label of
 //! the field. So a field opens at its place, of its merchant and subject, only.
 //!
 //! The tag tells by which key a field was sealed, and nothing of the key: it is cut from a synthetic nonce.

@@ -258,15 +258,15 @@ const GOLDEN_KEYRING: &str = "\
     4568d5fba28ef4bc04e25bfa68b0bc1a80b2a560a86cc6480208cd440fb6ad87f9849f92561f755f3e";
 /// Where the key of [`CUSTOMER`] stands.
 const GOLDEN_VAULT_KEY: &str = "\
-    03a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a103030303030303030303030303030303";
+    a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a10303030303030303030303030303030303";
 /// The wrapped key of [`CUSTOMER`].
 const GOLDEN_SUBJECT_KEY: &str = "\
-    0179ba2b0c3f2cfa0a1c7952f0b0e78640e9bb3cee1fd9356e3a19f87bb0422bc6541bf17217424ca2673c75f7a6256c4ac8\
-    05c0b60fb2789b5327b2e77982b8e7f6597bc6c51fbe56";
+    014bd8ad6c6f60b37ea21c06bd5848556609a9d46560b3c383414e57311ec0b0b584db3c1e7ee5ef08662cfd634c8b025fb7\
+    1cdba938b34a52ff699cbbbd1761e0a05d919a198c5aab";
 /// [`NAME`] at [`LABEL`] under it.
 const GOLDEN_SEALED: &str = "\
-    e729fa39b0c055380121bcf6fbfcbcecb8c39863c6515e93cd1b1fb223de5b7eb98df9419cb19657bc7693eb540713418e8a\
-    cdf8c9a608874d721f8ab26233";
+    e4236fc0a67a6647015ca5919f689bfa18f432e1f270629c3b62e8d4b8d0ed22d06e8739ffeb62555397d4d7b582b7f89e9d\
+    efc99d201c6b8ff4af5472265e";
 
 #[test]
 fn a_sealed_field_is_the_bytes_that_format_1_wrote() {

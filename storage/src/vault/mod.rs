@@ -11,7 +11,6 @@
 mod api_key_secrets;
 mod card_numbers;
 mod keyring;
-mod reader;
 mod root_key;
 mod sealed;
 mod subjects;
@@ -19,7 +18,6 @@ mod vault_key;
 
 pub use card_numbers::{CardNumber, CardNumberError, CardNumberOf};
 pub use keyring::{Keyring, KeyringError, LookupKind};
-pub use reader::{VaultReadError, VaultRows};
 pub use root_key::{RootKey, RootKeyError};
 pub use sealed::{NoRandomness, SealedError};
 pub use subjects::{SubjectId, SubjectKey, SubjectKind};

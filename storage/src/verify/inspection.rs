@@ -1,0 +1,215 @@
+//! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
+//! that may still be charged. It also adds up the captures, for the sandbox's book.
+
+use till_domain::ids::{EntryId, MerchantId, TransactionId};
+use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
+use till_domain::merchant::AcquirerName;
+use till_domain::payment::Payment;
+use till_domain::records::{
+    AnyKey, AnyRow, Balances, Entries, Payments, Rows, Single, Table, Tokens, Transactions, Unreadable,
+};
+use till_domain::time::Millis;
+
+use crate::family::Family;
+use crate::shapes::{KeyParts, MerchantRows, Personal, StoredRows, TableKind, TypedRows, decode_key, decode_row, row_key,
+    table_range};
+use crate::vault::{CardNumberOf, VaultKey};
+
+use super::job::Job;
+use super::personal::ReplayPersonal;
+use super::report::{BookSums, Wrong};
+use super::walk::{Step, Walk};
+
+/// Inspects one merchant's rows.
+pub(super) struct Inspection<'a, 'p> {
+    pub(super) merchant_id: MerchantId,
+    pub(super) personal: &'a ReplayPersonal<'p>,
+    /// When the merchant's last event happened: tokens that had expired by then may be swept.
+    pub(super) now: Millis,
+}
+
+/// What the rows come to.
+#[derive(Debug, Default)]
+struct Sums {
+    entries: BalanceTotals,
+    entry_count: u64,
+    /// Entries of transactions.
+    entries_expected: u64,
+    captures: BookSums,
+    /// Rows that could not be read, and so are not in the sums.
+    incomplete: bool,
+}
+
+impl Inspection<'_, '_> {
+    /// Inspects everything. Gives the captures, unless a row could not be read.
+    pub(super) fn run(&self, job: &mut Job<'_>) -> Option<BookSums> {
+        let mut sums = Sums::default();
+        for table in [
+            TableKind::Tokens,
+            TableKind::Payments,
+            TableKind::Cards,
+            TableKind::Transactions,
+            TableKind::Entries,
+        ] {
+            self.inspect_table(table, &mut sums, job);
+        }
+        if !sums.incomplete {
+            self.check_totals(&sums, job);
+            self.check_strays(&sums, job);
+        }
+        (!sums.incomplete).then_some(sums.captures)
+    }
+
+    fn inspect_table(&self, table: TableKind, sums: &mut Sums, job: &mut Job<'_>) {
+        for step in Walk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
+            let Step::Row(key, value) = step else {
+                sums.incomplete = true;
+                continue;
+            };
+            match self.decode(table.family(), &key, &value) {
+                Ok(Some(row)) => self.inspect(row, sums, job),
+                Ok(None) => {}
+                Err(reason) => {
+                    sums.incomplete = true;
+                    job.row_fault(Some(self.merchant_id), table.family(), &key, Wrong::Undecodable { reason });
+                }
+            }
+        }
+    }
+
+    fn decode(&self, family: Family, key: &[u8], value: &[u8]) -> Result<Option<AnyRow>, String> {
+        match decode_key(family, key) {
+            Ok((_, KeyParts::Row(key))) => {
+                let row = decode_row(&key, value, self.personal).map_err(|error| error.to_string())?;
+                Ok(Some(row))
+            }
+            Ok((_, KeyParts::AppliedPosition | KeyParts::Digest { .. })) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn inspect(&self, row: AnyRow, sums: &mut Sums, job: &mut Job<'_>) {
+        match row {
+            AnyRow::Tokens(token) => {
+                let may_be_selected = !token.used && token.expires_at.is_none_or(|end| self.now < end);
+                if may_be_selected {
+                    self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
+                }
+            }
+            AnyRow::Cards(card) => self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job),
+            AnyRow::Payments(payment) => sums.add_capture(&payment),
+            AnyRow::Transactions(transaction) => self.check_transaction(&transaction, sums, job),
+            AnyRow::Entries(entry) => sums.add_entry(&entry),
+            AnyRow::Profiles(_)
+            | AnyRow::ApiKeys(_)
+            | AnyRow::Installations(_)
+            | AnyRow::Integrations(_)
+            | AnyRow::Balances(_)
+            | AnyRow::Sessions(_)
+            | AnyRow::Customers(_)
+            | AnyRow::Topups(_)
+            | AnyRow::Activities(_)
+            | AnyRow::Answers(_)
+            | AnyRow::Effects(_)
+            | AnyRow::Timers(_)
+            | AnyRow::PaymentsByExternalId(_)
+            | AnyRow::CustomersByExternalId(_)
+            | AnyRow::CustomersByEmail(_)
+            | AnyRow::CustomersByMobile(_)
+            | AnyRow::CardsByExternalId(_)
+            | AnyRow::CardsByFingerprint(_)
+            | AnyRow::TopupsByExternalId(_)
+            | AnyRow::KeyDirectory(_)
+            | AnyRow::MerchantDirectory(_)
+            | AnyRow::CreatedMerchants(_) => {}
+        }
+    }
+
+    fn fault(&self, key: &AnyKey, wrong: Wrong, job: &mut Job<'_>) {
+        let (family, key) = row_key(self.merchant_id, key, self.personal);
+        job.row_fault(Some(self.merchant_id), family, &key, wrong);
+    }
+
+    /// One that cannot be read is named when the vault is checked.
+    fn check_number(&self, of: CardNumberOf, row: &AnyKey, job: &mut Job<'_>) {
+        let key = VaultKey::CardNumber { merchant: self.merchant_id, of }.encode();
+        if job.rows.get(Family::Vault, &key) == Ok(None) {
+            self.fault(row, Wrong::NumberMissing, job);
+        }
+    }
+
+    fn check_transaction(&self, transaction: &Transaction, sums: &mut Sums, job: &mut Job<'_>) {
+        if !transaction.is_balanced() {
+            self.fault(&AnyKey::Transactions(transaction.id), Wrong::Unbalanced, job);
+        }
+        for expected in transaction.balance_entries() {
+            sums.entries_expected += 1;
+            let wrong = match self.look_up::<Entries>(expected.id, job) {
+                Ok(Some(entry)) if entry == expected => continue,
+                Ok(Some(_)) => Wrong::NotAsTransaction,
+                Ok(None) => Wrong::Missing,
+                Err(_) => continue, // Named where entries are walked.
+            };
+            self.fault(&AnyKey::Entries(expected.id), wrong, job);
+        }
+    }
+
+    fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
+        let Ok(totals) = self.look_up::<Balances>(Single, job) else { return };
+        if totals.unwrap_or_default() != sums.entries {
+            self.fault(&AnyKey::Balances(Single), Wrong::Totals { totals, sums: sums.entries }, job);
+        }
+    }
+
+    /// Entries without a transaction. Every transaction's entries were looked up, so that equal numbers mean
+    /// that there are none.
+    fn check_strays(&self, sums: &Sums, job: &mut Job<'_>) {
+        if sums.entry_count == sums.entries_expected {
+            return;
+        }
+        for step in Walk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
+            let Step::Row(key, value) = step else { continue };
+            let entry = self.decode(Family::Rows, &key, &value).ok().flatten().and_then(Entries::unwrap);
+            if let Some(entry) = entry
+                && !self.is_of_a_transaction(&entry, job)
+            {
+                self.fault(&AnyKey::Entries(entry.id), Wrong::NoTransaction, job);
+            }
+        }
+    }
+
+    fn is_of_a_transaction(&self, entry: &Entry, job: &Job<'_>) -> bool {
+        let transaction = self.look_up::<Transactions>(entry.transaction_id, job);
+        let has = |transaction: Transaction| transaction.balance_entries().any(|other| other.id == entry.id);
+        transaction.map_or(true, |transaction| transaction.is_some_and(has))
+    }
+
+    fn look_up<T: Table>(&self, key: T::Key, job: &Job<'_>) -> Result<Option<T::Row>, Unreadable> {
+        let stored = StoredRows(job.rows);
+        let rows: MerchantRows<'_> =
+            TypedRows::new(&stored, self.personal as &dyn Personal).of_merchant(self.merchant_id);
+        rows.get::<T>(key)
+    }
+}
+
+impl Sums {
+    fn add_capture(&mut self, payment: &Payment) {
+        let AcquirerName::Sandbox = payment.acquirer;
+        if let Some(capture) = payment.capture {
+            self.captures.count += 1;
+            self.captures.captured_minor += u128::from(capture.amount_minor);
+        }
+    }
+
+    fn add_entry(&mut self, entry: &Entry) {
+        self.entry_count += 1;
+        let total = match (entry.status, entry.direction) {
+            (EntryStatus::OnHold, Direction::Credit) => &mut self.entries.held_credit_minor,
+            (EntryStatus::OnHold, Direction::Debit) => &mut self.entries.held_fee_minor,
+            (EntryStatus::Effective, Direction::Credit) => &mut self.entries.effective_credit_minor,
+            (EntryStatus::Effective, Direction::Debit) => &mut self.entries.effective_debit_minor,
+            (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => return,
+        };
+        *total = total.saturating_add(entry.amount.get());
+    }
+}
