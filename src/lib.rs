@@ -1,13 +1,20 @@
 //! Till, a payments server for merchants: the edge, where HTTP becomes commands and answers.
 
-pub mod access;
-pub mod assembly;
-pub mod bootstrap;
-pub mod commands;
-pub mod configuration;
-pub mod demo;
-pub mod endpoints;
-pub mod logging;
-pub mod observation;
+// How a request is read and answered, whatever it asks.
 pub mod protocol;
+
+// What can be asked.
+pub mod endpoints;
+
+// What endpoints stand on.
+pub mod access;
 pub mod service;
+
+// How the program is put together, started and watched.
+pub mod configuration;
+pub mod bootstrap;
+pub mod assembly;
+pub mod observation;
+pub mod logging;
+pub mod demo;
+pub mod commands;

@@ -14,12 +14,13 @@ use till_domain::refusal::Refusal;
 
 use super::denial;
 use super::reading::Reader;
-use super::service::Service;
+use super::shared::Service;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, ValueType};
 use crate::protocol::dispatch::Call;
 use crate::protocol::fields::Fields;
+use crate::protocol::json::{Json, Object};
 
 /// Keys after which the limiter is asked to forget those that are at rest.
 const KEYS_KEPT: usize = 10_000;
@@ -91,27 +92,67 @@ impl Named {
         let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
         Some(Named { merchant_id: merchant_id?, installation_id: installation_id? })
     }
+
+    /// The installation that a body names, whatever else is wrong with it.
+    fn of_faulty(body: &Object) -> Option<Named> {
+        let text = |name: &str| body.get(name).and_then(Json::as_str);
+        Some(Named {
+            merchant_id: text("merchant_id")?.parse().ok()?,
+            installation_id: text("installation_id")?.parse().ok()?,
+        })
+    }
 }
 
 impl Service {
-    /// Looks the installation of a call up, lets its page read the answer, and counts the call.
+    /// Looks the installation of a call up, lets its page read the answer, and counts the call. `parsed` is
+    /// what the arguments made: their faults come first, but the page must be able to read them, too.
     ///
     /// # Errors
-    /// `NOT_FOUND` for a merchant or installation that there is not, `MERCHANT_SUSPENDED`, `RATE_LIMITED`.
-    pub async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
-        let not_found = || denial::refused(&Refusal::InstallationNotFound);
-        let reader = self.reader(named.merchant_id).await?;
-        reader.get::<MerchantDirectory>(named.merchant_id)?.ok_or_else(not_found)?;
-        let installation = reader.get::<Installations>(named.installation_id)?.ok_or_else(not_found)?;
-        if installation.platform == Platform::Web && call.origin() == Some(installation.identifier.as_str()) {
-            call.allow_origin();
+    /// The faults; `NOT_FOUND` for a merchant or installation that there is not, `MERCHANT_SUSPENDED`,
+    /// `RATE_LIMITED`.
+    pub async fn sdk_call<C, T>(
+        &self,
+        call: &Call<C>,
+        parsed: Result<(Named, T), ApiError>,
+    ) -> Result<(SdkCaller<'_>, T), ApiError> {
+        match parsed {
+            Ok((named, arguments)) => Ok((self.sdk_caller(call, named).await?, arguments)),
+            Err(faults) => {
+                if let Some(named) = Named::of_faulty(call.body())
+                    && let Some((_, installation)) = self.installation(named).await?
+                {
+                    self.admit(call, &installation)?;
+                }
+                Err(faults)
+            }
         }
-        let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        self.sdk_rate.admit(installation.id, peer)?;
+    }
+
+    async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
+        let not_found = || denial::refused(&Refusal::InstallationNotFound);
+        let (reader, installation) = self.installation(named).await?.ok_or_else(not_found)?;
+        self.admit(call, &installation)?;
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(not_found)?;
         if profile.suspended {
             return Err(denial::refused(&Refusal::MerchantSuspended));
         }
         Ok(SdkCaller { reader, profile, installation })
+    }
+
+    async fn installation(&self, named: Named) -> Result<Option<(Reader<'_>, Installation)>, ApiError> {
+        let reader = self.reader(named.merchant_id).await?;
+        if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {
+            return Ok(None);
+        }
+        let installation = reader.get::<Installations>(named.installation_id)?;
+        Ok(installation.map(|installation| (reader, installation)))
+    }
+
+    fn admit<C>(&self, call: &Call<C>, installation: &Installation) -> Result<(), ApiError> {
+        if installation.platform == Platform::Web && call.origin() == Some(installation.identifier.as_str()) {
+            call.allow_origin();
+        }
+        let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        self.sdk_rate.admit(installation.id, peer)
     }
 }

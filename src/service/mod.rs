@@ -5,9 +5,9 @@ mod fingerprint;
 mod installation;
 mod page;
 mod reading;
-mod service;
+mod shared;
 
 pub use installation::{Named, RateLimit, SdkCaller};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
-pub use service::{Answered, Service, Shared};
+pub use shared::{Answered, Service, Shared};

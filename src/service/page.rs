@@ -1,5 +1,7 @@
 //! Pages: a range of ids, newest first, with the bodies of the calls for the pages beside it.
 
+use std::marker::PhantomData;
+
 use serde::Serialize;
 use till_domain::activity::Activity;
 use till_domain::ids::{ActivityId, EntryId, Id, MerchantId};
@@ -10,6 +12,7 @@ use till_storage::rows::{Direction, RowPair, RowReader};
 use till_storage::shapes::{TableKind, id_range};
 
 use super::reading::Reader;
+use super::shared::unreadable;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::{Cursor, PageRequest};
 
@@ -89,7 +92,8 @@ impl<T> Page<T> {
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.
 pub fn read_page<T: ListedRow>(reader: &Reader<'_>, request: PageRequest<T::Id>) -> Result<Page<T>, ApiError> {
-    Ok(read_page_with_ids(reader, request)?.map_into_rows())
+    let Page { previous, page, next } = read_page_with_ids(reader, request)?;
+    Ok(Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next })
 }
 
 /// The page with the id of each row beside it.
@@ -100,66 +104,95 @@ pub fn read_page_with_ids<T: ListedRow>(
     reader: &Reader<'_>,
     request: PageRequest<T::Id>,
 ) -> Result<Page<(T::Id, T)>, ApiError> {
-    let view = reader.view();
-    let size = usize::from(request.per_page);
-    let scan = |after, before, direction, limit| scan::<T>(reader, view.as_ref(), after, before, direction, limit);
-    let (mut found, more_older, more_newer);
-    match request.cursor {
-        None => {
-            found = scan(None, None, Direction::Backward, size + 1)?;
-            (more_older, more_newer) = (found.len() > size, false);
-            found.truncate(size);
-        }
-        Some(Cursor::After(id)) => {
-            found = scan(None, Some(id), Direction::Backward, size + 1)?;
-            more_older = found.len() > size;
-            found.truncate(size);
-            let newest = found.first().map(|(key, _)| id_of::<T>(key));
-            more_newer = match newest {
-                Some(newest) => !scan(Some(newest), None, Direction::Forward, 1)?.is_empty(),
-                None => false,
-            };
-        }
-        Some(Cursor::Before(id)) => {
-            found = scan(Some(id), None, Direction::Forward, size + 1)?;
-            more_newer = found.len() > size;
-            found.truncate(size);
-            found.reverse();
-            let oldest = found.last().map(|(key, _)| id_of::<T>(key));
-            more_older = match oldest {
-                Some(oldest) => !scan(None, Some(oldest), Direction::Backward, 1)?.is_empty(),
-                None => false,
-            };
-        }
-    }
-    let id_at = |pair: Option<&RowPair>| pair.map(|(key, _)| id_of::<T>(key).to_string());
-    let per_page = request.per_page;
-    let previous = id_at(found.first()).filter(|_| more_newer);
-    let next = id_at(found.last()).filter(|_| more_older);
-    let page = found.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
+    let PageRequest { per_page, cursor } = request;
+    let list = List::<T> { reader, view: reader.view(), kind: PhantomData };
+    let window = list.window(usize::from(per_page), cursor)?;
+    let (newest, oldest) = (ids_of::<T>(window.pairs.first()), ids_of::<T>(window.pairs.last()));
+    let before = newest.filter(|_| window.more_newer).map(|id| id.to_string());
+    let after = oldest.filter(|_| window.more_older).map(|id| id.to_string());
+    let rows = window.pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
     Ok(Page {
-        previous: previous.map(|id| Neighbour { after: None, before: Some(id), per_page }),
-        page: page.collect::<Result<_, ApiError>>()?,
-        next: next.map(|id| Neighbour { after: Some(id), before: None, per_page }),
+        previous: before.map(|id| Neighbour { after: None, before: Some(id), per_page }),
+        page: rows.collect::<Result<_, ApiError>>()?,
+        next: after.map(|id| Neighbour { after: Some(id), before: None, per_page }),
     })
 }
 
-impl<I, T> Page<(I, T)> {
-    fn map_into_rows(self) -> Page<T> {
-        Page { previous: self.previous, page: self.page.into_iter().map(|(_, row)| row).collect(), next: self.next }
+/// One list at one moment.
+struct List<'a, T> {
+    reader: &'a Reader<'a>,
+    view: Box<dyn RowReader + 'a>,
+    kind: PhantomData<T>,
+}
+
+/// The pairs of a page, newest first, and whether there is more on either side.
+struct Window {
+    pairs: Vec<RowPair>,
+    more_newer: bool,
+    more_older: bool,
+}
+
+impl<T: ListedRow> List<'_, T> {
+    /// The page at a cursor: one entry more is read than asked for, to see whether the list goes on.
+    fn window(&self, size: usize, cursor: Option<Cursor<T::Id>>) -> Result<Window, ApiError> {
+        match cursor {
+            None => self.backward(size, None),
+            Some(Cursor::After(id)) => {
+                let window = self.backward(size, Some(id))?;
+                let more_newer = self.is_newer(ids_of::<T>(window.pairs.first()))?;
+                Ok(Window { more_newer, ..window })
+            }
+            Some(Cursor::Before(id)) => self.forward(size, id),
+        }
+    }
+
+    /// The newest entries, or those next to `before` on its older side.
+    fn backward(&self, size: usize, before: Option<T::Id>) -> Result<Window, ApiError> {
+        let mut pairs = self.scan(None, before, Direction::Backward, size.saturating_add(1))?;
+        let more_older = pairs.len() > size;
+        pairs.truncate(size);
+        Ok(Window { pairs, more_newer: false, more_older })
+    }
+
+    /// The entries next to `after` on its newer side, newest first like every page.
+    fn forward(&self, size: usize, after: T::Id) -> Result<Window, ApiError> {
+        let mut pairs = self.scan(Some(after), None, Direction::Forward, size.saturating_add(1))?;
+        let more_newer = pairs.len() > size;
+        pairs.truncate(size);
+        pairs.reverse();
+        let more_older = self.is_older(ids_of::<T>(pairs.last()))?;
+        Ok(Window { pairs, more_newer, more_older })
+    }
+
+    /// Whether there is an entry newer than `id`.
+    fn is_newer(&self, id: Option<T::Id>) -> Result<bool, ApiError> {
+        let Some(id) = id else { return Ok(false) };
+        Ok(!self.scan(Some(id), None, Direction::Forward, 1)?.is_empty())
+    }
+
+    /// Whether there is an entry older than `id`.
+    fn is_older(&self, id: Option<T::Id>) -> Result<bool, ApiError> {
+        let Some(id) = id else { return Ok(false) };
+        Ok(!self.scan(None, Some(id), Direction::Backward, 1)?.is_empty())
+    }
+
+    /// Pairs between two ids, both excluded.
+    fn scan(
+        &self,
+        after: Option<T::Id>,
+        before: Option<T::Id>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, ApiError> {
+        let (after, before) = (after.map(T::id_bytes), before.map(T::id_bytes));
+        let (lower, upper) = id_range(self.reader.merchant_id, T::TABLE, after, before);
+        let found = self.view.scan(T::TABLE.family(), &lower, &upper, direction, limit);
+        found.map_err(|error| unreadable(&error))
     }
 }
 
-fn scan<T: ListedRow>(
-    reader: &Reader<'_>,
-    view: &dyn RowReader,
-    after: Option<T::Id>,
-    before: Option<T::Id>,
-    direction: Direction,
-    limit: usize,
-) -> Result<Vec<RowPair>, ApiError> {
-    let (lower, upper) = id_range(reader.merchant_id, T::TABLE, after.map(T::id_bytes), before.map(T::id_bytes));
-    view.scan(T::TABLE.family(), &lower, &upper, direction, limit).map_err(|error| super::service::unreadable(&error))
+fn ids_of<T: ListedRow>(pair: Option<&RowPair>) -> Option<T::Id> {
+    pair.map(|(key, _)| id_of::<T>(key))
 }
 
 /// The id at the end of a listed row's key.

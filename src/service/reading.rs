@@ -9,7 +9,7 @@ use till_storage::rows::RowReader;
 use till_storage::shapes::{ReadPersonal, TypedRows, decode_row_of};
 
 use super::page::ListedRow;
-use super::service::{Service, unreadable};
+use super::shared::{Service, unreadable};
 use crate::protocol::api_error::ApiError;
 
 /// Reads of one merchant's rows. It holds committed rows only, and an answer is sent after its commit, so a
