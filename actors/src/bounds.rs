@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A counter with a most.
 #[derive(Debug)]
-pub struct InFlight {
+pub(crate) struct InFlight {
     count: AtomicUsize,
     max: usize,
 }
@@ -13,34 +13,36 @@ pub struct InFlight {
 impl InFlight {
     /// Nothing in flight, at most `max` at a time.
     #[must_use]
-    pub fn new(max: usize) -> Arc<InFlight> {
+    pub(crate) fn new(max: usize) -> Arc<InFlight> {
         Arc::new(InFlight { count: AtomicUsize::new(0), max })
     }
 
     /// How many are in flight.
     #[must_use]
-    pub fn count(&self) -> usize {
-        self.count.load(Ordering::Acquire)
+    pub(crate) fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
     }
 
     /// A permit for one more, unless there are as many as may be.
     #[must_use]
-    pub fn enter(self: &Arc<Self>) -> Option<Permit> {
+    pub(crate) fn enter(self: &Arc<Self>) -> Option<Permit> {
         let grow = |count| (count < self.max).then_some(count + 1);
-        self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, grow).ok()?;
+        // Sequentially consistent with the flag that stops the service: either it sees the permit, or the permit's
+        // holder sees it.
+        self.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, grow).ok()?;
         Some(Permit { of: Arc::clone(self) })
     }
 }
 
 /// One unit of work in flight, until dropped.
 #[derive(Debug)]
-pub struct Permit {
+pub(crate) struct Permit {
     of: Arc<InFlight>,
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.of.count.fetch_sub(1, Ordering::AcqRel);
+        self.of.count.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -57,5 +59,17 @@ mod tests {
         drop(first);
         assert_eq!(bound.count(), 1);
         assert!(bound.enter().is_some());
+    }
+
+    #[test]
+    fn a_panic_gives_its_permit_back() {
+        let bound = InFlight::new(1);
+        let permit = bound.enter().expect("room for the first");
+        let panicked = std::thread::spawn(move || {
+            let _held = permit;
+            panic!("on purpose");
+        });
+        assert!(panicked.join().is_err());
+        assert_eq!(bound.count(), 0);
     }
 }

@@ -2,7 +2,6 @@
 
 use actix::Arbiter;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
@@ -11,8 +10,9 @@ use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 
+use crate::bounds::InFlight;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, EffectRunner};
+use crate::effects::{Acquirers, CALLS_MAX, EffectRunner};
 use crate::followups::{Followups, OpenEffect, SetTimer};
 use crate::merchant::{Secret, Surroundings};
 use crate::registry::{Admission, Limits, Registry};
@@ -24,7 +24,9 @@ use crate::timers::TimerService;
 /// Rows that one page of the scans at start reads.
 const SCANNED_AT_ONCE: usize = 4_096;
 /// How often a stop looks whether everything is answered.
-const STOP_POLL: Duration = Duration::from_millis(10);
+const STOP_POLL: Duration = Duration::from_millis(1);
+/// How long a stop waits at least for what runs in the background: a read of a row, not a call to an acquirer.
+const BACKGROUND_PATIENCE_MIN: Duration = Duration::from_secs(5);
 
 /// What an engine is started with.
 pub struct EngineOptions {
@@ -63,19 +65,13 @@ pub enum StartError {
     Unreadable(String),
 }
 
-/// Everything below the edge.
+/// Everything below the edge. Dropping it stops it without patience.
 pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
-    threads: Mutex<Threads>,
-    running_effects: Arc<AtomicUsize>,
-}
-
-/// What runs until the engine stops.
-#[derive(Default)]
-struct Threads {
-    arbiters: Vec<Arbiter>,
-    background: Option<Runtime>,
+    running_effects: Arc<InFlight>,
+    arbiters: Mutex<Vec<Arbiter>>,
+    background: Mutex<Option<Runtime>>,
 }
 
 impl Engine {
@@ -86,37 +82,34 @@ impl Engine {
     /// [`StartError`]; then nothing runs on.
     pub fn start(foundations: Foundations, options: EngineOptions) -> Result<Engine, StartError> {
         let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
-        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
-        let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
-        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
-        let handles = arbiters.iter().map(Arbiter::handle).collect();
-        let registry = Arc::new(Registry::new(handles, options.limits));
         let (effects, opened) = unbounded_channel();
         let (timers, set) = unbounded_channel();
         let followups = Arc::new(Followups { effects, timers });
+        resume(store.as_ref(), &followups)?;
+        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
+        let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
+        // From here on nothing fails, so that no thread is left behind.
+        let background = background_runtime()?;
+        let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
+        let handles = arbiters.iter().map(Arbiter::handle).collect();
+        let registry = Arc::new(Registry::new(handles, options.limits));
         registry.surround(Arc::new(Surroundings {
             store: Arc::clone(&store),
             committer: Arc::clone(&committer),
             keyring: Arc::clone(&keyring),
             clock: Arc::clone(&clock),
-            followups: Arc::clone(&followups),
+            followups,
             registry: Arc::downgrade(&registry),
             idle_before_retiring: options.idle_before_retiring,
         }));
-        resume(store.as_ref(), &followups)?;
-        let background = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("till-background")
-            .enable_time()
-            .build()?;
-        let running_effects = Arc::new(AtomicUsize::new(0));
-        let running = Arc::clone(&running_effects);
-        let runner =
-            EffectRunner::new(acquirers, keyring, security_codes, Arc::clone(&store), Arc::clone(&registry), running);
+        let running_effects = InFlight::new(CALLS_MAX);
+        let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
+        let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
         background.spawn(runner.run(opened));
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
-        let threads = Mutex::new(Threads { arbiters, background: Some(background) });
-        Ok(Engine { registry, committer, threads, running_effects })
+        background.spawn(security_codes.forget_expired_from_now_on());
+        let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
+        Ok(Engine { registry, committer, running_effects, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -149,29 +142,53 @@ impl Engine {
     /// Calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
-        self.running_effects.load(Ordering::Relaxed)
+        self.running_effects.count()
     }
 
     /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops
-    /// everything. What is open then goes on at the next start. A second call finds nothing to stop. Blocks, so
-    /// it must not be called from a future.
+    /// everything. What is open then goes on at the next start. Stopping again does nothing. Blocks its thread,
+    /// which must not be one of the engine's own.
     pub fn stop(&self, patience: Duration) {
         self.registry.stop_accepting();
         let until = Instant::now() + patience;
         while self.registry.in_flight() > 0 && Instant::now() < until {
             std::thread::sleep(STOP_POLL);
         }
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Some(background) = threads.background {
-            background.shutdown_timeout(patience);
+        self.stop_background(patience.max(BACKGROUND_PATIENCE_MIN));
+        self.stop_arbiters();
+        // Last, so that whatever the actors handed over is written and answered.
+        self.committer.stop();
+    }
+
+    fn stop_background(&self, patience: Duration) {
+        let Some(background) = self.background.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        // On a thread of its own, since a runtime must not be waited for by a thread that serves another.
+        let stopping = std::thread::Builder::new().spawn(move || background.shutdown_timeout(patience));
+        if let Ok(stopping) = stopping {
+            let _panicked = stopping.join();
         }
-        for arbiter in threads.arbiters {
+    }
+
+    fn stop_arbiters(&self) {
+        let arbiters = std::mem::take(&mut *self.arbiters.lock().unwrap_or_else(PoisonError::into_inner));
+        for arbiter in &arbiters {
             arbiter.stop();
+        }
+        for arbiter in arbiters {
             // An arbiter's thread that panicked has said so already.
             let _panicked = arbiter.join();
         }
-        self.committer.stop();
     }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.stop(Duration::ZERO);
+    }
+}
+
+fn background_runtime() -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("till-background").enable_time().build()
 }
 
 /// Takes up what was open when the service last stopped.

@@ -29,7 +29,7 @@ pub(crate) struct Followups {
     pub(crate) timers: UnboundedSender<SetTimer>,
 }
 
-/// The followups of one record, to be sent once it is durable.
+/// The followups of one record, or of those that a load derives rows from, to be sent once they are durable.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
     effects: Vec<OpenEffect>,
@@ -40,14 +40,19 @@ impl Following {
     /// What follows from the rows that a record writes.
     pub(crate) fn of(merchant_id: MerchantId, changes: &Changes) -> Following {
         let mut following = Following::default();
+        following.add(merchant_id, changes);
+        following
+    }
+
+    /// What follows from a further record.
+    pub(crate) fn add(&mut self, merchant_id: MerchantId, changes: &Changes) {
         for key in changes.written() {
             if let AnyKey::Effects(payment_id) = key {
-                following.effects.push(OpenEffect { merchant_id, payment_id: *payment_id });
+                self.effects.push(OpenEffect { merchant_id, payment_id: *payment_id });
             } else if let AnyKey::Timers(timer) = key {
-                following.timers.push(SetTimer { due: timer.due, merchant_id });
+                self.timers.push(SetTimer { due: timer.due, merchant_id });
             }
         }
-        following
     }
 
     /// Sends them on their way. That nobody listens means that the service is stopping.

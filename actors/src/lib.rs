@@ -7,6 +7,7 @@ mod effects;
 mod engine;
 mod followups;
 mod merchant;
+mod named_tasks;
 mod registry;
 mod reply;
 pub mod security_codes;

@@ -3,7 +3,7 @@
 use actix::{Actor, Addr, ArbiterHandle};
 use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
@@ -13,8 +13,8 @@ use crate::bounds::InFlight;
 use crate::merchant::{Held, MerchantActor, Retire, Secret, Submit, Surroundings};
 use crate::reply::{Denied, Reply};
 
-/// Actors that are asked to retire when there is no room for another.
-const RETIREMENTS_ASKED: usize = 16;
+/// Actors that are retired when there is no room for another, so that not every new one has to look.
+const RETIRED_AT_ONCE: usize = 16;
 
 /// Strong references to a slot that nobody waits on: the registry's own.
 const UNHELD: usize = 1;
@@ -24,6 +24,14 @@ const UNHELD: usize = 1;
 pub(crate) struct Slot {
     actor: Addr<MerchantActor>,
     in_flight: Arc<InFlight>,
+    /// Whether it was used since room was last looked for.
+    used: AtomicBool,
+}
+
+impl Slot {
+    fn is_unheld(self: &Arc<Self>) -> bool {
+        Arc::strong_count(self) == UNHELD
+    }
 }
 
 /// How much may be in flight.
@@ -44,12 +52,13 @@ pub(crate) struct Registry {
     next_arbiter: AtomicUsize,
     limits: Limits,
     in_flight: Arc<InFlight>,
-    stopping: std::sync::atomic::AtomicBool,
+    stopping: AtomicBool,
     surroundings: OnceLock<Arc<Surroundings>>,
 }
 
-/// Whether a request counts against the bound over all merchants. Results of effects and due timers do not:
-/// what was accepted must be able to go on when new work cannot.
+/// Whether a request counts against the bounds. Results of effects and due timers do not: what was accepted
+/// must be able to go on when new work cannot. There are at most [`crate::effects::CALLS_MAX`] of the former
+/// and [`crate::timers::SERVED_AT_ONCE`] of the latter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A caller's request.
@@ -66,7 +75,7 @@ impl Registry {
             next_arbiter: AtomicUsize::new(0),
             in_flight: InFlight::new(limits.in_flight),
             limits,
-            stopping: false.into(),
+            stopping: AtomicBool::new(false),
             surroundings: OnceLock::new(),
         }
     }
@@ -87,16 +96,18 @@ impl Registry {
         secret: Option<Secret>,
         admission: Admission,
     ) -> Result<oneshot::Receiver<Reply>, Denied> {
-        if self.stopping.load(Ordering::Acquire) && admission == Admission::Bounded {
-            return Err(Denied::not_done("the service is stopping"));
-        }
         let all = match admission {
             Admission::Bounded => {
                 Some(self.in_flight.enter().ok_or_else(|| Denied::not_done("too many requests are in flight"))?)
             }
             Admission::Always => None,
         };
-        let slot = self.slot(merchant_id)?;
+        // Behind the permit: a stop either sees the permit, and waits for it, or is seen here.
+        if self.stopping.load(Ordering::SeqCst) && admission == Admission::Bounded {
+            return Err(Denied::not_done("the service is stopping"));
+        }
+        let slot = self.slot(merchant_id, admission)?;
+        slot.used.store(true, Ordering::Relaxed);
         let merchant = match admission {
             Admission::Bounded => Some(
                 slot.in_flight
@@ -112,12 +123,12 @@ impl Registry {
     }
 
     /// The merchant's live actor, started if there is none.
-    fn slot(&self, merchant_id: MerchantId) -> Result<Arc<Slot>, Denied> {
+    fn slot(&self, merchant_id: MerchantId, admission: Admission) -> Result<Arc<Slot>, Denied> {
         if let Some(slot) = self.published(merchant_id) {
             return Ok(slot);
         }
-        if self.slots.len() >= self.limits.live_actors {
-            self.make_room();
+        self.make_room();
+        if self.is_full() && admission == Admission::Bounded {
             return Err(Denied::not_done("too many merchants are active"));
         }
         let surroundings = self.surroundings.get().ok_or_else(|| Denied::not_done("the service is starting"))?;
@@ -147,25 +158,55 @@ impl Registry {
         let actor = MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| {
             MerchantActor::new(merchant_id, surroundings)
         });
-        Arc::new(Slot { actor, in_flight: InFlight::new(self.limits.in_flight_per_merchant) })
+        let in_flight = InFlight::new(self.limits.in_flight_per_merchant);
+        Arc::new(Slot { actor, in_flight, used: AtomicBool::new(true) })
     }
 
-    /// Asks some idle actors to retire, so that a later request finds room.
+    fn is_full(&self) -> bool {
+        self.slots.len() >= self.limits.live_actors
+    }
+
+    /// Retires some idle actors if there is no room for another: those that were not used since the last time
+    /// room was looked for, else any. Nobody waits for them, so all of their batches have had their verdict.
     fn make_room(&self) {
-        let idle = self.slots.iter().filter(|slot| Arc::strong_count(slot.value()) == UNHELD);
-        for slot in idle.take(RETIREMENTS_ASKED) {
-            slot.actor.do_send(Retire);
+        if !self.is_full() {
+            return;
+        }
+        let mut idle = self.idle(|slot| !slot.used.swap(false, Ordering::Relaxed));
+        if idle.is_empty() {
+            idle = self.idle(|_| true);
+        }
+        for merchant_id in idle {
+            if let Some((_, slot)) = self.slots.remove_if(&merchant_id, |_, slot| slot.is_unheld()) {
+                slot.actor.do_send(Retire);
+            }
         }
     }
 
-    /// Takes a merchant's slot out if nobody holds it, in one step: afterwards no message can reach its actor.
-    pub(crate) fn unpublish_unheld(&self, merchant_id: MerchantId) -> bool {
-        self.slots.remove_if(&merchant_id, |_, slot| Arc::strong_count(slot) == UNHELD).is_some()
+    fn idle(&self, may_retire: impl Fn(&Slot) -> bool) -> Vec<MerchantId> {
+        let idle = self.slots.iter().filter(|slot| slot.value().is_unheld() && may_retire(slot.value()));
+        idle.map(|slot| *slot.key()).take(RETIRED_AT_ONCE).collect()
+    }
+
+    /// Takes an actor's slot out if nobody holds it, in one step, and tells whether it is out: then no message
+    /// can reach the actor any more. Another actor's slot under the same merchant is left alone.
+    pub(crate) fn unpublish_unheld(&self, merchant_id: MerchantId, actor: &Addr<MerchantActor>) -> bool {
+        match self.slots.entry(merchant_id) {
+            Entry::Vacant(_) => true,
+            Entry::Occupied(entry) if entry.get().actor != *actor => true,
+            Entry::Occupied(entry) => {
+                let unheld = entry.get().is_unheld();
+                if unheld {
+                    entry.remove();
+                }
+                unheld
+            }
+        }
     }
 
     /// Turns callers away from now on.
     pub(crate) fn stop_accepting(&self) {
-        self.stopping.store(true, Ordering::Release);
+        self.stopping.store(true, Ordering::SeqCst);
     }
 
     /// Requests of callers that are not answered yet.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use till_domain::ids::TokenId;
@@ -16,6 +16,9 @@ pub const SECURITY_CODE_LIFETIME: Duration = Duration::from_secs(30 * 60);
 /// Codes kept at most. At some 200 bytes each, 20 MB; beyond it the oldest go, and their authorizations go
 /// out without.
 pub const SECURITY_CODES_MAX: usize = 100_000;
+
+/// How often is looked for codes that are too old. Looking costs next to nothing when there are none.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A security code: three or four digits. Zeroized when dropped, and never shown.
 ///
@@ -99,6 +102,15 @@ impl SecurityCodes {
     /// longer for want of calls.
     pub fn forget_expired(&self) {
         self.lock().forget_expired(Instant::now());
+    }
+
+    /// Forgets what is too old for as long as it is polled.
+    pub(crate) async fn forget_expired_from_now_on(self: Arc<Self>) {
+        let mut ticks = tokio::time::interval(LOOK_EVERY);
+        loop {
+            ticks.tick().await;
+            self.forget_expired();
+        }
     }
 
     /// How many codes are kept.
@@ -248,6 +260,17 @@ mod tests {
         codes.insert_at(token(2), code("456"), later);
         assert_eq!(codes.len(), 1);
         assert_maps_agree(&codes);
+    }
+
+    #[tokio::test]
+    async fn the_timer_forgets_what_is_too_old_without_any_call() {
+        let codes = Arc::new(SecurityCodes::new());
+        let long_ago = Instant::now().checked_sub(SECURITY_CODE_LIFETIME).expect("the machine runs for long enough");
+        codes.insert_at(token(1), code("123"), long_ago);
+        codes.insert(token(2), code("456"));
+        let looking = Arc::clone(&codes).forget_expired_from_now_on();
+        assert!(tokio::time::timeout(Duration::from_millis(20), looking).await.is_err());
+        assert_eq!((codes.len(), codes.get(token(2))), (1, Some(code("456"))));
     }
 
     #[test]

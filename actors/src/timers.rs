@@ -1,36 +1,48 @@
 //! Timers: a merchant's rows say what is due when; this wakes the merchant then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::effect::Timer;
+use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::clock::Clock;
 use crate::followups::SetTimer;
+use crate::named_tasks::{NamedTasks, Panicked};
 use crate::registry::{Admission, Registry};
 use crate::store::{Store, first_timers};
 
 /// Timers that one command fires: bounds the size of its record.
 const FIRED_AT_ONCE: usize = 256;
+/// Merchants that are served at the same time: each waits for its own commit.
+pub(crate) const SERVED_AT_ONCE: usize = 256;
 /// The longest sleep: the clock may be set while nobody looks.
-const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// How long a merchant that could not be woken is left alone.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
+/// How long a merchant that could not be served is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// Before every instant: at once.
+const AT_ONCE: Millis = Millis(0);
 
 /// Each merchant's next instant, in order.
 #[derive(Debug, Default)]
 struct Agenda {
     by_time: BTreeSet<(Millis, MerchantId)>,
     by_merchant: BTreeMap<MerchantId, Millis>,
+    /// Those that are being served, with the earliest instant noted meanwhile.
+    served: BTreeMap<MerchantId, Option<Millis>>,
 }
 
 impl Agenda {
     /// Notes an instant, unless the merchant has an earlier one.
     fn note(&mut self, merchant_id: MerchantId, due: Millis) {
+        if let Some(noted) = self.served.get_mut(&merchant_id) {
+            *noted = Some(noted.map_or(due, |earlier| earlier.min(due)));
+            return;
+        }
         if self.by_merchant.get(&merchant_id).is_some_and(|earlier| *earlier <= due) {
             return;
         }
@@ -40,7 +52,8 @@ impl Agenda {
         self.by_time.insert((due, merchant_id));
     }
 
-    /// Takes out the first merchant whose instant has come.
+    /// Takes the first merchant whose instant has come, to serve it. Until [`Agenda::finish`] it is not
+    /// taken again.
     fn take_due(&mut self, now: Millis) -> Option<MerchantId> {
         let (due, merchant_id) = self.by_time.first().copied()?;
         if due > now {
@@ -48,7 +61,16 @@ impl Agenda {
         }
         self.by_time.remove(&(due, merchant_id));
         self.by_merchant.remove(&merchant_id);
+        self.served.insert(merchant_id, None);
         Some(merchant_id)
+    }
+
+    /// A merchant was served, and has something due next.
+    fn finish(&mut self, merchant_id: MerchantId, next: Option<Millis>) {
+        let noted = self.served.remove(&merchant_id).flatten();
+        for due in next.into_iter().chain(noted) {
+            self.note(merchant_id, due);
+        }
     }
 
     fn next(&self) -> Option<Millis> {
@@ -56,77 +78,116 @@ impl Agenda {
     }
 }
 
+/// When a merchant has something due next.
+type Served = Result<Option<Millis>, String>;
+
 /// Wakes merchants when something of theirs is due.
 pub(crate) struct TimerService {
     agenda: Agenda,
-    store: Arc<dyn Store>,
-    registry: Arc<Registry>,
-    clock: Arc<dyn Clock>,
+    /// Those that could not be served, the longest ago first.
+    failed: VecDeque<(Instant, MerchantId)>,
+    serving: NamedTasks<MerchantId, Served>,
+    server: Arc<Server>,
 }
 
 impl TimerService {
     pub(crate) fn new(store: Arc<dyn Store>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> TimerService {
-        TimerService { agenda: Agenda::default(), store, registry, clock }
+        TimerService {
+            agenda: Agenda::default(),
+            failed: VecDeque::new(),
+            serving: NamedTasks::new(),
+            server: Arc::new(Server { store, registry, clock }),
+        }
     }
 
     /// Serves until nobody can set a timer any more.
     pub(crate) async fn run(mut self, mut set: UnboundedReceiver<SetTimer>) {
         loop {
-            while let Some(merchant_id) = self.agenda.take_due(self.clock.now()) {
-                self.serve(merchant_id).await;
-            }
+            self.take_up_failed();
+            self.start_due();
+            let pause = self.pause();
             tokio::select! {
                 timer = set.recv() => match timer {
                     Some(SetTimer { due, merchant_id }) => self.agenda.note(merchant_id, due),
                     None => return,
                 },
-                () = tokio::time::sleep(self.pause()) => {}
+                Some((merchant_id, served)) = self.serving.next() => self.finish(merchant_id, served),
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    fn take_up_failed(&mut self) {
+        while let Some((since, merchant_id)) = self.failed.front().copied()
+            && since.elapsed() >= RETRY_AFTER
+        {
+            self.failed.pop_front();
+            self.agenda.note(merchant_id, AT_ONCE);
+        }
+    }
+
+    /// Starts to serve whom something is due, as far as there is room.
+    fn start_due(&mut self) {
+        while self.serving.len() < SERVED_AT_ONCE
+            && let Some(merchant_id) = self.agenda.take_due(self.server.clock.now())
+        {
+            let server = Arc::clone(&self.server);
+            self.serving.spawn(merchant_id, async move { server.serve(merchant_id).await });
+        }
+    }
+
+    fn finish(&mut self, merchant_id: MerchantId, served: Result<Served, Panicked>) {
+        match served.unwrap_or_else(|panicked| Err(panicked.to_string())) {
+            Ok(next) => self.agenda.finish(merchant_id, next),
+            Err(reason) => {
+                tracing::warn!(%merchant_id, reason, "timers could not be served and are tried again");
+                self.agenda.finish(merchant_id, None);
+                self.failed.push_back((Instant::now(), merchant_id));
             }
         }
     }
 
     fn pause(&self) -> Duration {
-        let Some(next) = self.agenda.next() else { return SLEEP_MAX };
-        Duration::from_millis(next.0.saturating_sub(self.clock.now().0)).min(SLEEP_MAX)
+        let full = self.serving.len() >= SERVED_AT_ONCE;
+        let Some(next) = self.agenda.next().filter(|_| !full) else { return SLEEP_MAX };
+        Duration::from_millis(next.0.saturating_sub(self.server.clock.now().0)).min(SLEEP_MAX)
     }
+}
 
-    /// Fires what is due of one merchant, and notes when it has something due next.
-    async fn serve(&mut self, merchant_id: MerchantId) {
+/// What serving a merchant takes.
+struct Server {
+    store: Arc<dyn Store>,
+    registry: Arc<Registry>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Server {
+    /// Fires what is due of one merchant, and tells when it has something due next.
+    async fn serve(&self, merchant_id: MerchantId) -> Served {
         let now = self.clock.now();
-        let served = match self.first_timers(merchant_id) {
-            Ok(timers) => self.fire(merchant_id, timers, now).await,
-            Err(reason) => Err(reason),
-        };
-        match served {
-            Ok(Some(next)) => self.agenda.note(merchant_id, next),
-            Ok(None) => {}
-            Err(reason) => {
-                tracing::warn!(%merchant_id, %reason, "timers could not be served and are tried again");
-                let retry_ms = u64::try_from(RETRY_AFTER.as_millis()).unwrap_or(1_000);
-                self.agenda.note(merchant_id, Millis(now.0.saturating_add(retry_ms)));
-            }
+        let mut timers = self.first_timers(merchant_id, FIRED_AT_ONCE)?;
+        timers.retain(|timer| timer.due <= now);
+        if !timers.is_empty() {
+            self.fire(merchant_id, timers).await?;
         }
+        let next = self.first_timers(merchant_id, 1)?;
+        Ok(next.first().map(|timer| timer.due))
     }
 
-    fn first_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, String> {
-        first_timers(self.store.as_ref(), merchant_id, FIRED_AT_ONCE).map_err(|error| error.to_string())
+    fn first_timers(&self, merchant_id: MerchantId, limit: usize) -> Result<Vec<Timer>, String> {
+        first_timers(self.store.as_ref(), merchant_id, limit).map_err(|error| error.to_string())
     }
 
-    /// Fires the due ones of a merchant's first timers and says when to come again.
-    async fn fire(&self, merchant_id: MerchantId, timers: Vec<Timer>, now: Millis) -> Result<Option<Millis>, String> {
-        let first_later = timers.iter().map(|timer| timer.due).find(|due| *due > now);
-        let due: Vec<Timer> = timers.into_iter().filter(|timer| timer.due <= now).collect();
-        let all_read_were_due = first_later.is_none();
-        if due.is_empty() {
-            return Ok(first_later);
-        }
-        let filled = due.len() == FIRED_AT_ONCE;
+    async fn fire(&self, merchant_id: MerchantId, due: Vec<Timer>) -> Result<(), String> {
         let request = Request { caller: Caller::System, idempotency: None, command: Command::FireTimers(due) };
         let receiver = self.registry.submit(merchant_id, request, None, Admission::Always);
         let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        // A full page may hide more that is due.
-        Ok(if all_read_were_due && filled { Some(now) } else { first_later })
+        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
+        if answered.answer == Answer::Changed(false) {
+            // The clock stepped back between our look at it and the actor's. To ask again at once would only spin.
+            return Err("nothing of what is due fired".to_owned());
+        }
+        Ok(())
     }
 }
 
@@ -149,5 +210,20 @@ mod tests {
         assert_eq!(agenda.take_due(Millis(15)), Some(A));
         assert_eq!(agenda.take_due(Millis(15)), Some(B));
         assert_eq!(agenda.take_due(Millis(99)), None);
+    }
+
+    #[test]
+    fn a_merchant_that_is_being_served_is_not_taken_again_and_what_is_set_meanwhile_is_not_lost() {
+        let mut agenda = Agenda::default();
+        agenda.note(A, Millis(10));
+        assert_eq!(agenda.take_due(Millis(10)), Some(A));
+        agenda.note(A, Millis(7));
+        agenda.note(A, Millis(8));
+        assert_eq!(agenda.take_due(Millis(99)), None);
+        agenda.finish(A, Some(Millis(50)));
+        assert_eq!(agenda.next(), Some(Millis(7)));
+        assert_eq!(agenda.take_due(Millis(7)), Some(A));
+        agenda.finish(A, None);
+        assert_eq!(agenda.next(), None);
     }
 }

@@ -4,4 +4,4 @@ mod call;
 mod runner;
 
 pub use call::Acquirers;
-pub(crate) use runner::EffectRunner;
+pub(crate) use runner::{CALLS_MAX, EffectRunner};

@@ -1,25 +1,28 @@
 //! The runner: takes open effects out, calls, has the result recorded, and asks again until there is one.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use till_domain::command::{Caller as Asker, Command, Request};
 use till_domain::effect::Effect;
 use till_domain::payment::Payment;
 use till_domain::records::{Effects, Payments, Rows, Unreadable};
+use till_domain::session::Instrument;
 use till_storage::shapes::{ReadPersonal, TypedRows};
 use till_storage::vault::Keyring;
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::Instant;
 
 use super::call::{Acquirers, Caller, NoResult};
+use crate::bounds::{InFlight, Permit};
 use crate::followups::OpenEffect;
+use crate::named_tasks::NamedTasks;
 use crate::registry::{Admission, Registry};
 use crate::security_codes::SecurityCodes;
 use crate::store::{Store, StoreReader};
 
 /// Calls under way at the same time.
-const CALLS_MAX: usize = 1_024;
+pub(crate) const CALLS_MAX: usize = 1_024;
 /// After this long without an answer a call is unknown, and is asked again.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 /// The first pause before asking again; it doubles up to [`PAUSE_MAX`].
@@ -27,21 +30,58 @@ const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest pause before asking again.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
+/// An effect that is to be tried, and how long to wait when that comes to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Try {
+    effect: OpenEffect,
+    pause: Duration,
+}
+
+/// What is to be tried, by time. Waiting holds no place among the calls, so that effects without an answer
+/// keep nobody else's back.
+#[derive(Debug, Default)]
+struct Waiting {
+    by_time: BTreeMap<(Instant, u64), Try>,
+    /// Keeps what is due at the same instant apart, in the order in which it came.
+    next_number: u64,
+}
+
+impl Waiting {
+    fn add(&mut self, at: Instant, next: Try) {
+        self.by_time.insert((at, self.next_number), next);
+        self.next_number += 1;
+    }
+
+    fn add_again(&mut self, now: Instant, Try { effect, pause }: Try) {
+        self.add(now + pause, Try { effect, pause: (pause * 2).min(PAUSE_MAX) });
+    }
+
+    fn take_due(&mut self, now: Instant) -> Option<Try> {
+        let first = self.by_time.first_entry()?;
+        (first.key().0 <= now).then(|| first.remove())
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.by_time.first_key_value().map(|((at, _), _)| *at)
+    }
+}
+
 /// Carries open effects out.
 pub(crate) struct EffectRunner {
     caller: Caller,
     registry: Arc<Registry>,
-    running: Arc<AtomicUsize>,
+    running: Arc<InFlight>,
 }
 
 impl EffectRunner {
+    /// `running` bounds and counts the calls under way.
     pub(crate) fn new(
         acquirers: Acquirers,
         keyring: Arc<Keyring>,
         security_codes: Arc<SecurityCodes>,
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
-        running: Arc<AtomicUsize>,
+        running: Arc<InFlight>,
     ) -> EffectRunner {
         EffectRunner { caller: Caller { acquirers, keyring, security_codes, store }, registry, running }
     }
@@ -49,54 +89,74 @@ impl EffectRunner {
     /// Takes effects until nobody can open any more.
     pub(crate) async fn run(self, mut opened: UnboundedReceiver<OpenEffect>) {
         let runner = Arc::new(self);
-        let calls = Arc::new(Semaphore::new(CALLS_MAX));
-        while let Some(effect) = opened.recv().await {
-            let Ok(place) = Arc::clone(&calls).acquire_owned().await else { return };
-            let runner = Arc::clone(&runner);
-            runner.running.fetch_add(1, Ordering::Relaxed);
-            tokio::spawn(async move {
-                runner.carry_out(effect).await;
-                runner.running.fetch_sub(1, Ordering::Relaxed);
-                drop(place);
-            });
+        let mut waiting = Waiting::default();
+        let mut attempts = NamedTasks::new();
+        loop {
+            let wake = runner.start_due(&mut waiting, &mut attempts);
+            tokio::select! {
+                effect = opened.recv() => match effect {
+                    Some(effect) => waiting.add(Instant::now(), Try { effect, pause: PAUSE_FIRST }),
+                    None => return,
+                },
+                Some((tried, ended)) = attempts.next() => {
+                    let failure = match ended {
+                        Ok(result) => result.err(),
+                        Err(panicked) => Some(panicked.to_string()),
+                    };
+                    if let Some(reason) = failure {
+                        warn_of(tried, &reason);
+                        waiting.add_again(Instant::now(), tried);
+                    }
+                }
+                () = sleep_until(wake) => {}
+            }
         }
     }
 
-    /// Calls until there is a result and it is recorded, or the effect is found closed.
-    async fn carry_out(&self, open: OpenEffect) {
-        let mut pause = PAUSE_FIRST;
-        loop {
-            match self.attempt(open).await {
-                Ok(()) => return,
-                Err(reason) => tracing::warn!(
-                    merchant_id = %open.merchant_id, payment_id = %open.payment_id, %reason,
-                    "an effect has no result yet and is tried again"
-                ),
-            }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSE_MAX);
+    /// Starts what is due as far as there is room, and says when there is more to start.
+    fn start_due(
+        self: &Arc<Self>,
+        waiting: &mut Waiting,
+        attempts: &mut NamedTasks<Try, Result<(), String>>,
+    ) -> Option<Instant> {
+        while let Some(place) = self.running.enter() {
+            let Some(due) = waiting.take_due(Instant::now()) else { return waiting.next() };
+            attempts.spawn(due, Arc::clone(self).attempt_in(place, due.effect));
         }
+        // There is no room before an attempt ends, which wakes the runner, too.
+        None
+    }
+
+    async fn attempt_in(self: Arc<Self>, _place: Permit, open: OpenEffect) -> Result<(), String> {
+        self.attempt(open).await
     }
 
     async fn attempt(&self, open: OpenEffect) -> Result<(), String> {
-        let Some((effect, payment)) = self.read(open).map_err(|error| error.to_string())? else { return Ok(()) };
-        let call = self.caller.call(open.merchant_id, &effect, &payment);
-        let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
-        let result = tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out);
-        let command = result.and_then(|result| result).map_err(|error| error.to_string())?;
-        self.record(open, command).await
+        let (effect, payment) = self.read(open).map_err(|error| error.to_string())?;
+        if let Some(effect) = effect {
+            let command = self.call(open, &effect, &payment).await.map_err(|error| error.to_string())?;
+            self.record(open, command).await?;
+        }
+        self.forget_security_code(&payment);
+        Ok(())
     }
 
-    /// The open effect with its payment; nothing when it is closed.
-    fn read(&self, open: OpenEffect) -> Result<Option<(Effect, Payment)>, NoResult> {
+    async fn call(&self, open: OpenEffect, effect: &Effect, payment: &Payment) -> Result<Command, NoResult> {
+        let call = self.caller.call(open.merchant_id, effect, payment);
+        let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
+        tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
+    }
+
+    /// The payment, with its effect as long as that is open.
+    fn read(&self, open: OpenEffect) -> Result<(Option<Effect>, Payment), NoResult> {
         let reader = StoreReader(Arc::clone(&self.caller.store));
         let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.caller.keyring), &reader);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let rows = TypedRows::new(&reader, &personal).of_merchant(open.merchant_id);
-        let Some(effect) = rows.get::<Effects>(open.payment_id).map_err(unreadable)? else { return Ok(None) };
+        let effect = rows.get::<Effects>(open.payment_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(open.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
-        Ok(Some((effect, payment)))
+        Ok((effect, payment))
     }
 
     async fn record(&self, open: OpenEffect, command: Command) -> Result<(), String> {
@@ -108,5 +168,62 @@ impl EffectRunner {
             Ok(Err(denied)) => Err(denied.to_string()),
             Err(_) => Err("the actor went away".to_owned()),
         }
+    }
+
+    /// Once an authorization is recorded as answered, its security code must not be kept any longer.
+    fn forget_security_code(&self, payment: &Payment) {
+        if let Instrument::Token { token_id, usage: _, card: _ } = &payment.instrument {
+            self.caller.security_codes.remove(*token_id);
+        }
+    }
+}
+
+fn warn_of(Try { effect, pause: _ }: Try, reason: &str) {
+    let OpenEffect { merchant_id, payment_id } = effect;
+    tracing::warn!(%merchant_id, %payment_id, reason, "an effect has no result yet and is tried again");
+}
+
+async fn sleep_until(wake: Option<Instant>) {
+    match wake {
+        Some(wake) => tokio::time::sleep_until(wake).await,
+        None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use till_domain::ids::{MerchantId, PaymentId};
+
+    fn try_of(number: u8, pause: Duration) -> Try {
+        let merchant_id = MerchantId::from_bytes([1; 16]);
+        Try { effect: OpenEffect { merchant_id, payment_id: PaymentId::from_bytes([number; 16]) }, pause }
+    }
+
+    #[test]
+    fn what_is_due_is_tried_in_the_order_it_came_and_what_is_not_waits() {
+        let (mut waiting, now) = (Waiting::default(), Instant::now());
+        for number in [3, 1, 2] {
+            waiting.add(now, try_of(number, PAUSE_FIRST));
+        }
+        waiting.add_again(now, try_of(9, PAUSE_FIRST));
+        for number in [3, 1, 2] {
+            assert_eq!(waiting.take_due(now), Some(try_of(number, PAUSE_FIRST)));
+        }
+        assert_eq!(waiting.take_due(now), None);
+        assert_eq!(waiting.next(), Some(now + PAUSE_FIRST));
+        assert_eq!(waiting.take_due(now + PAUSE_FIRST), Some(try_of(9, PAUSE_FIRST * 2)));
+    }
+
+    #[test]
+    fn the_pauses_double_up_to_the_longest() {
+        let (mut waiting, mut now) = (Waiting::default(), Instant::now());
+        let mut next = try_of(1, PAUSE_FIRST);
+        for _ in 0..12 {
+            waiting.add_again(now, next);
+            now += next.pause;
+            next = waiting.take_due(now).expect("its pause is over");
+        }
+        assert_eq!(next.pause, PAUSE_MAX);
     }
 }

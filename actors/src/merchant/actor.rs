@@ -1,6 +1,7 @@
 //! The actor: decides against staged state, hands batches to the commit thread, never waits for the disk.
 
 use actix::{Actor, AsyncContext, Context, Handler, Message};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use till_domain::apply::apply_state;
@@ -31,6 +32,9 @@ use crate::store::{Store, StoreReader};
 
 /// Records between two snapshots of a merchant's state: what a load replays at most.
 pub(crate) const SNAPSHOT_EVERY: u64 = 1_024;
+
+/// The shortest time between two looks at whether an actor is idle.
+const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
 
 /// What all actors share.
 pub(crate) struct Surroundings {
@@ -72,7 +76,7 @@ impl Actor for MerchantActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let interval = self.surroundings.idle_before_retiring;
+        let interval = self.surroundings.idle_before_retiring.max(IDLE_LOOK_MIN);
         context.run_interval(interval, |actor, context| {
             if actor.last_used.elapsed() >= actor.surroundings.idle_before_retiring {
                 actor.retire(context);
@@ -86,11 +90,12 @@ impl Handler<Submit> for MerchantActor {
 
     fn handle(&mut self, submit: Submit, _: &mut Context<Self>) {
         self.last_used = Instant::now();
-        let Submit { request, secret, reply, held } = submit;
-        let Err(denied) = self.ensure_loaded() else {
-            return self.carry_out(&request, secret.as_ref(), reply, held);
-        };
-        answer(reply, held, Err(denied));
+        // A fault costs the request that met it, whose caller is told that it is not known, and what is staged;
+        // never the actor, which others hold on to.
+        if catch_unwind(AssertUnwindSafe(|| self.take_in(submit))).is_err() {
+            tracing::error!(merchant_id = %self.merchant_id, "a request panicked; its merchant is loaded anew");
+            self.unload();
+        }
     }
 }
 
@@ -113,6 +118,14 @@ impl MerchantActor {
         }
     }
 
+    fn take_in(&mut self, submit: Submit) {
+        let Submit { request, secret, reply, held } = submit;
+        match self.ensure_loaded() {
+            Ok(()) => self.carry_out(&request, secret.as_ref(), reply, held),
+            Err(denied) => answer(reply, held, Err(denied)),
+        }
+    }
+
     /// Loads the merchant, for the first time or after a batch failed: then everything staged is void.
     fn ensure_loaded(&mut self) -> Result<(), Denied> {
         if self.incarnation.as_ref().is_some_and(|incarnation| incarnation.lane.is_poisoned()) {
@@ -124,13 +137,21 @@ impl MerchantActor {
         let store = &self.surroundings.store;
         let keyring = Arc::clone(&self.surroundings.keyring);
         let personal = MerchantPersonal::new(self.merchant_id, keyring, StoreReader(Arc::clone(store)));
-        let Loaded { claim, records } = load(self.merchant_id, store, personal).map_err(|error| {
+        let Loaded { claim, records, following } = load(self.merchant_id, store, personal).map_err(|error| {
             tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
             Denied::not_done(error.to_string())
         })?;
         let lane = Arc::new(Lane::new(claim.head.sequence));
         self.incarnation = Some(Incarnation { records, lane, epoch: claim.epoch, head: claim.head });
+        following.send(&self.surroundings.followups);
         Ok(())
+    }
+
+    /// Forgets what is staged and gives the log up: what is queued of it lands no more.
+    fn unload(&mut self) {
+        if let Some(incarnation) = self.incarnation.take() {
+            self.surroundings.store.release(self.merchant_id, incarnation.epoch);
+        }
     }
 
     fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, reply: oneshot::Sender<Reply>, held: Held) {
@@ -162,8 +183,11 @@ impl MerchantActor {
         if incarnation.lane.durable() == incarnation.head.sequence && !incarnation.lane.is_poisoned() {
             return answer(reply, held, decided);
         }
+        let lane = Arc::clone(&incarnation.lane);
         let completion = Box::new(move |verdict: BarrierVerdict| {
-            answer(reply, held, barrier_reply(decided, verdict));
+            // Everything decided before it has had its verdict: if one of them was uncertain, so is this.
+            let passed = verdict == BarrierVerdict::Passed && !lane.is_poisoned();
+            answer(reply, held, if passed { decided } else { basis_failed(&decided) });
         });
         let expected_head = incarnation.head;
         let barrier = Submission::Barrier { merchant_id: self.merchant_id, expected_head, completion };
@@ -177,6 +201,7 @@ impl MerchantActor {
         let Prepared { append, changes } = match prepared {
             Ok(prepared) => prepared,
             Err(denied) => {
+                tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
                 incarnation.records.personal.forget_pending();
                 return answer(ready.reply, ready.held, Err(denied));
             }
@@ -194,9 +219,6 @@ impl MerchantActor {
     fn submit(&self, submission: Submission) {
         let Err(rejected) = self.surroundings.committer.submit(submission) else { return };
         let reason = rejected.because.to_string();
-        if let Some(incarnation) = &self.incarnation {
-            incarnation.lane.poison();
-        }
         match rejected.submission {
             Submission::Append { append: _, completion } => completion(&Verdict::Unavailable(reason)),
             Submission::Barrier { merchant_id: _, expected_head: _, completion } => {
@@ -245,10 +267,8 @@ impl MerchantActor {
             incarnation.lane.durable() == incarnation.head.sequence || incarnation.lane.is_poisoned()
         });
         let Some(registry) = self.surroundings.registry.upgrade() else { return };
-        if settled && registry.unpublish_unheld(self.merchant_id) {
-            if let Some(incarnation) = self.incarnation.take() {
-                self.surroundings.store.release(self.merchant_id, incarnation.epoch);
-            }
+        if settled && registry.unpublish_unheld(self.merchant_id, &context.address()) {
+            self.unload();
             actix::ActorContext::stop(context);
         }
     }
@@ -335,12 +355,9 @@ impl Ready {
     }
 }
 
-/// What an answer that changes nothing becomes once its barrier had its turn. A replayed answer whose
-/// basis failed is not known any more; a refusal did nothing either way.
-fn barrier_reply(decided: Reply, verdict: BarrierVerdict) -> Reply {
-    if verdict == BarrierVerdict::Passed {
-        return decided;
-    }
+/// What an answer that changes nothing becomes when a write that it rests on failed. A replayed answer is not
+/// known any more; a refusal did nothing either way.
+fn basis_failed(decided: &Reply) -> Reply {
     let outcome = if decided.is_ok() { FailedOutcome::Unknown } else { FailedOutcome::NotDone };
     Err(Denied::Unavailable { outcome, reason: "a write that the answer rests on failed".to_owned() })
 }

@@ -9,6 +9,7 @@ use till_storage::journal::{Claim, Head, RecordError, Sequence, StoredRecord, re
 use till_storage::shapes::{self, Personal};
 
 use super::staged::StagedRecords;
+use crate::followups::Following;
 use crate::store::Store;
 
 /// Records that are read at once in replay.
@@ -29,6 +30,8 @@ pub(crate) struct LoadError {
 pub(crate) struct Loaded<P> {
     pub(crate) claim: Claim,
     pub(crate) records: StagedRecords<P>,
+    /// What follows from the records whose rows lagged behind, and was never sent on its way.
+    pub(crate) following: Following,
 }
 
 /// Claims the log, so that no batch of an earlier incarnation lands any more, and loads what it says.
@@ -39,23 +42,31 @@ pub(crate) fn load<P: Personal>(
 ) -> Result<Loaded<P>, LoadError> {
     let failed = |reason: String| LoadError { merchant_id, reason };
     let claim = store.claim(merchant_id).map_err(|error| failed(error.to_string()))?;
-    let applied = store.applied(merchant_id).map_err(|error| failed(error.to_string()))?;
-    let (from, state) = newest_snapshot(merchant_id, store.as_ref()).map_err(failed)?;
-    let mut replay = Replay {
-        merchant_id,
-        store,
-        head: from,
-        applied,
-        records: StagedRecords::new(merchant_id, Arc::clone(store), personal, state),
-    };
-    replay.run(claim.head).map_err(failed)?;
-    Ok(Loaded { claim, records: replay.records })
+    let folded = fold(merchant_id, store, personal, claim);
+    if folded.is_err() {
+        store.release(merchant_id, claim.epoch);
+    }
+    folded.map_err(failed)
 }
 
-/// The newest snapshot that decodes and does not lie behind the log; else the empty state.
-fn newest_snapshot(merchant_id: MerchantId, journal: &dyn Store) -> Result<(Head, MerchantState), String> {
-    let snapshots = journal.newest_snapshots(merchant_id, SNAPSHOTS_TRIED).map_err(|error| error.to_string())?;
-    for snapshot in snapshots {
+fn fold<P: Personal>(
+    merchant_id: MerchantId,
+    store: &Arc<dyn Store>,
+    personal: P,
+    claim: Claim,
+) -> Result<Loaded<P>, String> {
+    let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
+    let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
+    let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
+    let mut replay = Replay { merchant_id, store, head, applied, records, following: Following::default() };
+    replay.run(claim.head)?;
+    Ok(Loaded { claim, records: replay.records, following: replay.following })
+}
+
+/// The newest snapshot that decodes and is not ahead of the log; else the empty state.
+fn newest_snapshot(merchant_id: MerchantId, store: &dyn Store, log: Head) -> Result<(Head, MerchantState), String> {
+    let snapshots = store.newest_snapshots(merchant_id, SNAPSHOTS_TRIED).map_err(|error| error.to_string())?;
+    for snapshot in snapshots.into_iter().filter(|snapshot| snapshot.at.sequence <= log.sequence) {
         match shapes::decode_state(&snapshot.bytes) {
             Ok(state) => return Ok((snapshot.at, state)),
             Err(error) => {
@@ -75,6 +86,7 @@ struct Replay<'a, P> {
     /// Up to where the rows are.
     applied: Head,
     records: StagedRecords<P>,
+    following: Following,
 }
 
 impl<P: Personal> Replay<'_, P> {
@@ -91,7 +103,15 @@ impl<P: Personal> Replay<'_, P> {
                 self.head = head;
             }
         }
-        if self.head == until { Ok(()) } else { Err(format!("the log ends at {:?}, not at {until:?}", self.head)) }
+        if self.head != until {
+            return Err(format!("the log ends at {:?}, not at {until:?}", self.head));
+        }
+        // Rows that were derived from another log, or from more than there is of this one, serve for nothing.
+        if self.applied == until {
+            Ok(())
+        } else {
+            Err(format!("the rows stand at {:?}, the log at {until:?}", self.applied))
+        }
     }
 
     /// Rows that lag behind the snapshot are brought up to it first.
@@ -133,6 +153,7 @@ impl<P: Personal> Replay<'_, P> {
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
         self.store.append_rows(self.merchant_id, writes, head).map_err(|error| error.to_string())?;
         self.records.forget_cached(&changes);
+        self.following.add(self.merchant_id, &changes);
         self.applied = head;
         Ok(())
     }

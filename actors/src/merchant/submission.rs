@@ -4,19 +4,28 @@ use crate::bounds::Permit;
 use crate::registry::Slot;
 use crate::reply::Reply;
 use actix::Message;
+use std::fmt;
 use std::sync::Arc;
 use till_domain::command::Request;
 use till_storage::vault::CardNumber;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
-/// What comes beside a command and must stand in no event.
-#[derive(Debug)]
+/// What comes beside a command and must stand in no event. `Debug` shows nothing of it.
 pub enum Secret {
     /// The number of a card that is being tokenized.
     CardNumber(CardNumber),
     /// The text of a key that is being made.
     KeyText(Zeroizing<String>),
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Secret::CardNumber(_) => f.write_str("CardNumber(..)"),
+            Secret::KeyText(_) => f.write_str("KeyText(..)"),
+        }
+    }
 }
 
 /// What a caller holds until it is answered: its place in the bounds, and the actor, which does not
@@ -45,4 +54,17 @@ impl Message for Submit {
 pub(crate) fn answer(sender: oneshot::Sender<Reply>, held: Held, reply: Reply) {
     drop(held);
     let _gone = sender.send(reply);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_shows_neither_the_number_nor_the_key() {
+        let number = CardNumber::parse("4242424242424242").expect("a card number");
+        let text = Zeroizing::new("sk_secret".to_owned());
+        let shown = format!("{:?} {:?}", Secret::CardNumber(number), Secret::KeyText(text));
+        assert_eq!(shown, "CardNumber(..) KeyText(..)");
+    }
 }

@@ -21,7 +21,8 @@ pub(super) fn encode(
     keyring: &Keyring,
     store: &dyn Store,
 ) -> Result<Vec<RowWrite>, String> {
-    writes.iter().map(|write| encode_one(merchant, *write, secret, keyring, store)).collect()
+    let rows = writes.iter().map(|write| encode_one(merchant, *write, secret, keyring, store).transpose());
+    rows.flatten().collect()
 }
 
 fn encode_one(
@@ -30,16 +31,16 @@ fn encode_one(
     secret: Option<&Secret>,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<RowWrite, String> {
+) -> Result<Option<RowWrite>, String> {
     match (write, secret) {
         (VaultWrite::KeepTokenNumber(token_id), Some(Secret::CardNumber(number))) => {
             let of = CardNumberOf::Token(token_id);
             let sealed = keyring.seal_card_number(merchant, of, number).map_err(|error| error.to_string())?;
-            Ok(row(VaultKey::CardNumber { merchant, of }, sealed))
+            Ok(Some(row(VaultKey::CardNumber { merchant, of }, sealed)))
         }
         (VaultWrite::KeepKeyText(key), Some(Secret::KeyText(text))) => {
             let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
-            Ok(row(VaultKey::ApiKeySecret { merchant, key }, sealed))
+            Ok(Some(row(VaultKey::ApiKeySecret { merchant, key }, sealed)))
         }
         (VaultWrite::CopyTokenNumber(token_id, card_id), _) => copy(merchant, token_id, card_id, keyring, store),
         (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
@@ -48,21 +49,27 @@ fn encode_one(
     }
 }
 
+/// The number of a token under its saved card. None when the vault has forgotten it meanwhile: nothing that
+/// goes wrong in saving a card may stand in the way of its payment, and a card without a number is declined
+/// when it is next used.
 fn copy(
     merchant: MerchantId,
     token_id: TokenId,
     card_id: CardId,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<RowWrite, String> {
+) -> Result<Option<RowWrite>, String> {
     let from = CardNumberOf::Token(token_id);
     let key = VaultKey::CardNumber { merchant, of: from };
     let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
-    let sealed = stored.ok_or_else(|| format!("the vault holds no number of {token_id}"))?;
+    let Some(sealed) = stored else {
+        tracing::warn!(%merchant, card_id = %card_id, "a card is saved without its number, which the vault has forgotten");
+        return Ok(None);
+    };
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
     let of = CardNumberOf::Card(card_id);
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
-    Ok(row(VaultKey::CardNumber { merchant, of }, resealed))
+    Ok(Some(row(VaultKey::CardNumber { merchant, of }, resealed)))
 }
 
 fn row(key: VaultKey, value: Vec<u8>) -> RowWrite {

@@ -93,7 +93,7 @@ fn a_key_leads_to_its_merchant_and_its_text_goes_to_the_vault_only_for_a_call_th
     let mut world = World::open();
     let ask = generate_key(world.merchant_id, 3, None);
     assert_eq!(world.when(ask).writes_to_the_vault().1, [], "nobody could ask for it again");
-    let ask = Ask::from(generate_key(world.merchant_id, 2, None)).named("call-1");
+    let ask = generate_key(world.merchant_id, 2, None).named("call-1");
     let (answer, vault) = world.when(ask).writes_to_the_vault();
     let key = world.state.keys.values().last().cloned().expect("three keys were made");
     assert_eq!(answer, Answer::Key { key_id: key.id, created_at: world.clock });

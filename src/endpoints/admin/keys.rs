@@ -82,11 +82,12 @@ pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Resul
     let digest = KeyDigest(service.keyring.api_key_digest(&text));
     let command = parse(call.fields(), service.now(), &text, digest, call.version())?;
     let merchant_id = command.merchant_id;
-    let secret = Some(Secret::KeyText(text));
+    let secret = Some(Secret::KeyText(text.clone()));
     let command = Command::GenerateKey(command);
     let answered = submit(&service, &GENERATE_KEY, &call, merchant_id, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
-    let text = kept_text(&service, merchant_id, key_id)?;
+    // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
+    let text = if answered.replayed { kept_text(&service, merchant_id, key_id)? } else { text };
     let kept = service.reader(merchant_id).await?.get::<ApiKeys>(key_id)?.ok_or_else(ApiError::unhandled)?;
     Ok(answered.reply(&GeneratedKey {
         key_id: key_id.to_string(),

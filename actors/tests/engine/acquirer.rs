@@ -1,0 +1,115 @@
+//! An acquirer between the engine and the sandbox that can be told to misbehave, and remembers what it saw.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use till_actors::acquirer::sandbox::SandboxAcquirer;
+use till_actors::acquirer::{
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Instrument,
+};
+use till_domain::ids::MerchantId;
+use till_storage::sandbox_book::MemoryBook;
+
+/// What becomes of a call.
+pub(crate) enum Turn {
+    /// The call panics.
+    Panic,
+    /// There is no answer, and nothing was done.
+    NoAnswer,
+    /// This happens first, then the sandbox answers.
+    After(Box<dyn FnOnce() + Send>),
+}
+
+#[derive(Default)]
+struct Script {
+    turns: VecDeque<Turn>,
+    deaf_to: Option<MerchantId>,
+    security_codes: Vec<Option<String>>,
+    calls: usize,
+}
+
+/// The script of an acquirer; clones are the same one, and outlive the engine.
+#[derive(Clone, Default)]
+pub(crate) struct Direction(Arc<Mutex<Script>>);
+
+impl Direction {
+    /// Says what becomes of the next calls. The calls after them are the sandbox's.
+    pub(crate) fn next(&self, turns: impl IntoIterator<Item = Turn>) {
+        self.script().turns.extend(turns);
+    }
+
+    /// Calls of this merchant get no answer from now on.
+    pub(crate) fn do_not_answer(&self, merchant_id: Option<MerchantId>) {
+        self.script().deaf_to = merchant_id;
+    }
+
+    /// The security codes that came with authorizations, in order.
+    pub(crate) fn security_codes(&self) -> Vec<Option<String>> {
+        self.script().security_codes.clone()
+    }
+
+    /// Calls made so far.
+    pub(crate) fn calls(&self) -> usize {
+        self.script().calls
+    }
+
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.0.lock().expect("no test panics with the script in hand")
+    }
+
+    fn turn(&self, merchant_id: MerchantId) -> Option<Turn> {
+        let mut script = self.script();
+        script.calls += 1;
+        if script.deaf_to == Some(merchant_id) { Some(Turn::NoAnswer) } else { script.turns.pop_front() }
+    }
+}
+
+/// The sandbox behind a script.
+pub(crate) struct DirectedAcquirer {
+    sandbox: SandboxAcquirer,
+    direction: Direction,
+}
+
+impl DirectedAcquirer {
+    pub(crate) fn start(book: MemoryBook, direction: Direction) -> DirectedAcquirer {
+        DirectedAcquirer { sandbox: SandboxAcquirer::start(book).expect("a thread"), direction }
+    }
+
+    fn answer<T: 'static>(
+        &self,
+        merchant_id: MerchantId,
+        ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
+    ) -> AcquirerAnswer<T> {
+        match self.direction.turn(merchant_id) {
+            Some(Turn::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
+            Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable { reason: "on purpose" }) }),
+            Some(Turn::After(act)) => {
+                act();
+                ask(&self.sandbox)
+            }
+            None => ask(&self.sandbox),
+        }
+    }
+}
+
+impl Acquirer for DirectedAcquirer {
+    fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization> {
+        if let Instrument::Card { number: _, expiry: _, security_code } = &request.instrument {
+            let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
+            self.direction.script().security_codes.push(code);
+        }
+        self.answer(request.merchant, |sandbox| sandbox.authorize(request))
+    }
+
+    fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.answer(request.merchant, |sandbox| sandbox.capture(request))
+    }
+
+    fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.answer(request.merchant, |sandbox| sandbox.void(request))
+    }
+
+    fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
+        self.answer(request.merchant, |sandbox| sandbox.refund(request))
+    }
+}

@@ -1,0 +1,18 @@
+//! The engine over a store in memory that can be told to fail: order, bounds, failures, restarts.
+
+// What the tests are told in.
+mod acquirer;
+mod clock;
+mod shop;
+mod world;
+
+// What holds.
+mod bounds;
+mod effects;
+mod failures;
+mod loading;
+mod order;
+mod restart;
+mod retirement;
+mod sameness;
+mod timers;

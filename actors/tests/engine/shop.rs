@@ -1,0 +1,237 @@
+//! A merchant with a key and an installation, and what it asks.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+use till_actors::Secret;
+use till_actors::security_codes::SecurityCode;
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::command::{
+    AddInstallation, AddTopup, Caller, Command, CreateMerchant, GenerateKey, Idempotency, IdempotencyScope,
+    InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
+};
+use till_domain::customer::CustomerFields;
+use till_domain::event::Answer;
+use till_domain::ids::{InstallationId, KeyId, MerchantId, SessionId, TokenId};
+use till_domain::key::KeyDigest;
+use till_domain::merchant::Platform;
+use till_domain::money::{AmountMinor, Money};
+use till_domain::text::{
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone,
+};
+use till_storage::vault::CardNumber;
+use zeroize::Zeroizing;
+
+use crate::world::{World, done};
+
+/// What every payment here costs, in minor units.
+pub(crate) const PRICE_MINOR: u64 = 10_000;
+
+/// After this long captured money is effective, in seconds.
+pub(crate) const SETTLEMENT_DELAY_SECONDS: u64 = 1_000;
+
+const GOOD_CARD: &str = "4242424242424242";
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shop {
+    pub(crate) merchant_id: MerchantId,
+    pub(crate) key_id: KeyId,
+    pub(crate) installation_id: InstallationId,
+}
+
+fn thb(minor: u64) -> Money {
+    let amount = AmountMinor::new(minor).expect("an amount in range");
+    Money { amount, currency: "THB".parse().expect("THB is a currency") }
+}
+
+fn name(text: &str) -> Name {
+    Name::new(text).expect("a name of proper form")
+}
+
+fn external(text: &str) -> ExternalId {
+    ExternalId::new(text).expect("an identifier of proper form")
+}
+
+pub(crate) fn by(caller: Caller, command: Command) -> Request {
+    Request { caller, idempotency: None, command }
+}
+
+pub(crate) fn topup(minor: u64) -> Request {
+    by(Caller::Operator, Command::AddTopup(AddTopup { amount: thb(minor).amount, external_id: None }))
+}
+
+pub(crate) fn topup_known_as(external_id: &str) -> Request {
+    let command = AddTopup { amount: thb(1).amount, external_id: Some(external(external_id)) };
+    by(Caller::Operator, Command::AddTopup(command))
+}
+
+/// The same request as a named call.
+pub(crate) fn named(mut request: Request, key: &str) -> Request {
+    let mut hasher = DefaultHasher::new();
+    format!("{:?}", request.command).hash(&mut hasher);
+    let mut fingerprint = [0; 32];
+    fingerprint[..8].copy_from_slice(&hasher.finish().to_be_bytes());
+    let key = IdempotencyKey::new(key).expect("a key of proper form");
+    let scope = IdempotencyScope { installation_id: None, endpoint: "test".to_owned(), key };
+    request.idempotency = Some(Idempotency { scope, fingerprint });
+    request
+}
+
+/// A merchant without anything.
+pub(crate) fn create(merchant_id: MerchantId) -> Request {
+    let command = CreateMerchant {
+        merchant_id,
+        name: name("Baan Coffee"),
+        currency: thb(1).currency,
+        time_zone: TimeZone::new("Asia/Bangkok").expect("a zone of proper form"),
+        settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
+        support_email: None,
+    };
+    by(Caller::Operator, Command::CreateMerchant(command))
+}
+
+pub(crate) fn generate_key(merchant_id: MerchantId, digest: u64, display: String) -> Request {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&digest.to_be_bytes());
+    bytes[8..24].copy_from_slice(&merchant_id.to_bytes());
+    let command = GenerateKey {
+        merchant_id,
+        name: name("server"),
+        digest: KeyDigest(bytes),
+        display,
+        api_version: "2025-04-01".to_owned(),
+        expires_at: None,
+    };
+    by(Caller::Operator, Command::GenerateKey(command))
+}
+
+pub(crate) fn key_text() -> Option<Secret> {
+    Some(Secret::KeyText(Zeroizing::new("sk_text".to_owned())))
+}
+
+/// initiate-payment-flow of a card session.
+#[derive(Debug, Clone)]
+pub(crate) struct Initiate(pub(crate) InitiatePayment);
+
+impl Initiate {
+    pub(crate) fn external_id(mut self, text: &str) -> Initiate {
+        self.0.external_id = Some(external(text));
+        self
+    }
+
+    pub(crate) fn authorize_only(mut self) -> Initiate {
+        self.0.capture = false;
+        self
+    }
+
+    pub(crate) fn email(mut self, text: &str) -> Initiate {
+        self.0.customer.contact.email = Some(Email::new(text).expect("an address of proper form"));
+        self
+    }
+
+    pub(crate) fn save_card(mut self) -> Initiate {
+        self.0.save_card = Some(SaveCard::Add);
+        self
+    }
+
+    /// With a return URL so long that the decision does not fit a record.
+    pub(crate) fn much_too_large(mut self) -> Initiate {
+        self.0.return_url = ReturnUrl::from_stored("x".repeat(9 * 1024 * 1024));
+        self
+    }
+
+    pub(crate) fn by(self, shop: &Shop) -> Request {
+        by(Caller::ApiKey(shop.key_id), Command::InitiatePayment(self.0))
+    }
+}
+
+pub(crate) fn initiate(session_id: SessionId) -> Initiate {
+    Initiate(InitiatePayment {
+        external_id: None,
+        money: thb(PRICE_MINOR),
+        session_id,
+        card: None,
+        capture: true,
+        return_url: ReturnUrl::new("https://shop.example/return").expect("a URL of proper form"),
+        customer: CustomerFields::default(),
+        save_card: None,
+        interest_bearer: None,
+    })
+}
+
+impl World {
+    /// A new merchant with an open balance, a key and an installation.
+    pub(crate) async fn open_shop(&self) -> Shop {
+        static SHOPS: AtomicU64 = AtomicU64::new(1);
+        let number = SHOPS.fetch_add(1, Ordering::Relaxed);
+        let merchant_id = MerchantId::from_bytes((u128::from(number) << 64).to_be_bytes());
+        done(self.submit(merchant_id, create(merchant_id)).await);
+        done(self.submit(merchant_id, by(Caller::Operator, Command::OpenBalance)).await);
+        let key = generate_key(merchant_id, 1, "sk_00000".to_owned());
+        let key = done(self.engine.submit(merchant_id, key, key_text()).await);
+        let Answer::Key { key_id, created_at: _ } = key else { panic!("{key:?} is no key") };
+        let installation = AddInstallation {
+            name: name("shop"),
+            platform: Platform::Web,
+            identifier: InstallationIdentifier::new("https://shop.example").expect("an origin of proper form"),
+        };
+        let installation = by(Caller::Operator, Command::AddInstallation(installation));
+        let installation = done(self.submit(merchant_id, installation).await);
+        let Answer::Installation(installation_id) = installation else { panic!("{installation:?} is none") };
+        Shop { merchant_id, key_id, installation_id }
+    }
+
+    pub(crate) async fn token(&self, shop: &Shop, usage: TokenUsage) -> TokenId {
+        let number = CardNumber::parse(GOOD_CARD).expect("a card number");
+        let card = CardFacts {
+            scheme: CardScheme::Visa,
+            first_digits: GOOD_CARD[..6].to_owned(),
+            last_digits: GOOD_CARD[12..].to_owned(),
+            expiry: CardExpiry { year: 2030, month: 12 },
+            holder: HolderName::new("S JAIDEE").expect("a name of proper form"),
+            fingerprint: CardFingerprint(self.keyring.card_fingerprint(shop.merchant_id, &number)),
+        };
+        let request = by(Caller::Sdk(shop.installation_id), Command::TokenizeCard(TokenizeCard { card, usage }));
+        let secret = Some(Secret::CardNumber(number));
+        let answer = done(self.engine.submit(shop.merchant_id, request, secret).await);
+        let Answer::Token(token_id) = answer else { panic!("{answer:?} is no token") };
+        token_id
+    }
+
+    /// A token whose security code is kept.
+    pub(crate) async fn token_with_code(&self, shop: &Shop, usage: TokenUsage, code: &str) -> TokenId {
+        let token_id = self.token(shop, usage).await;
+        self.security_codes.insert(token_id, SecurityCode::parse(code).expect("a security code"));
+        token_id
+    }
+
+    pub(crate) async fn session_of(&self, shop: &Shop, token_id: TokenId) -> SessionId {
+        let selection = Selection::Token(token_id);
+        let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: CustomerFields::default() };
+        let request = by(Caller::Sdk(shop.installation_id), Command::SelectPaymentMethod(command));
+        let answer = done(self.submit(shop.merchant_id, request).await);
+        let Answer::Session(session_id) = answer else { panic!("{answer:?} is no session") };
+        session_id
+    }
+
+    /// A session with a token of its own.
+    pub(crate) async fn session(&self, shop: &Shop) -> SessionId {
+        let token_id = self.token(shop, TokenUsage::Single).await;
+        self.session_of(shop, token_id).await
+    }
+
+    /// Sessions of one token.
+    pub(crate) async fn sessions(&self, shop: &Shop, count: usize) -> Vec<SessionId> {
+        let token_id = self.token(shop, TokenUsage::Multiple).await;
+        let mut sessions = Vec::with_capacity(count);
+        for _ in 0..count {
+            sessions.push(self.session_of(shop, token_id).await);
+        }
+        sessions
+    }
+
+    /// A payment of a fresh session.
+    pub(crate) async fn pay(&self, shop: &Shop, words: impl FnOnce(Initiate) -> Initiate) -> Answer {
+        let session_id = self.session(shop).await;
+        done(self.submit(shop.merchant_id, words(initiate(session_id)).by(shop)).await)
+    }
+}
