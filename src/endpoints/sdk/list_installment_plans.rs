@@ -37,8 +37,8 @@ struct PlanShape {
 pub(super) async fn list_installment_plans(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let named = Named::read(&mut fields);
-    let named = fields.finish(|| named)?;
-    let caller = service.sdk_caller(&call, named).await?;
+    let parsed = fields.finish(|| Some((named?, ())));
+    let (caller, ()) = service.sdk_call(&call, parsed).await?;
     let enabled = is_enabled(&caller.reader, PaymentMethod::Installment)?;
     let plans = InstallmentPlan::ALL.into_iter().filter(|_| enabled).map(|plan| PlanShape {
         installment_plan_id: plan.id(),

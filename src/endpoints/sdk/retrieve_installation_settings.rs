@@ -51,8 +51,8 @@ pub(super) async fn retrieve_installation_settings(
 ) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let named = Named::read(&mut fields);
-    let named = fields.finish(|| named)?;
-    let caller = service.sdk_caller(&call, named).await?;
+    let parsed = fields.finish(|| Some((named?, ())));
+    let (caller, ()) = service.sdk_call(&call, parsed).await?;
     Ok(Reply::new(&SettingsShape {
         merchant_name: caller.profile.name.as_str(),
         currency: caller.profile.currency.code(),

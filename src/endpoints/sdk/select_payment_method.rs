@@ -68,8 +68,7 @@ pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
 
 /// `POST /sdk/select-payment-method`
 pub(super) async fn select_payment_method(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (named, command) = parse(call.fields())?;
-    let caller = service.sdk_caller(&call, named).await?;
+    let (caller, command) = service.sdk_call(&call, parse(call.fields())).await?;
     let command = Command::SelectPaymentMethod(command);
     let answered =
         service.submit(&SELECT_PAYMENT_METHOD, &call, caller.merchant_id(), caller.as_domain(), command, None).await?;

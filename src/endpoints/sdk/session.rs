@@ -78,8 +78,8 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
     let named = Named::read(&mut fields);
     let session_id =
         fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
-    let (named, session_id) = fields.finish(|| Some((named?, session_id?)))?;
-    let caller = service.sdk_caller(call, named).await?;
+    let parsed = fields.finish(|| Some((named?, session_id?)));
+    let (caller, session_id) = service.sdk_call(call, parsed).await?;
     read(&caller.reader, session_id)
 }
 

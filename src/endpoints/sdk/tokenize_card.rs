@@ -58,8 +58,7 @@ struct SentCard {
 
 /// `POST /sdk/tokenize-card`
 pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (named, card) = parse(call.fields(), service.now())?;
-    let caller = service.sdk_caller(&call, named).await?;
+    let (caller, card) = service.sdk_call(&call, parse(call.fields(), service.now())).await?;
     let merchant_id = caller.merchant_id();
     let digits = card.number.expose_digits();
     let facts = CardFacts {

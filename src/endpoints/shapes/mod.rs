@@ -1,6 +1,7 @@
 //! The shapes of answered objects: for each its declared members and how it is made of the domain's.
 
 pub(super) mod activity;
+pub(super) mod contact;
 pub(super) mod entry;
 pub(super) mod merchant;
 pub(super) mod payment;

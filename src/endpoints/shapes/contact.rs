@@ -1,0 +1,50 @@
+//! A customer on the wire.
+
+use serde::Serialize;
+use till_domain::customer::Customer;
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static CONTACT: ObjectType = ObjectType {
+    name: "contact",
+    attributes: &[
+        Attribute::always("contact_id", ValueType::STRING, "The customer's id (`ctc_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier."),
+        Attribute::nullable("email", ValueType::EMAIL, "The customer's address, of one customer at a time."),
+        Attribute::nullable("mobile", ValueType::PHONE, "The customer's number, of one customer at a time."),
+        Attribute::nullable("name", ValueType::STRING, "The customer's name."),
+        Attribute::nullable("default_card_id", ValueType::STRING, "The saved card (`crd_...`) that is the default."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When the customer was created."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "When the customer last changed."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct ContactShape<'a> {
+    contact_id: String,
+    external_id: Option<&'a str>,
+    email: Option<&'a str>,
+    mobile: Option<&'a str>,
+    name: Option<&'a str>,
+    default_card_id: Option<String>,
+    created_at: u64,
+    updated_at: u64,
+}
+
+impl<'a> ContactShape<'a> {
+    /// The object for a customer.
+    pub(in crate::endpoints) fn new(customer: &'a Customer) -> ContactShape<'a> {
+        ContactShape {
+            contact_id: customer.id.to_string(),
+            external_id: customer.external_id.as_ref().map(|external_id| external_id.as_str()),
+            email: customer.email.as_ref().map(|email| email.as_str()),
+            mobile: customer.mobile.as_ref().map(|mobile| mobile.as_str()),
+            name: customer.name.as_ref().map(|name| name.as_str()),
+            default_card_id: customer.default_card_id.map(|card_id| card_id.to_string()),
+            created_at: customer.created_at.unix_seconds(),
+            updated_at: customer.updated_at.unix_seconds(),
+        }
+    }
+}
