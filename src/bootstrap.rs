@@ -21,7 +21,7 @@ use till_storage::vault::{Keyring, RootKey, VaultKey};
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets};
-use crate::service::{RateLimit, Service};
+use crate::service::{LastUsed, RateLimit, Service};
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -63,7 +63,9 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     };
     let engine = Engine::start(foundations, engine_options(configuration))?;
     let sdk_rate = RateLimit::per_second(configuration.limits.sdk_calls_per_second);
-    let service = Service { engine, store, keyring, clock, security_codes, sdk_rate, creation: Mutex::new(()) };
+    let last_used = Arc::new(LastUsed::open(&configuration.data));
+    let creation = Mutex::new(());
+    let service = Service { engine, store, keyring, clock, security_codes, last_used, sdk_rate, creation };
     Ok(Started { service: Arc::new(service), disk })
 }
 
@@ -74,6 +76,7 @@ impl Started {
     /// When the store does not close; what was acknowledged is durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         self.service.engine.stop(patience);
+        self.service.last_used.save();
         self.disk.close().context("failed to close the store")
     }
 }

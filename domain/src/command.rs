@@ -68,6 +68,8 @@ pub enum Command {
     GenerateKey(GenerateKey),
     /// End an API key.
     RevokeKey(KeyId),
+    /// Call an API key something else.
+    RenameKey(KeyId, Name),
     /// Add an installation.
     AddInstallation(AddInstallation),
     /// Say how payments of a method are carried out.

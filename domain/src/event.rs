@@ -14,6 +14,7 @@ use crate::ledger::{Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::payment::{Authorization, Capture, Failure, Payment};
 use crate::session::Session;
+use crate::text::Name;
 use crate::time::Millis;
 
 /// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
@@ -234,5 +235,12 @@ pub enum Event {
         fee_minor: u64,
         /// When it did.
         at: Millis,
+    },
+    /// An API key is called something else.
+    KeyRenamed {
+        /// Which.
+        key_id: KeyId,
+        /// What it is called now.
+        name: Name,
     },
 }

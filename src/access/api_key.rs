@@ -62,6 +62,7 @@ impl KeyAuthentication {
         if !found.is_live(self.0.now()) {
             return Err(ApiError::unauthorized());
         }
+        self.0.last_used.note(found.id, self.0.now());
         let version = ApiVersion::from_name(&found.api_version).unwrap_or(ApiVersion::NEWEST);
         Ok(MerchantCaller { merchant_id: owner.merchant_id, key_id: found.id, version })
     }

@@ -15,7 +15,8 @@ use till_domain::key::{self, KeyDigest};
 use till_domain::merchant::Platform;
 use till_domain::text::{InstallationIdentifier, Name, TimeZone};
 
-use crate::endpoints::admin::{fresh_key, fresh_merchant_id};
+use crate::endpoints::admin::fresh_merchant_id;
+use crate::endpoints::key_making::fresh_key;
 use crate::protocol::version::ApiVersion;
 use crate::service::Service;
 

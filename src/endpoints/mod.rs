@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod arguments;
+pub(crate) mod key_making;
 pub mod merchants;
 pub mod sdk;
 mod shapes;

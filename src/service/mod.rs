@@ -3,11 +3,13 @@
 mod denial;
 mod fingerprint;
 mod installation;
+mod last_used;
 mod page;
 mod reading;
 mod shared;
 
 pub use installation::{Named, RateLimit, SdkCaller};
+pub use last_used::{LAST_USED_FILE, LastUsed};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

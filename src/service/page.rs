@@ -4,9 +4,10 @@ use std::marker::PhantomData;
 
 use serde::Serialize;
 use till_domain::activity::Activity;
-use till_domain::ids::{ActivityId, EntryId, Id, MerchantId};
+use till_domain::ids::{ActivityId, EntryId, Id, KeyId, MerchantId};
+use till_domain::key::ApiKey;
 use till_domain::ledger::Entry;
-use till_domain::records::{Activities, AnyRow, Entries, MerchantDirectory, Table};
+use till_domain::records::{Activities, AnyRow, ApiKeys, Entries, MerchantDirectory, Table};
 use till_domain::time::Millis;
 use till_storage::rows::{Direction, RowPair, RowReader};
 use till_storage::shapes::{TableKind, id_range};
@@ -54,6 +55,7 @@ macro_rules! listed_rows {
 
 listed_rows! {
     Activity, ActivityId, Activities;
+    ApiKey, KeyId, ApiKeys;
     Entry, EntryId, Entries;
     Millis, MerchantId, MerchantDirectory;
 }

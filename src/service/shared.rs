@@ -16,6 +16,7 @@ use tokio::sync::Mutex;
 use super::denial;
 use super::fingerprint;
 use super::installation::RateLimit;
+use super::last_used::LastUsed;
 use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::Declaration;
@@ -37,6 +38,8 @@ pub struct Service {
     pub clock: Arc<dyn Clock>,
     /// Security codes that wait for their authorization.
     pub security_codes: Arc<SecurityCodes>,
+    /// When each API key was last used.
+    pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
     pub sdk_rate: RateLimit,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.

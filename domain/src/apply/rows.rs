@@ -60,6 +60,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             Ok(())
         }
         Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at)),
+        Event::KeyRenamed { key_id, name } => change::<ApiKeys>(rows, *key_id, |key| key.name = name.clone()),
         Event::InstallationAdded(installation) => {
             rows.put::<Installations>(installation.id, installation.clone());
             Ok(())

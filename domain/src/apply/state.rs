@@ -33,6 +33,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 key.revoked_at = Some(*at);
             }
         }
+        Event::KeyRenamed { key_id, name } => {
+            if let Some(key) = state.keys.get_mut(key_id) {
+                key.name = name.clone();
+            }
+        }
         Event::InstallationAdded(installation) => {
             state.installations.insert(installation.id, installation.clone());
         }

@@ -1,6 +1,6 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, operator, sdk, timers};
+use super::{acquirer, initiate, keys, operator, sdk, timers};
 use crate::command::{Caller, Command, Idempotency, Request};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
@@ -141,9 +141,10 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
         Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
         Command::GenerateKey(command) => {
-            Ok(operator::generate_key(records, command, request.idempotency.is_some(), context)?)
+            Ok(keys::generate_key(records, command, request.idempotency.is_some(), context)?)
         }
-        Command::RevokeKey(key_id) => Ok(operator::revoke_key(state, *key_id, context)?),
+        Command::RevokeKey(key_id) => Ok(keys::revoke_key(state, *key_id, context)?),
+        Command::RenameKey(key_id, name) => Ok(keys::rename_key(state, *key_id, name)?),
         Command::AddInstallation(command) => Ok(operator::add_installation(state, command, context)?),
         Command::ConfigurePaymentMethod(method, integration) => {
             Ok(operator::configure_payment_method(state, *method, *integration))

@@ -1,14 +1,12 @@
-//! What the operator asks: merchants, keys, installations, payment methods, the balance.
+//! What the operator asks: merchants, installations, payment methods, the balance.
 
 use super::envelope::{Context, Decision, profile};
 use super::posting;
-use crate::command::{AddInstallation, AddTopup, CreateMerchant, GenerateKey};
-use crate::event::{Answer, Event, VaultWrite};
-use crate::ids::KeyId;
-use crate::key::{ApiKey, KEYS_MAX};
+use crate::command::{AddInstallation, AddTopup, CreateMerchant};
+use crate::event::{Answer, Event};
 use crate::ledger::Topup;
 use crate::merchant::{INSTALLATIONS_MAX, Installation, Integration, PaymentMethod, Profile};
-use crate::records::{KeyDirectory, MerchantState, Records, TopupsByExternalId};
+use crate::records::{MerchantState, Records, TopupsByExternalId};
 use crate::refusal::{Refusal, Stop};
 
 pub(super) fn create_merchant(
@@ -38,48 +36,6 @@ pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision
     let changes = state.profile.as_ref().is_some_and(|profile| profile.suspended != suspended);
     let decision = if changes { Decision::one(Event::SuspensionChanged { suspended }) } else { Decision::nothing() };
     (decision, Answer::Changed(changes))
-}
-
-/// The text of the key is kept, in the vault, only where a repeated call must be able to show it again.
-pub(super) fn generate_key(
-    records: &impl Records,
-    command: &GenerateKey,
-    may_be_repeated: bool,
-    context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
-    if records.state().keys.len() >= KEYS_MAX {
-        return Err(Refusal::TooMany { limit: KEYS_MAX }.into());
-    }
-    if let Some(owner) = records.get::<KeyDirectory>(command.digest)? {
-        // 190 random bits do not repeat; a repeated digest is the caller's mistake, never a second key.
-        return Ok((Decision::nothing(), Answer::Key { key_id: owner.key_id, created_at: context.now }));
-    }
-    let key = ApiKey {
-        id: context.mint(),
-        digest: command.digest,
-        display: command.display.clone(),
-        name: command.name.clone(),
-        api_version: command.api_version.clone(),
-        created_at: context.now,
-        expires_at: command.expires_at,
-        revoked_at: None,
-    };
-    let answer = Answer::Key { key_id: key.id, created_at: key.created_at };
-    let keep_text = may_be_repeated.then_some(VaultWrite::KeepKeyText(key.id));
-    let event = Event::KeyGenerated { merchant_id: command.merchant_id, key };
-    Ok((Decision { events: vec![event], vault: keep_text.into_iter().collect() }, answer))
-}
-
-pub(super) fn revoke_key(
-    state: &MerchantState,
-    key_id: KeyId,
-    context: &Context<'_>,
-) -> Result<(Decision, Answer), Refusal> {
-    let key = state.keys.get(&key_id).ok_or(Refusal::KeyNotFound)?;
-    if key.revoked_at.is_some() {
-        return Ok((Decision::nothing(), Answer::Changed(false)));
-    }
-    Ok((Decision::one(Event::KeyRevoked { key_id, at: context.now }), Answer::Changed(true)))
 }
 
 pub(super) fn add_installation(

@@ -104,7 +104,8 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::PaymentFailed { .. }
         | Event::DefaultCardSet { .. }
         | Event::AuthorizationLapsed { .. }
-        | Event::TransactionSettled { .. } => Vec::new(),
+        | Event::TransactionSettled { .. }
+        | Event::KeyRenamed { .. } => Vec::new(),
     }
 }
 

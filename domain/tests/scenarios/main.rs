@@ -15,6 +15,7 @@ mod captures;
 mod customers;
 mod idempotency;
 mod instruments;
+mod keys;
 mod operator;
 mod refusal_order;
 mod refusals;

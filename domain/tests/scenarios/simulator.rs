@@ -324,7 +324,8 @@ impl Run {
             | Event::BalanceOpened
             | Event::TopupAdded { .. }
             | Event::PaymentCaptured { .. }
-            | Event::DefaultCardSet { .. } => {}
+            | Event::DefaultCardSet { .. }
+            | Event::KeyRenamed { .. } => {}
         }
     }
 

@@ -331,6 +331,11 @@ pub(crate) fn revoke_key(key_id: KeyId) -> Ask {
     Ask::of(Who::Operator, Command::RevokeKey(key_id))
 }
 
+pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
+    let name = Name::new(name).expect("a test name of proper form");
+    Ask::of(Who::Merchant, Command::RenameKey(key_id, name))
+}
+
 pub(crate) fn add_installation() -> Ask {
     let command = AddInstallation {
         name: Name::new("shop").expect("a test name of proper form"),

@@ -362,6 +362,7 @@ fn endpoint(command: &Command) -> &'static str {
         Command::ResumeMerchant => "admin/resume-merchant",
         Command::GenerateKey(_) => "admin/generate-key",
         Command::RevokeKey(_) => "admin/revoke-key",
+        Command::RenameKey(_, _) => "merchants/update-key",
         Command::AddInstallation(_) => "admin/add-installation",
         Command::ConfigurePaymentMethod(_, _) => "admin/configure-payment-method",
         Command::OpenBalance => "admin/open-balance",

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
 
-pub(crate) use keys::fresh_key;
 pub(crate) use merchants::fresh_merchant_id;
 
 use crate::access::Operator;
@@ -21,6 +20,7 @@ use crate::protocol::declaration::{Argument, Declaration, DeclaredError, ValueTy
 use crate::protocol::dispatch::{Call, Function, endpoint};
 use crate::protocol::fields::Fields;
 use crate::service::{Answered, Service, Shared};
+use merchants::check_exists;
 
 /// The argument that names the merchant.
 const MERCHANT_ARGUMENT: Argument = Argument::required("merchant_id", ValueType::STRING, "The merchant (`mer_...`).");
@@ -60,6 +60,6 @@ async fn submit(
     command: Command,
     secret: Option<till_actors::Secret>,
 ) -> Result<Answered, ApiError> {
-    merchants::check_exists(service, merchant_id)?;
+    check_exists(service, merchant_id)?;
     service.submit(declaration, call, merchant_id, Caller::Operator, command, secret).await
 }

@@ -81,10 +81,7 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
 /// `POST /merchants/initiate-payment-flow`
 pub(super) async fn initiate_payment_flow(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::InitiatePayment(parse(call.fields())?);
-    let caller = call.caller();
-    let answered =
-        service.submit(&INITIATE_PAYMENT_FLOW, &call, caller.merchant_id, caller.as_domain(), command, None).await?;
-    Ok(answered.plain_reply())
+    super::submit(&service, &INITIATE_PAYMENT_FLOW, &call, command).await
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<InitiatePayment, ApiError> {

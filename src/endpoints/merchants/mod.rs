@@ -5,15 +5,20 @@ mod find_contact;
 mod find_payment;
 mod get_balance;
 mod initiate_payment_flow;
+mod keys;
 mod list_activity_logs;
 
 use std::sync::Arc;
 
 pub use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
 
+use till_domain::command::Command;
+
 use crate::access::MerchantCaller;
-use crate::protocol::dispatch::{Function, endpoint};
-use crate::service::Shared;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::dispatch::{Call, Function, Reply, endpoint};
+use crate::service::{Service, Shared};
 
 /// The functions of this interface.
 #[must_use]
@@ -26,5 +31,22 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
+        endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
+        endpoint(&keys::LIST_KEYS, of(service), keys::list_keys),
+        endpoint(&keys::FIND_KEY, of(service), keys::find_key),
+        endpoint(&keys::UPDATE_KEY, of(service), keys::update_key),
+        endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
     ]
+}
+
+/// Has a command of the calling merchant's carried out, and answers its id or whether it changed anything.
+async fn submit(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<MerchantCaller>,
+    command: Command,
+) -> Result<Reply, ApiError> {
+    let caller = call.caller();
+    let answered = service.submit(declaration, call, caller.merchant_id, caller.as_domain(), command, None).await?;
+    Ok(answered.plain_reply())
 }

@@ -3,5 +3,6 @@
 pub(super) mod activity;
 pub(super) mod contact;
 pub(super) mod entry;
+pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod payment;

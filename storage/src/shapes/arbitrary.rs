@@ -424,7 +424,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(21) {
+        match self.below(22) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -463,13 +463,14 @@ impl Draw {
                 released_minor: self.magnitude(),
                 activity: self.activity(),
             },
-            _ => Event::TransactionSettled {
+            20 => Event::TransactionSettled {
                 transaction_id: self.id(),
                 settles_at: self.millis(),
                 credit_minor: self.magnitude(),
                 fee_minor: self.magnitude(),
                 at: self.millis(),
             },
+            _ => Event::KeyRenamed { key_id: self.id(), name: Name::from_stored(self.text()) },
         }
     }
 

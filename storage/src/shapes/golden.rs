@@ -81,10 +81,11 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::AuthorizationLapsed { .. } => ("AuthorizationLapsed", 18),
         Event::PaymentVoided { .. } => ("PaymentVoided", 19),
         Event::TransactionSettled { .. } => ("TransactionSettled", 20),
+        Event::KeyRenamed { .. } => ("KeyRenamed", 21),
     }
 }
 
-const EVENT_KINDS: usize = 21;
+const EVENT_KINDS: usize = 22;
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");

@@ -108,6 +108,7 @@ shape_enum! {
             fee_minor: u64,
             at: u64
         },
+        KeyRenamed { key_id: [u8; 16], name: String },
     }
 }
 

@@ -414,6 +414,7 @@ pub(super) fn events() -> Vec<Event> {
             fee_minor: 1_250,
             at: Millis(1_743_672_800_009),
         },
+        Event::KeyRenamed { key_id: api_key().id, name: Name::new("till 2").expect("a name") },
     ]
 }
 

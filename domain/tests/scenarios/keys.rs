@@ -1,0 +1,58 @@
+//! What a merchant's program asks about its keys.
+
+use crate::words::*;
+use crate::world::{World, raw_id};
+use till_domain::event::Answer;
+use till_domain::ids::KeyId;
+use till_domain::records::ApiKeys;
+use till_domain::refusal::Refusal;
+
+#[test]
+fn a_merchants_program_makes_keys_as_the_operator_does() {
+    let mut world = World::open();
+    let key_id = world.key(generate_key(world.merchant_id, 2, None).by(Who::Merchant));
+    let session = world.card_session();
+    world.when(Ask::from(initiate(session)).by(Who::MerchantWith(key_id))).takes_effect();
+}
+
+#[test]
+fn a_key_is_called_what_it_was_called_last() {
+    let mut world = World::open();
+    let key_id = world.first_key();
+    world.when(rename_key(key_id, "bar")).answers(Answer::Changed(true));
+    world.when(rename_key(key_id, "bar")).changes_nothing(Answer::Changed(false));
+    assert_eq!(world.look_up::<ApiKeys>(key_id).name.as_str(), "bar");
+}
+
+#[test]
+fn a_revoked_key_can_be_renamed_and_stays_revoked() {
+    let mut world = World::open();
+    let key_id = world.key(generate_key(world.merchant_id, 2, None));
+    world.given(revoke_key(key_id));
+    world.when(rename_key(key_id, "old")).answers(Answer::Changed(true));
+    assert!(!world.state.keys[&key_id].is_live(world.clock));
+}
+
+#[test]
+fn an_unknown_key_cannot_be_renamed() {
+    World::open().when(rename_key(raw_id(9, KeyId::from_raw), "x")).refused(Refusal::KeyNotFound);
+}
+
+#[test]
+fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
+    let mut world = World::open();
+    let key_id = world.key(generate_key(world.merchant_id, 2, None));
+    let itself = Who::MerchantWith(key_id);
+    world.when(revoke_key(key_id).by(itself)).answers(Answer::Changed(true));
+    world.when(revoke_key(key_id).by(itself)).refused(Refusal::KeyNotLive);
+    world.when(generate_key(world.merchant_id, 3, None).by(itself)).refused(Refusal::KeyNotLive);
+}
+
+#[test]
+fn a_suspended_merchants_program_changes_no_key() {
+    let mut world = World::open();
+    let key_id = world.first_key();
+    world.given(suspend());
+    world.when(rename_key(key_id, "x")).refused(Refusal::MerchantSuspended);
+    world.when(revoke_key(key_id).by(Who::Merchant)).refused(Refusal::MerchantSuspended);
+}

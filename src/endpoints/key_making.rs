@@ -1,0 +1,148 @@
+//! Making an API key, whoever asks: the operator or the merchant's own program.
+
+use serde::Serialize;
+use till_actors::Secret;
+use till_domain::command::{Caller, Command, GenerateKey};
+use till_domain::event::Answer;
+use till_domain::ids::{KeyId, MerchantId};
+use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
+use till_domain::records::ApiKeys;
+use till_domain::text::Name;
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::vault::VaultKey;
+use zeroize::Zeroizing;
+
+use super::arguments;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::service::{Service, Shared};
+
+/// The last second that JSON readers keep exactly.
+const SECONDS_MAX: u64 = (1 << 53) - 1;
+
+/// What both calls say of themselves.
+pub(super) const GENERATE_KEY_DOCS: &str =
+    "The key is pinned to the version of the API that this call names, else to the newest.";
+
+/// The argument that both calls name a key by.
+pub(super) const KEY_ARGUMENT: Argument = Argument::required("key_id", ValueType::STRING, "The key's uid (`key_...`).");
+
+/// What to call a key.
+pub(super) const NAME_ARGUMENT: Argument =
+    Argument::required("name", ValueType::STRING, "What to call it, 1 to 255 characters.");
+
+/// When a key ends.
+pub(super) const EXPIRES_AT_ARGUMENT: Argument =
+    Argument::optional("expires_at", ValueType::TIMESTAMP, "When it ends, in the future; never when left out.");
+
+/// The declared members of the answer.
+pub(super) static GENERATED_KEY: ObjectType = ObjectType {
+    name: "generated_key",
+    attributes: &[
+        Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`)."),
+        Attribute::always("key", ValueType::STRING, "The key itself (`sk_...`), this once."),
+        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+    ],
+};
+
+#[derive(Serialize)]
+struct GeneratedKey<'a> {
+    key_id: String,
+    key: &'a str,
+    name: &'a str,
+    created_at: u64,
+}
+
+/// What is asked of a new key.
+pub(super) struct NewKey {
+    name: Name,
+    expires_at: Option<Millis>,
+}
+
+impl NewKey {
+    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; nothing when the name is faulty.
+    pub(super) fn read(fields: &mut Fields<'_>, now: Millis) -> Option<NewKey> {
+        let name = fields.required("name", arguments::name);
+        let expires_at = fields.optional("expires_at", |value| {
+            let seconds = field::integer(0..=SECONDS_MAX)(value)?;
+            let end = Millis(0).plus_seconds(seconds);
+            if end > now { Ok(end) } else { Err("must be in the future".to_owned()) }
+        });
+        Some(NewKey { name: name?, expires_at })
+    }
+}
+
+/// Makes a key for a merchant and answers it with its text.
+pub(super) async fn generate<C>(
+    service: &Shared,
+    declaration: &'static Declaration,
+    call: &Call<C>,
+    merchant_id: MerchantId,
+    caller: Caller,
+    new: NewKey,
+) -> Result<Reply, ApiError> {
+    let text = fresh_key();
+    let command = Command::GenerateKey(GenerateKey {
+        merchant_id,
+        name: new.name,
+        digest: KeyDigest(service.keyring.api_key_digest(&text)),
+        display: key::display(&text),
+        api_version: call.version().name().to_owned(),
+        expires_at: new.expires_at,
+    });
+    let secret = Some(Secret::KeyText(text.clone()));
+    let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
+    let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
+    // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
+    let text = if answered.replayed { kept_text(service, merchant_id, key_id)? } else { text };
+    let kept = service.reader(merchant_id).await?.get::<ApiKeys>(key_id)?.ok_or_else(ApiError::unhandled)?;
+    Ok(answered.reply(&GeneratedKey {
+        key_id: key_id.to_string(),
+        key: &text,
+        name: kept.name.as_str(),
+        created_at: created_at.unix_seconds(),
+    }))
+}
+
+/// A new key's text: each character drawn without bias.
+pub(crate) fn fresh_key() -> Zeroizing<String> {
+    let mut random = Zeroizing::new([0; KEY_RANDOM_LEN]);
+    let mut filled = 0;
+    while filled < KEY_RANDOM_LEN {
+        let mut drawn = Zeroizing::new([0_u8; 64]);
+        getrandom::fill(drawn.as_mut()).expect("the operating system gives randomness once it is up");
+        // 248 is the largest multiple of 62 that a byte holds: above it the first characters would be likelier.
+        for byte in drawn.iter().filter(|byte| **byte < 248).take(KEY_RANDOM_LEN - filled) {
+            random[filled] = *byte;
+            filled += 1;
+        }
+    }
+    Zeroizing::new(key::key_text(*random))
+}
+
+/// The text of a key, kept in the vault as long as the call that made it may be repeated.
+fn kept_text(service: &Service, merchant: MerchantId, key: KeyId) -> Result<Zeroizing<String>, ApiError> {
+    let row = service.store.get(Family::Vault, &VaultKey::ApiKeySecret { merchant, key }.encode());
+    let row = row.ok().flatten().ok_or_else(ApiError::unhandled)?;
+    service.keyring.open_api_key_secret(merchant, key, &row).map_err(|error| {
+        tracing::error!(%error, "the kept text of a key cannot be opened");
+        ApiError::unhandled()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fresh_keys_are_well_formed_and_differ() {
+        let (first, second) = (fresh_key(), fresh_key());
+        assert!(key::is_well_formed(&first) && key::is_well_formed(&second));
+        assert_ne!(*first, *second);
+    }
+}

@@ -1,0 +1,131 @@
+//! `POST /merchants/generate-key`, `list-keys`, `find-key`, `update-key`, `revoke-key`
+
+use till_domain::command::Command;
+use till_domain::ids::KeyId;
+use till_domain::key::ApiKey;
+use till_domain::records::ApiKeys;
+
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::endpoints::key_making::{
+    EXPIRES_AT_ARGUMENT, GENERATE_KEY_DOCS, GENERATED_KEY, KEY_ARGUMENT, NAME_ARGUMENT, NewKey, generate,
+};
+use crate::endpoints::shapes::key::{API_KEY, KeyShape};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::{Shared, read_page};
+
+const KEY_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No key of this merchant has this id.");
+
+/// The declaration.
+pub(super) static GENERATE_KEY: Declaration = Declaration {
+    name: "generate-key",
+    package: Package::Merchants,
+    group: "keys",
+    summary: "Makes an API key. It is shown this once.",
+    docs: GENERATE_KEY_DOCS,
+    arguments: &[NAME_ARGUMENT, EXPIRES_AT_ARGUMENT],
+    returns: Returns::Object(&GENERATED_KEY),
+    errors: &[DeclaredError::when(Code::Conflict, "The merchant has 1,000 keys already, revoked ones counted.")],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static LIST_KEYS: Declaration = Declaration {
+    name: "list-keys",
+    package: Package::Merchants,
+    group: "keys",
+    summary: "Lists the merchant's API keys, revoked and expired ones too, newest first.",
+    docs: "",
+    arguments: &PAGE_ARGUMENTS,
+    returns: Returns::Page(&API_KEY),
+    errors: &[],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static FIND_KEY: Declaration = Declaration {
+    name: "find-key",
+    package: Package::Merchants,
+    group: "keys",
+    summary: "Answers an API key, without its text.",
+    docs: "",
+    arguments: &[KEY_ARGUMENT],
+    returns: Returns::Object(&API_KEY),
+    errors: &[KEY_NOT_FOUND],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static UPDATE_KEY: Declaration = Declaration {
+    name: "update-key",
+    package: Package::Merchants,
+    group: "keys",
+    summary: "Gives an API key another name; `false` when it had that name before.",
+    docs: "",
+    arguments: &[KEY_ARGUMENT, NAME_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[KEY_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static REVOKE_KEY: Declaration = Declaration {
+    name: "revoke-key",
+    package: Package::Merchants,
+    group: "keys",
+    summary: "Ends an API key at once; `false` when it was revoked before.",
+    docs: "A key may revoke itself: that call is its last.",
+    arguments: &[KEY_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[KEY_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /merchants/generate-key`
+pub(super) async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let new = NewKey::read(&mut fields, service.now());
+    let new = fields.finish(|| new)?;
+    let caller = call.caller();
+    generate(&service, &GENERATE_KEY, &call, caller.merchant_id, caller.as_domain(), new).await
+}
+
+/// `POST /merchants/list-keys`
+pub(super) async fn list_keys(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let page = field::page(&mut fields, arguments::id::<KeyId>("a key id (key_...)"));
+    let request = fields.finish(|| page)?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let page = read_page(&reader, request)?;
+    Ok(Reply::new(&page.map(|key: &ApiKey| KeyShape::new(key, service.last_used.of(key.id)))))
+}
+
+/// `POST /merchants/find-key`
+pub(super) async fn find_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
+    let key_id = fields.finish(|| key_id)?;
+    let found = service.reader(call.caller().merchant_id).await?.get::<ApiKeys>(key_id)?;
+    let found = found.ok_or_else(|| ApiError::new(Code::NotFound, "No API key of this merchant has this id."))?;
+    Ok(Reply::new(&KeyShape::new(&found, service.last_used.of(found.id))))
+}
+
+/// `POST /merchants/update-key`
+pub(super) async fn update_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
+    let name = fields.required("name", arguments::name);
+    let command = fields.finish(|| Some(Command::RenameKey(key_id?, name?)))?;
+    super::submit(&service, &UPDATE_KEY, &call, command).await
+}
+
+/// `POST /merchants/revoke-key`
+pub(super) async fn revoke_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
+    let command = fields.finish(|| Some(Command::RevokeKey(key_id?)))?;
+    super::submit(&service, &REVOKE_KEY, &call, command).await
+}

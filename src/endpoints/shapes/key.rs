@@ -1,0 +1,54 @@
+//! An API key on the wire. Its text is shown once, by the call that makes it.
+
+use serde::Serialize;
+use till_domain::key::ApiKey;
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static API_KEY: ObjectType = ObjectType {
+    name: "api_key",
+    attributes: &[
+        Attribute::always("key_id", ValueType::STRING, "The key's uid (`key_...`), which activity logs name."),
+        Attribute::always("name", ValueType::STRING, "What it is called."),
+        Attribute::always("display", ValueType::STRING, "Its first characters, by which a person recognizes it."),
+        Attribute::always("api_version", ValueType::STRING, "The version of the API that it is pinned to."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::nullable(
+            "last_used_at",
+            ValueType::TIMESTAMP,
+            "When it was last used; a crash may lose the uses of the last minute.",
+        ),
+        Attribute::nullable("expires_at", ValueType::TIMESTAMP, "When it ends by itself."),
+        Attribute::nullable("revoked_at", ValueType::TIMESTAMP, "When it was revoked."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct KeyShape {
+    key_id: String,
+    name: String,
+    display: String,
+    api_version: String,
+    created_at: u64,
+    last_used_at: Option<u64>,
+    expires_at: Option<u64>,
+    revoked_at: Option<u64>,
+}
+
+impl KeyShape {
+    /// The object for a key that was last used then, in Unix seconds.
+    pub(in crate::endpoints) fn new(key: &ApiKey, last_used_at: Option<u64>) -> KeyShape {
+        KeyShape {
+            key_id: key.id.to_string(),
+            name: key.name.as_str().to_owned(),
+            display: key.display.clone(),
+            api_version: key.api_version.clone(),
+            created_at: key.created_at.unix_seconds(),
+            last_used_at,
+            expires_at: key.expires_at.map(|end| end.unix_seconds()),
+            revoked_at: key.revoked_at.map(|at| at.unix_seconds()),
+        }
+    }
+}

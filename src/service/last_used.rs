@@ -1,0 +1,122 @@
+//! When each API key was last used. It changes without an event, and so lies apart from the rows: in memory,
+//! and now and then in a file of lines `key_... seconds`. A crash loses at most what a minute brought.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dashmap::DashMap;
+use till_domain::ids::KeyId;
+use till_domain::time::Millis;
+
+/// The file below the data directory.
+pub const LAST_USED_FILE: &str = "keys-last-used";
+
+/// Seconds between two writes of the file.
+const SAVED_EVERY_SECONDS: u64 = 60;
+
+/// Keys that the file keeps, those used last: about 8 MiB.
+const KEPT_MAX: usize = 200_000;
+
+/// When each key was last used, in Unix seconds.
+pub struct LastUsed {
+    seconds: DashMap<KeyId, u64>,
+    saved_at: AtomicU64,
+    file: PathBuf,
+}
+
+impl LastUsed {
+    /// What the file below `data` says; nothing when there is none or where a line of it cannot be read.
+    #[must_use]
+    pub fn open(data: &Path) -> LastUsed {
+        let file = data.join(LAST_USED_FILE);
+        let lines = std::fs::read_to_string(&file).unwrap_or_default();
+        let seconds = lines.lines().filter_map(parse).collect();
+        LastUsed { seconds, saved_at: AtomicU64::new(0), file }
+    }
+
+    /// When a key was last used.
+    #[must_use]
+    pub fn of(&self, key: KeyId) -> Option<u64> {
+        self.seconds.get(&key).map(|seconds| *seconds)
+    }
+
+    /// A key is used now. Must be called within a tokio runtime, whose other threads write the file.
+    pub fn note(self: &Arc<Self>, key: KeyId, now: Millis) {
+        let now = now.unix_seconds();
+        self.seconds.insert(key, now);
+        if self.is_due(now) {
+            let last_used = Arc::clone(self);
+            tokio::task::spawn_blocking(move || last_used.save());
+        }
+    }
+
+    /// Whether the file is to be written, which is asked by one caller only.
+    fn is_due(&self, now: u64) -> bool {
+        let saved_at = self.saved_at.load(Ordering::Relaxed);
+        let is_old = now >= saved_at.saturating_add(SAVED_EVERY_SECONDS);
+        is_old && self.saved_at.compare_exchange(saved_at, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+
+    /// Writes the file. Without it the service goes on: it is nothing that anybody was promised.
+    pub fn save(&self) {
+        if let Err(error) = self.try_save() {
+            tracing::warn!(%error, "when keys were last used could not be written");
+        }
+    }
+
+    fn try_save(&self) -> std::io::Result<()> {
+        let mut used: Vec<(u64, KeyId)> = self.seconds.iter().map(|entry| (*entry.value(), *entry.key())).collect();
+        used.sort_unstable_by(|one, other| other.cmp(one));
+        for (_, key) in used.drain(KEPT_MAX.min(used.len())..) {
+            self.seconds.remove(&key);
+        }
+        let mut lines = String::with_capacity(used.len() * 42);
+        for (seconds, key) in used {
+            writeln!(lines, "{key} {seconds}").expect("writing to a string cannot fail");
+        }
+        let unfinished = self.file.with_extension("unfinished");
+        std::fs::write(&unfinished, lines)?;
+        std::fs::rename(unfinished, &self.file)
+    }
+}
+
+fn parse(line: &str) -> Option<(KeyId, u64)> {
+    let (key, seconds) = line.split_once(' ')?;
+    Some((key.parse().ok()?, seconds.parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: KeyId = KeyId::from_bytes([7; 16]);
+
+    #[tokio::test]
+    async fn what_was_noted_is_known_again_after_a_stop() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let last_used = Arc::new(LastUsed::open(directory.path()));
+        assert_eq!(last_used.of(KEY), None);
+        last_used.note(KEY, Millis(1_750_000_000_999));
+        assert_eq!(last_used.of(KEY), Some(1_750_000_000));
+        last_used.save();
+        assert_eq!(LastUsed::open(directory.path()).of(KEY), Some(1_750_000_000));
+    }
+
+    #[test]
+    fn the_file_is_written_by_one_caller_a_minute() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let last_used = LastUsed::open(directory.path());
+        assert!(last_used.is_due(1_000) && !last_used.is_due(1_000) && !last_used.is_due(1_059));
+        assert!(last_used.is_due(1_060));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_read_are_passed_over() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let lines = format!("nonsense\n{KEY} twelve\n{KEY} 12\n");
+        std::fs::write(directory.path().join(LAST_USED_FILE), lines).expect("a file can be written");
+        assert_eq!(LastUsed::open(directory.path()).of(KEY), Some(12));
+    }
+}

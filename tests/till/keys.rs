@@ -1,0 +1,140 @@
+//! A merchant's own calls about its API keys.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server, Shop, id_of_nothing};
+
+fn generated(shop: &Shop, name: &str) -> (String, String) {
+    let made = shop.call("generate-key", &json!({ "name": name })).ok();
+    let text = |member: &str| made[member].as_str().expect("a string").to_owned();
+    (text("key_id"), text("key"))
+}
+
+fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+    server.client().bearer(key).post(&format!("/merchants/{endpoint}"), body)
+}
+
+fn now_seconds() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.expect("after 1970").as_secs()
+}
+
+#[test]
+fn a_generated_key_opens_its_merchant_and_is_never_shown_again() {
+    let server = Server::start();
+    let shop = server.shop();
+    let made = shop.call("generate-key", &json!({ "name": "Till 2" })).ok();
+    let key = made["key"].as_str().expect("its text").to_owned();
+    assert!(key.starts_with("sk_") && key.len() == 41, "{key}");
+    let found = call_with(&server, &key, "find-key", &json!({ "key_id": made["key_id"] })).ok();
+    assert_eq!((&found["name"], &found["display"]), (&json!("Till 2"), &json!(key[..8])));
+    assert!(found.get("key").is_none() && !found.to_string().contains(&key), "{found}");
+    assert_eq!(found["created_at"], made["created_at"]);
+    assert_eq!((&found["expires_at"], &found["revoked_at"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
+    let server = Server::start();
+    let shop = server.shop();
+    let client = shop.client().idempotency_key("till-2");
+    let body = json!({ "name": "Till 2" });
+    let first = client.post("/merchants/generate-key", &body);
+    let again = client.post("/merchants/generate-key", &body);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(first.ok(), again.ok());
+    client.post("/merchants/generate-key", &json!({ "name": "Till 3" })).refused("IDEMPOTENCY_KEY_REUSED");
+}
+
+#[test]
+fn keys_are_listed_newest_first_with_revoked_ones() {
+    let server = Server::start();
+    let shop = server.shop();
+    let ids: Vec<String> = (0..3).map(|number| generated(&shop, &format!("Till {number}")).0).collect();
+    shop.call("revoke-key", &json!({ "key_id": ids[1] })).ok();
+    let listed = shop.call("list-keys", &json!({})).ok();
+    let page = listed["page"].as_array().expect("a page").clone();
+    let listed_ids: Vec<&str> = page.iter().filter_map(|key| key["key_id"].as_str()).collect();
+    assert_eq!(listed_ids, [&ids[2], &ids[1], &ids[0], &shop.key_id]);
+    assert!(page[1]["revoked_at"].is_number() && page[0]["revoked_at"].is_null());
+    let first = shop.call("list-keys", &json!({ "per_page": 2 })).ok();
+    let rest = shop.call("list-keys", &first["next"]).ok();
+    assert_eq!(rest["page"].as_array(), Some(&page[2..].to_vec()));
+}
+
+#[test]
+fn when_a_key_was_last_used_is_shown_and_survives_a_stop() {
+    let mut server = Server::start();
+    let shop = server.shop();
+    let (key_id, key) = generated(&shop, "Till 2");
+    let unused = shop.call("find-key", &json!({ "key_id": key_id })).ok();
+    assert_eq!(unused["last_used_at"], Value::Null);
+    let before = now_seconds();
+    call_with(&server, &key, "get-balance", &json!({})).ok();
+    let used = shop.call("find-key", &json!({ "key_id": key_id })).ok()["last_used_at"].clone();
+    assert!(used.as_u64().is_some_and(|at| (before..=now_seconds()).contains(&at)), "{used}");
+    assert!(server.stop());
+    server.restart();
+    let again = shop.on(&server).call("find-key", &json!({ "key_id": key_id })).ok();
+    assert_eq!(again["last_used_at"], used);
+}
+
+#[test]
+fn a_key_gets_another_name() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (key_id, _) = generated(&shop, "Till 2");
+    let renaming = json!({ "key_id": key_id, "name": "Bar" });
+    assert_eq!(shop.call("update-key", &renaming).ok(), json!(true));
+    assert_eq!(shop.call("update-key", &renaming).ok(), json!(false));
+    assert_eq!(shop.call("find-key", &json!({ "key_id": key_id })).ok()["name"], json!("Bar"));
+}
+
+#[test]
+fn a_key_that_revoked_itself_opens_nothing_any_more() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (key_id, key) = generated(&shop, "Till 2");
+    let body = json!({ "key_id": key_id });
+    assert_eq!(call_with(&server, &key, "revoke-key", &body).ok(), json!(true));
+    call_with(&server, &key, "revoke-key", &body).refused("UNAUTHORIZED");
+    assert_eq!(shop.call("revoke-key", &body).ok(), json!(false));
+}
+
+#[test]
+fn an_expired_key_is_refused_like_an_unknown_one() {
+    let server = Server::start();
+    let shop = server.shop();
+    let end = now_seconds() + 2;
+    let made = shop.call("generate-key", &json!({ "name": "Soon gone", "expires_at": end })).ok();
+    let key = made["key"].as_str().expect("its text");
+    call_with(&server, key, "get-balance", &json!({})).ok();
+    while now_seconds() <= end {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let expired = call_with(&server, key, "get-balance", &json!({}));
+    let unknown = call_with(&server, "sk_000000000000000000000000000000000AWGz4l", "get-balance", &json!({}));
+    assert_eq!((expired.code(), expired.message()), (unknown.code(), unknown.message()));
+    expired.refused("UNAUTHORIZED");
+}
+
+#[test]
+fn keys_of_others_and_unknown_keys_are_not_found() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    for key_id in [other.key_id.clone(), id_of_nothing(&shop.key_id)] {
+        shop.call("find-key", &json!({ "key_id": key_id })).refused("NOT_FOUND");
+        shop.call("revoke-key", &json!({ "key_id": key_id })).refused("NOT_FOUND");
+        shop.call("update-key", &json!({ "key_id": key_id, "name": "x" })).refused("NOT_FOUND");
+    }
+    other.call("get-balance", &json!({})).ok();
+}
+
+#[test]
+fn faulty_arguments_are_named_all_at_once() {
+    let server = Server::start();
+    let shop = server.shop();
+    let faults = shop.call("generate-key", &json!({ "name": "", "expires_at": 1 })).faults();
+    assert_eq!(faults, ["invalid name", "invalid expires_at"]);
+    assert_eq!(shop.call("update-key", &json!({ "key_id": "key_1" })).faults(), ["invalid key_id", "missing name"]);
+}
