@@ -1,6 +1,7 @@
 //! The activity log: what happened, who did it, to what.
 
-use crate::ids::{ActivityId, KeyId, PaymentId};
+use crate::ids::{ActivityId, DisputeId, KeyId, MerchantId, PaymentId, PayoutId, RefundId};
+use crate::plan::NamedPlan;
 use crate::text::Email;
 use crate::time::Millis;
 
@@ -11,15 +12,65 @@ pub enum ActivityType {
     PaymentCaptured,
     /// Payment voided.
     PaymentVoided,
+    /// Payment reversed: refunded in full, reversed or charged back.
+    PaymentReversed,
+    /// Refund requested.
+    RefundCreated,
+    /// Payout recorded.
+    PayoutCreated,
+    /// The merchant challenges a dispute.
+    DisputeChallenged,
+    /// The merchant conceded a dispute.
+    DisputeConceded,
+    /// A dispute went on to the provider.
+    DisputeEscalated,
+    /// The merchant switched its plan.
+    PlanSwitched,
+    /// A user was invited to the team.
+    UserInvited,
+    /// An invitation to the team was accepted.
+    InvitationAccepted,
+    /// A user was removed from the team.
+    UserRemoved,
 }
 
 impl ActivityType {
+    /// Every type.
+    pub const ALL: [ActivityType; 12] = [
+        ActivityType::PaymentCaptured,
+        ActivityType::PaymentVoided,
+        ActivityType::PaymentReversed,
+        ActivityType::RefundCreated,
+        ActivityType::PayoutCreated,
+        ActivityType::DisputeChallenged,
+        ActivityType::DisputeConceded,
+        ActivityType::DisputeEscalated,
+        ActivityType::PlanSwitched,
+        ActivityType::UserInvited,
+        ActivityType::InvitationAccepted,
+        ActivityType::UserRemoved,
+    ];
+
+    /// What the group `dispute` stands for.
+    pub const DISPUTE: [ActivityType; 3] =
+        [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             ActivityType::PaymentCaptured => "PAYMENT_CAPTURED",
             ActivityType::PaymentVoided => "PAYMENT_VOIDED",
+            ActivityType::PaymentReversed => "PAYMENT_REVERSED",
+            ActivityType::RefundCreated => "REFUND_CREATED",
+            ActivityType::PayoutCreated => "PAYOUT_CREATED",
+            ActivityType::DisputeChallenged => "DISPUTE_CHALLENGED",
+            ActivityType::DisputeConceded => "DISPUTE_CONCEDED",
+            ActivityType::DisputeEscalated => "DISPUTE_ESCALATED",
+            ActivityType::PlanSwitched => "PLAN_SWITCHED",
+            ActivityType::UserInvited => "USER_INVITED",
+            ActivityType::InvitationAccepted => "INVITATION_ACCEPTED",
+            ActivityType::UserRemoved => "USER_REMOVED",
         }
     }
 }
@@ -55,14 +106,26 @@ impl Actor {
 pub enum ActivityObject {
     /// A payment.
     Payment(PaymentId),
+    /// A refund.
+    Refund(RefundId),
+    /// A dispute.
+    Dispute(DisputeId),
+    /// A payout.
+    Payout(PayoutId),
+    /// The merchant itself: its team or its plan.
+    Merchant(MerchantId),
 }
 
 impl ActivityObject {
-    /// The name of the kind on the wire.
+    /// The name of the kind on the wire, which the merchant itself has none of.
     #[must_use]
-    pub const fn type_name(&self) -> &'static str {
+    pub const fn type_name(&self) -> Option<&'static str> {
         match self {
-            ActivityObject::Payment(_) => "PAYMENT",
+            ActivityObject::Payment(_) => Some("PAYMENT"),
+            ActivityObject::Refund(_) => Some("REFUND"),
+            ActivityObject::Dispute(_) => Some("DISPUTE"),
+            ActivityObject::Payout(_) => Some("PAYOUT"),
+            ActivityObject::Merchant(_) => None,
         }
     }
 
@@ -71,8 +134,31 @@ impl ActivityObject {
     pub fn id_text(&self) -> String {
         match self {
             ActivityObject::Payment(id) => id.to_string(),
+            ActivityObject::Refund(id) => id.to_string(),
+            ActivityObject::Dispute(id) => id.to_string(),
+            ActivityObject::Payout(id) => id.to_string(),
+            ActivityObject::Merchant(id) => id.to_string(),
         }
     }
+
+    /// The object with this id on the wire, if it is one of a kind that activities are about.
+    #[must_use]
+    pub fn from_id_text(text: &str) -> Option<ActivityObject> {
+        let payment = text.parse().map(ActivityObject::Payment);
+        let found = payment.or_else(|_| text.parse().map(ActivityObject::Refund));
+        let found = found.or_else(|_| text.parse().map(ActivityObject::Dispute));
+        let found = found.or_else(|_| text.parse().map(ActivityObject::Payout));
+        found.or_else(|_| text.parse().map(ActivityObject::Merchant)).ok()
+    }
+}
+
+/// From which plan to which a merchant switched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanSwitch {
+    /// The target plan.
+    pub new: NamedPlan,
+    /// The prior plan.
+    pub previous: NamedPlan,
 }
 
 /// One entry of the activity log.
@@ -88,4 +174,39 @@ pub struct Activity {
     pub actor: Actor,
     /// To what.
     pub object: ActivityObject,
+    /// The payment of a refund or dispute.
+    pub parent: Option<PaymentId>,
+    /// The invited, removed or accepting user.
+    pub user_email: Option<Email>,
+    /// The plans, when one was switched.
+    pub plan_switch: Option<PlanSwitch>,
+}
+
+impl Activity {
+    /// An entry without anything related.
+    #[must_use]
+    pub const fn new(
+        id: ActivityId,
+        at: Millis,
+        activity_type: ActivityType,
+        actor: Actor,
+        object: ActivityObject,
+    ) -> Activity {
+        Activity { id, at, activity_type, actor, object, parent: None, user_email: None, plan_switch: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_found_again_by_its_id_and_no_other_id_is_one() {
+        let suffix = "01h2e8kqvbfwea724h75qc655w";
+        for prefix in ["pay", "rfn", "dsp", "pyo", "mer"] {
+            let text = format!("{prefix}_{suffix}");
+            assert_eq!(ActivityObject::from_id_text(&text).map(|object| object.id_text()), Some(text));
+        }
+        assert_eq!(ActivityObject::from_id_text(&format!("ctc_{suffix}")), None);
+    }
 }

@@ -3,7 +3,7 @@
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
-use crate::ids::{InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use crate::ids::{InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, SessionId, TokenId, UserId};
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
 use crate::money::{AmountMinor, Currency, Money};
@@ -90,6 +90,21 @@ pub enum Command {
     RecordVoid(PaymentId),
     /// Do what is due.
     FireTimers(Vec<Timer>),
+    /// Change the team or the plan of the merchant that is named for the activity log.
+    ChangeTeam(MerchantId, TeamChange),
+}
+
+/// Change the team or the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TeamChange {
+    /// Invite somebody to the team.
+    InviteUser(Email),
+    /// Become a member of the team by an invitation.
+    AcceptInvitation(InvitationId),
+    /// Remove a member of the team.
+    RemoveUser(UserId),
+    /// Switch to a plan.
+    SelectPlan(PlanId),
 }
 
 /// Open a merchant's log.

@@ -6,14 +6,16 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId, TopupId,
-    TransactionId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, SessionId, TokenId,
+    TopupId, TransactionId, UserId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::payment::{Authorization, Capture, Failure, Payment};
+use crate::plan::PlanChoice;
 use crate::session::Session;
+use crate::team::{Invitation, User};
 use crate::text::Name;
 use crate::time::Millis;
 
@@ -71,6 +73,10 @@ pub enum Answer {
     Payment(PaymentId),
     /// Whether it changed anything.
     Changed(bool),
+    /// Somebody was invited.
+    Invitation(InvitationId),
+    /// Somebody became a user.
+    User(UserId),
 }
 
 /// A write to the vault that belongs to a decision. The bytes are no part of any event.
@@ -242,5 +248,33 @@ pub enum Event {
         key_id: KeyId,
         /// What it is called now.
         name: Name,
+    },
+    /// Somebody was invited to the team.
+    UserInvited {
+        /// The invitation.
+        invitation: Invitation,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// An invitation was accepted.
+    InvitationAccepted {
+        /// Who the invited became, which names the invitation.
+        user: User,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// A user was removed from the team.
+    UserRemoved {
+        /// Who.
+        user_id: UserId,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// Another plan was selected.
+    PlanSwitched {
+        /// Which, and since when.
+        choice: PlanChoice,
+        /// What the activity log says.
+        activity: Activity,
     },
 }

@@ -220,6 +220,18 @@ id_type! {
     KeyId = "key";
     /// One installation of a client SDK: a site, an app, a terminal.
     InstallationId = "ins";
+    /// One refund of a payment.
+    RefundId = "rfn";
+    /// One dispute of a payment.
+    DisputeId = "dsp";
+    /// One payout of a merchant's balance.
+    PayoutId = "pyo";
+    /// One user: a member of a merchant's team.
+    UserId = "usr";
+    /// One invitation to a merchant's team.
+    InvitationId = "ivt";
+    /// One plan of the catalogue.
+    PlanId = "pln";
 }
 
 #[cfg(test)]

@@ -16,7 +16,9 @@ pub mod ledger;
 pub mod merchant;
 pub mod money;
 pub mod payment;
+pub mod plan;
 pub mod session;
+pub mod team;
 pub mod text;
 pub mod time;
 

@@ -1,20 +1,22 @@
 //! What is known: a merchant's bounded state, and its rows by typed look-up.
 
-use crate::activity::Activity;
+use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
 use crate::effect::{Effect, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
-    TokenId, TopupId, TransactionId,
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, PaymentId,
+    SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::payment::Payment;
+use crate::plan::PlanChoice;
 use crate::session::Session;
+use crate::team::{Invitation, User};
 use crate::text::{Email, ExternalId, IdempotencyKey, Mobile};
 use crate::time::Millis;
 use std::collections::BTreeMap;
@@ -34,6 +36,12 @@ pub struct MerchantState {
     pub balance: Option<BalanceTotals>,
     /// Amounts of payments that may still be captured, so that no total can outgrow its limit.
     pub reserved_minor: u64,
+    /// Its team, at most [`crate::team::TEAM_MAX`].
+    pub users: BTreeMap<UserId, User>,
+    /// Its invitations that were not accepted, at most [`crate::team::INVITATIONS_OPEN_MAX`] that can be.
+    pub invitations: BTreeMap<InvitationId, Invitation>,
+    /// The plan that it selected; none while it has the first one.
+    pub plan: Option<PlanChoice>,
     /// When its last event happened.
     pub last_at: Millis,
     /// The position of its last id.
@@ -165,6 +173,12 @@ tables! {
     Activities: ActivityId => Activity;
     /// Answers kept for repeated calls.
     Answers: IdempotencyScope => StoredAnswer;
+    /// The team.
+    Users: UserId => User;
+    /// Invitations to the team, accepted and expired ones too.
+    Invitations: InvitationId => Invitation;
+    /// The plan; there is a row once one was selected.
+    CurrentPlan: Single => PlanChoice;
     /// Open effects, one a payment at most.
     Effects: PaymentId => Effect;
     /// Timers that are set.
@@ -183,12 +197,33 @@ tables! {
     CardsByFingerprint: (CustomerId, CardFingerprint) => CardId;
     /// Top-ups by the operator's reference.
     TopupsByExternalId: ExternalId => TopupId;
+    /// Activities by what happened, each in the order of the log, as all that follow.
+    ActivitiesByType: (ActivityType, ActivityId) => Present;
+    /// Activities by the key that acted.
+    ActivitiesByActorKey: (KeyId, ActivityId) => Present;
+    /// Activities by the address of the user who acted.
+    ActivitiesByActorEmail: (Email, ActivityId) => Present;
+    /// Activities by the address of the team member that they are about.
+    ActivitiesByUserEmail: (Email, ActivityId) => Present;
+    /// Activities by what they are about.
+    ActivitiesByObject: (ActivityObject, ActivityId) => Present;
+    /// Activities by the payment of what they are about.
+    ActivitiesByParent: (PaymentId, ActivityId) => Present;
+    /// The distinct addresses of the activity log.
+    ActivityEmails: Email => EmailUse;
     /// Of all merchants: whose API key it is. Not below the merchant.
     KeyDirectory: KeyDigest => KeyOwner;
     /// Of all merchants: that there is one, since when. Not below the merchant.
     MerchantDirectory: MerchantId => Millis;
     /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
+}
+
+/// What an address of the activity log is to the merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmailUse {
+    /// Whether a user with it belongs to the merchant, or has belonged.
+    pub has_belonged: bool,
 }
 
 /// Whose API key a digest is.

@@ -1,6 +1,6 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
-use crate::ids::{PaymentId, TopupId};
+use crate::ids::{InvitationId, PaymentId, TopupId, UserId};
 use crate::records::Unreadable;
 
 /// Why a command is refused. It changed nothing.
@@ -89,6 +89,33 @@ pub enum Refusal {
         /// Which.
         topup_id: TopupId,
     },
+    /// No user of the team has this id.
+    #[error("No user of this merchant has this id.")]
+    UserNotFound,
+    /// No invitation that can be accepted has this id.
+    #[error("No invitation of this merchant has this id, or it has expired. Invite the user again.")]
+    InvitationNotFound,
+    /// The catalogue has no such plan.
+    #[error("No plan has this id.")]
+    PlanNotFound,
+    /// A user of the team has this address already.
+    #[error("A user of this merchant has this address already.")]
+    AlreadyMember {
+        /// Which.
+        user_id: UserId,
+    },
+    /// An invitation of this address can still be accepted.
+    #[error("This address is invited already.")]
+    AlreadyInvited {
+        /// By which invitation.
+        invitation_id: InvitationId,
+    },
+    /// The invitation was accepted before.
+    #[error("The invitation was accepted before.")]
+    InvitationAccepted {
+        /// By whom.
+        user_id: UserId,
+    },
     /// A total of the ledger would exceed its limit.
     #[error("With this amount a total of the merchant's ledger would exceed 9007199254740991 minor units.")]
     TotalTooLarge,
@@ -108,13 +135,19 @@ impl Refusal {
             | Refusal::TokenNotFound
             | Refusal::SessionNotActive { .. }
             | Refusal::CustomerNotFound
-            | Refusal::CardNotFound => "NOT_FOUND",
+            | Refusal::CardNotFound
+            | Refusal::UserNotFound
+            | Refusal::InvitationNotFound
+            | Refusal::PlanNotFound => "NOT_FOUND",
             Refusal::TokenAlreadyUsed => "TOKEN_ALREADY_USED",
             Refusal::MethodNotEnabled | Refusal::AuthorizationOnlyNotSupported => "NOT_SUPPORTED",
             Refusal::TooMany { .. }
             | Refusal::AmountMismatch
             | Refusal::ExternalIdTaken { .. }
-            | Refusal::TopupExternalIdTaken { .. } => "CONFLICT",
+            | Refusal::TopupExternalIdTaken { .. }
+            | Refusal::AlreadyMember { .. }
+            | Refusal::AlreadyInvited { .. }
+            | Refusal::InvitationAccepted { .. } => "CONFLICT",
             Refusal::CurrencyNotConfigured
             | Refusal::InterestBearerMissing
             | Refusal::InterestBearerMismatch
@@ -152,6 +185,12 @@ impl Refusal {
             | Refusal::CardNotFound
             | Refusal::ExternalIdTaken { .. }
             | Refusal::TopupExternalIdTaken { .. }
+            | Refusal::UserNotFound
+            | Refusal::InvitationNotFound
+            | Refusal::PlanNotFound
+            | Refusal::AlreadyMember { .. }
+            | Refusal::AlreadyInvited { .. }
+            | Refusal::InvitationAccepted { .. }
             | Refusal::TotalTooLarge => None,
         }
     }

@@ -56,6 +56,11 @@ fn details(refusal: &Refusal) -> Option<Value> {
             Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
         }
         Refusal::TooMany { limit } => Some(json!({ "limit": limit })),
+        Refusal::AlreadyMember { user_id } => Some(json!({ "argument": "email", "user_id": user_id.to_string() })),
+        Refusal::AlreadyInvited { invitation_id } => {
+            Some(json!({ "argument": "email", "invitation_id": invitation_id.to_string() }))
+        }
+        Refusal::InvitationAccepted { user_id } => Some(json!({ "user_id": user_id.to_string() })),
         Refusal::SessionNotActive { payment_id: None }
         | Refusal::KeyNotLive
         | Refusal::MerchantNotFound
@@ -76,6 +81,9 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::CustomerMismatch
         | Refusal::CardIdMissing
         | Refusal::CardNotFound
+        | Refusal::UserNotFound
+        | Refusal::InvitationNotFound
+        | Refusal::PlanNotFound
         | Refusal::TotalTooLarge => None,
     }
 }
@@ -83,7 +91,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::ids::{PaymentId, TopupId};
+    use till_domain::ids::{InvitationId, PaymentId, TopupId, UserId};
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
 
@@ -113,6 +121,12 @@ mod tests {
             Refusal::CardNotFound,
             Refusal::ExternalIdTaken { payment_id: PAYMENT },
             Refusal::TopupExternalIdTaken { topup_id: TopupId::from_bytes([2; 16]) },
+            Refusal::UserNotFound,
+            Refusal::InvitationNotFound,
+            Refusal::PlanNotFound,
+            Refusal::AlreadyMember { user_id: UserId::from_bytes([3; 16]) },
+            Refusal::AlreadyInvited { invitation_id: InvitationId::from_bytes([4; 16]) },
+            Refusal::InvitationAccepted { user_id: UserId::from_bytes([3; 16]) },
             Refusal::TotalTooLarge,
         ]
     }

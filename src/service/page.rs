@@ -4,10 +4,14 @@ use std::marker::PhantomData;
 
 use serde::Serialize;
 use till_domain::activity::Activity;
-use till_domain::ids::{ActivityId, EntryId, Id, KeyId, MerchantId};
+use till_domain::ids::{ActivityId, EntryId, Id, InvitationId, KeyId, MerchantId, PaymentId, UserId};
 use till_domain::key::ApiKey;
 use till_domain::ledger::Entry;
-use till_domain::records::{Activities, AnyRow, ApiKeys, Entries, MerchantDirectory, Table};
+use till_domain::payment::Payment;
+use till_domain::records::{
+    Activities, AnyRow, ApiKeys, Entries, Invitations, MerchantDirectory, Payments, Table, Users,
+};
+use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
 use till_storage::rows::{Direction, RowPair, RowReader};
 use till_storage::shapes::{TableKind, id_range};
@@ -57,7 +61,10 @@ listed_rows! {
     Activity, ActivityId, Activities;
     ApiKey, KeyId, ApiKeys;
     Entry, EntryId, Entries;
+    Invitation, InvitationId, Invitations;
     Millis, MerchantId, MerchantDirectory;
+    Payment, PaymentId, Payments;
+    User, UserId, Users;
 }
 
 /// The body of the call for a neighbouring page.

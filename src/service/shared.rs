@@ -74,6 +74,8 @@ impl Answered {
             Answer::Session(id) => self.reply(&id.to_string()),
             Answer::Payment(id) => self.reply(&id.to_string()),
             Answer::Changed(changed) => self.reply(&changed),
+            Answer::Invitation(id) => self.reply(&id.to_string()),
+            Answer::User(id) => self.reply(&id.to_string()),
         }
     }
 }

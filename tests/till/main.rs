@@ -4,3 +4,5 @@
 mod harness;
 
 mod keys;
+mod list_payments;
+mod team;

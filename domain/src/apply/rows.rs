@@ -1,5 +1,6 @@
 //! The fold into rows and indexes.
 
+use super::activity::{log_activity, note_email};
 use crate::activity::Activity;
 use crate::card::Card;
 use crate::command::Caller;
@@ -12,12 +13,14 @@ use crate::ledger::{BalanceTotals, EntryStatus, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
 use crate::records::{
-    Activities, Answers, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant,
-    CreatedMerchants, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries,
-    Installations, Integrations, KeyDirectory, KeyOwner, MerchantDirectory, Payments, PaymentsByExternalId, Present,
-    Profiles, RowsMut, Sessions, Single, Table, Timers, Tokens, Topups, TopupsByExternalId, Transactions, Unreadable,
+    Answers, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants,
+    CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries,
+    Installations, Integrations, Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
+    PaymentsByExternalId, Present, Profiles, RowsMut, Sessions, Single, Table, Timers, Tokens, Topups,
+    TopupsByExternalId, Transactions, Unreadable, Users,
 };
 use crate::session::Session;
+use crate::team::{Acceptance, User};
 use crate::time::Millis;
 
 /// Folds one mutation into rows and indexes, live and on replay alike.
@@ -94,8 +97,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PaymentCaptured { payment_id, released_minor: _, capture, transaction, activity } => {
             take_capture(*payment_id, *capture, rows)?;
             post(transaction, rows)?;
-            rows.put::<Activities>(activity.id, activity.clone());
-            Ok(())
+            log_activity(activity, rows)
         }
         Event::CardSaved { card, is_default, at } => save_card(card, *is_default, *at, rows),
         Event::DefaultCardSet { customer_id, card_id, at } => change::<Customers>(rows, *customer_id, |customer| {
@@ -111,6 +113,22 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, fee_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
             change_balance(rows, |totals| totals.with_settled(*credit_minor, *fee_minor))
+        }
+        Event::UserInvited { invitation, activity } => {
+            rows.put::<Invitations>(invitation.id, invitation.clone());
+            log_activity(activity, rows)
+        }
+        Event::InvitationAccepted { user, activity } => {
+            join_team(user, rows)?;
+            log_activity(activity, rows)
+        }
+        Event::UserRemoved { user_id, activity } => {
+            rows.remove::<Users>(*user_id);
+            log_activity(activity, rows)
+        }
+        Event::PlanSwitched { choice, activity } => {
+            rows.put::<CurrentPlan>(Single, choice.clone());
+            log_activity(activity, rows)
         }
     }
 }
@@ -136,6 +154,14 @@ fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl R
 fn generate_key(merchant_id: MerchantId, key: &ApiKey, rows: &mut impl RowsMut) {
     rows.put::<ApiKeys>(key.id, key.clone());
     rows.put::<KeyDirectory>(key.digest, KeyOwner { merchant_id, key_id: key.id });
+}
+
+fn join_team(user: &User, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    change::<Invitations>(rows, user.invitation_id, |invitation| {
+        invitation.accepted = Some(Acceptance { user_id: user.id, at: user.created_at });
+    })?;
+    rows.put::<Users>(user.id, user.clone());
+    note_email(&user.email, true, rows)
 }
 
 fn change_balance(
@@ -255,6 +281,6 @@ fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut)
 
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     rows.remove::<Effects>(id);
-    rows.put::<Activities>(activity.id, activity.clone());
+    log_activity(activity, rows)?;
     change::<Payments>(rows, id, |payment| payment.status = PaymentStatus::Voided)
 }

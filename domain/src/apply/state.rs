@@ -59,6 +59,18 @@ fn apply(event: &Event, state: &mut MerchantState) {
             let totals = state.balance.unwrap_or_default();
             state.balance = Some(totals.with_settled(*credit_minor, *fee_minor));
         }
+        Event::UserInvited { invitation, activity: _ } => {
+            state.invitations.retain(|_, other| other.is_open(invitation.created_at));
+            state.invitations.insert(invitation.id, invitation.clone());
+        }
+        Event::InvitationAccepted { user, activity: _ } => {
+            state.invitations.remove(&user.invitation_id);
+            state.users.insert(user.id, user.clone());
+        }
+        Event::UserRemoved { user_id, activity: _ } => {
+            state.users.remove(user_id);
+        }
+        Event::PlanSwitched { choice, activity: _ } => state.plan = Some(choice.clone()),
         Event::CardTokenized(_)
         | Event::SessionCreated { session: _, token_used_up: _ }
         | Event::CustomerCreated(_)

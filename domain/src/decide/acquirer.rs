@@ -103,13 +103,8 @@ fn capture(
 
 /// What Till itself did to a payment.
 fn activity(activity_type: ActivityType, payment_id: PaymentId, context: &mut Context<'_>) -> Activity {
-    Activity {
-        id: context.mint(),
-        at: context.now,
-        activity_type,
-        actor: Actor::System,
-        object: ActivityObject::Payment(payment_id),
-    }
+    let object = ActivityObject::Payment(payment_id);
+    Activity::new(context.mint(), context.now, activity_type, Actor::System, object)
 }
 
 /// Saves the card of a multi-use token if the merchant asked for it and a customer is known. Whatever

@@ -1,7 +1,7 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, keys, operator, sdk, timers};
-use crate::command::{Caller, Command, Idempotency, Request};
+use super::{acquirer, initiate, keys, operator, sdk, team, timers};
+use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
 use crate::merchant::Profile;
@@ -161,6 +161,24 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         }
         Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
+        Command::ChangeTeam(merchant_id, change) => {
+            let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
+            change_team(records, asker, change, context)
+        }
+    }
+}
+
+fn change_team(
+    records: &impl Records,
+    asker: team::Asker<'_>,
+    change: &TeamChange,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    match change {
+        TeamChange::InviteUser(email) => Ok(team::invite_user(asker, email, context)?),
+        TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
+        TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
+        TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),
     }
 }
 

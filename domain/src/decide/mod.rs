@@ -8,6 +8,7 @@ mod keys;
 mod operator;
 mod posting;
 mod sdk;
+mod team;
 mod timers;
 
 pub use envelope::{Context, Decision, Outcome, decide};

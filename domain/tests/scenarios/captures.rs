@@ -47,7 +47,7 @@ fn an_automatic_capture_is_an_activity_of_the_system() {
     let id = world.captured(initiate(session));
     let activities = world.all::<Activities>();
     assert_eq!(activities.len(), 1);
-    let Activity { id: _, at, activity_type, actor, object } = activities[0].clone();
+    let Activity { at, activity_type, actor, object, .. } = activities[0].clone();
     assert_eq!((activity_type, actor), (ActivityType::PaymentCaptured, Actor::System));
     assert_eq!((object, at), (ActivityObject::Payment(id), world.clock));
 }

@@ -1,7 +1,8 @@
 //! What holds whatever was asked.
 
 use crate::world::World;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::effect::{EffectKind, Timer, TimerKind};
 use till_domain::event::{Event, Mutation};
@@ -10,9 +11,10 @@ use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus,
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{
-    AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, Customers, CustomersByEmail, CustomersByExternalId,
-    CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState, Payments,
-    PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
+    Activities, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers, CustomersByEmail,
+    CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState,
+    Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
+    Users,
 };
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -24,7 +26,40 @@ pub(crate) fn check(world: &World) {
     check_payments(world);
     check_customers(world);
     check_timers(world);
+    check_activity(world);
     check_references(world);
+}
+
+/// Every entry of the activity log stands in its indexes, and nothing else does.
+fn check_activity(world: &World) {
+    let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
+    for activity in world.all::<Activities>() {
+        let id = activity.id;
+        expected.insert(AnyKey::ActivitiesByType((activity.activity_type, id)));
+        expected.insert(AnyKey::ActivitiesByObject((activity.object, id)));
+        expected.extend(activity.parent.map(|parent| AnyKey::ActivitiesByParent((parent, id))));
+        expected.extend(activity.user_email.map(|email| AnyKey::ActivitiesByUserEmail((email, id))));
+        match activity.actor {
+            Actor::ApiKey(key_id) => _ = expected.insert(AnyKey::ActivitiesByActorKey((key_id, id))),
+            Actor::User { email } => {
+                expected.extend(email.map(|email| AnyKey::ActivitiesByActorEmail((email, id))));
+            }
+            Actor::System => {}
+        }
+    }
+    let is_index = |key: &&AnyKey| {
+        matches!(
+            key,
+            AnyKey::ActivitiesByType(_)
+                | AnyKey::ActivitiesByObject(_)
+                | AnyKey::ActivitiesByParent(_)
+                | AnyKey::ActivitiesByUserEmail(_)
+                | AnyKey::ActivitiesByActorEmail(_)
+                | AnyKey::ActivitiesByActorKey(_)
+        )
+    };
+    let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();
+    assert_eq!(found, expected);
 }
 
 /// What can be checked of one mutation in the time that deciding it took.
@@ -92,6 +127,11 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::PaymentCaptured { payment_id: _, released_minor: _, capture: _, transaction, activity } => {
             [posted_by(transaction), vec![activity.id.raw()]].concat()
         }
+        Event::UserInvited { invitation, activity } => vec![invitation.id.raw(), activity.id.raw()],
+        Event::InvitationAccepted { user, activity } => vec![user.id.raw(), activity.id.raw()],
+        Event::UserRemoved { user_id: _, activity } | Event::PlanSwitched { choice: _, activity } => {
+            vec![activity.id.raw()]
+        }
         Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
         Event::PaymentVoided { payment_id: _, released_minor: _, activity } => vec![activity.id.raw()],
         Event::MerchantCreated { .. }
@@ -121,6 +161,8 @@ fn check_mirrors(world: &World) {
     assert_eq!(world.find::<Balances>(Single), state.balance);
     assert_eq!(world.all::<ApiKeys>(), state.keys.values().cloned().collect::<Vec<_>>());
     assert_eq!(world.all::<Installations>(), state.installations.values().cloned().collect::<Vec<_>>());
+    assert_eq!(world.all::<Users>(), state.users.values().cloned().collect::<Vec<_>>());
+    assert_eq!(world.find::<CurrentPlan>(Single), state.plan);
     assert_eq!(world.all::<Integrations>(), state.integrations.values().copied().collect::<Vec<_>>());
 }
 

@@ -21,6 +21,7 @@ mod refusal_order;
 mod refusals;
 mod saved_cards;
 mod sessions;
+mod team;
 mod timers;
 
 // Random commands.

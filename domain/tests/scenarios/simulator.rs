@@ -126,7 +126,8 @@ impl Run {
             60..=77 => self.acquirer_result(),
             78..=85 => self.due_timers(),
             86..=89 => self.topup(),
-            90..=95 => self.operation(),
+            90..=93 => self.operation(),
+            94..=95 => self.team_change(),
             _ => return self.earlier_ask(),
         };
         if self.random.once_in(4) { ask.named(&format!("call-{}", self.random.below(400))) } else { ask }
@@ -249,6 +250,18 @@ impl Run {
         ask
     }
 
+    fn team_change(&mut self) -> Ask {
+        let user = self.world.state.users.keys().next().copied();
+        let invitation = self.world.state.invitations.keys().next_back().copied();
+        let plans = till_domain::plan::Plan::ALL;
+        match self.random.below(4) {
+            0 => accept(invitation.unwrap_or(raw_id(9, till_domain::ids::InvitationId::from_raw))),
+            1 => remove_user(user.unwrap_or(raw_id(9, till_domain::ids::UserId::from_raw))),
+            2 => select_plan(self.random.pick(&plans).unwrap_or(plans[0]).id),
+            _ => invite(&format!("{}@shop.example", self.small_name("m"))),
+        }
+    }
+
     /// Few people with few addresses, so that they meet.
     fn customer(&mut self) -> CustomerFields {
         let mut fields = nobody();
@@ -316,6 +329,10 @@ impl Run {
             }
             Event::TransactionSettled { .. } => self.saw("settled"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
+            Event::UserInvited { .. } => self.saw("invited"),
+            Event::InvitationAccepted { .. } => self.saw("accepted"),
+            Event::UserRemoved { .. } => self.saw("removed"),
+            Event::PlanSwitched { .. } => self.saw("plan switched"),
             Event::MerchantCreated { .. }
             | Event::SuspensionChanged { .. }
             | Event::KeyRevoked { .. }
@@ -358,6 +375,10 @@ impl Run {
             "settled",
             "card saved",
             "customer updated",
+            "invited",
+            "accepted",
+            "removed",
+            "plan switched",
             "replayed",
             "unchanged",
             "NOT_FOUND",

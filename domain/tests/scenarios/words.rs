@@ -4,11 +4,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, AuthorizationResult, Command, CreateMerchant, GenerateKey, InitiatePayment,
-    SelectPaymentMethod, Selection, TokenizeCard,
+    SelectPaymentMethod, Selection, TeamChange, TokenizeCard,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
-use till_domain::ids::{CardId, CustomerId, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::ids::{
+    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, SessionId, TokenId, UserId,
+};
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
 use till_domain::money::{AmountMinor, FeeRate, Money};
@@ -334,6 +336,27 @@ pub(crate) fn revoke_key(key_id: KeyId) -> Ask {
 pub(crate) fn rename_key(key_id: KeyId, name: &str) -> Ask {
     let name = Name::new(name).expect("a test name of proper form");
     Ask::of(Who::Merchant, Command::RenameKey(key_id, name))
+}
+
+/// What is asked of the team of the merchant whose id every world has.
+fn change_team(change: TeamChange) -> Ask {
+    Ask::of(Who::Merchant, Command::ChangeTeam(crate::world::raw_id(1, MerchantId::from_raw), change))
+}
+
+pub(crate) fn invite(address: &str) -> Ask {
+    change_team(TeamChange::InviteUser(email(address)))
+}
+
+pub(crate) fn accept(id: InvitationId) -> Ask {
+    change_team(TeamChange::AcceptInvitation(id))
+}
+
+pub(crate) fn remove_user(id: UserId) -> Ask {
+    change_team(TeamChange::RemoveUser(id))
+}
+
+pub(crate) fn select_plan(id: PlanId) -> Ask {
+    change_team(TeamChange::SelectPlan(id))
 }
 
 pub(crate) fn add_installation() -> Ask {

@@ -9,7 +9,7 @@ use crate::words::{
 };
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, SaveCard, TokenUsage};
-use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
+use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request, TeamChange};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::Timer;
@@ -370,6 +370,10 @@ fn endpoint(command: &Command) -> &'static str {
         Command::TokenizeCard(_) => "sdk/tokenize-card",
         Command::SelectPaymentMethod(_) => "sdk/select-payment-method",
         Command::InitiatePayment(_) => "merchants/initiate-payment-flow",
+        Command::ChangeTeam(_, TeamChange::InviteUser(_)) => "merchants/invite-user",
+        Command::ChangeTeam(_, TeamChange::AcceptInvitation(_)) => "merchants/accept-invitation",
+        Command::ChangeTeam(_, TeamChange::RemoveUser(_)) => "merchants/remove-user",
+        Command::ChangeTeam(_, TeamChange::SelectPlan(_)) => "merchants/select-plan",
         Command::RecordAuthorization(_, _) | Command::RecordVoid(_) | Command::FireTimers(_) => "system",
     }
 }

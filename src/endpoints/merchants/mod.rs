@@ -7,6 +7,9 @@ mod get_balance;
 mod initiate_payment_flow;
 mod keys;
 mod list_activity_logs;
+mod list_payments;
+mod plans;
+mod team;
 
 use std::sync::Arc;
 
@@ -36,6 +39,15 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&keys::FIND_KEY, of(service), keys::find_key),
         endpoint(&keys::UPDATE_KEY, of(service), keys::update_key),
         endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
+        endpoint(&team::INVITE_USER, of(service), team::invite_user),
+        endpoint(&team::ACCEPT_INVITATION, of(service), team::accept_invitation),
+        endpoint(&team::REMOVE_USER, of(service), team::remove_user),
+        endpoint(&team::LIST_USERS, of(service), team::list_users),
+        endpoint(&team::LIST_USER_INVITATIONS, of(service), team::list_user_invitations),
+        endpoint(&plans::LIST_PLANS, of(service), plans::list_plans),
+        endpoint(&plans::RETRIEVE_CURRENT_PLAN, of(service), plans::retrieve_current_plan),
+        endpoint(&plans::SELECT_PLAN, of(service), plans::select_plan),
+        endpoint(&list_payments::LIST_PAYMENTS, of(service), list_payments::list_payments),
     ]
 }
 

@@ -63,6 +63,7 @@ impl ActivityShape {
             Actor::ApiKey(key_id) => (None, Some(key_id.to_string())),
             Actor::System => (None, None),
         };
+        let switched = activity.plan_switch.as_ref();
         ActivityShape {
             activity_log_id: activity.id.to_string(),
             created_at: activity.at.unix_seconds(),
@@ -70,15 +71,15 @@ impl ActivityShape {
             actor_type: activity.actor.type_name(),
             actor_email,
             actor_key_id,
-            parent_type: None,
-            parent_id: None,
+            parent_type: activity.parent.map(|_| "PAYMENT"),
+            parent_id: activity.parent.map(|payment_id| payment_id.to_string()),
             object_id: Some(activity.object.id_text()),
-            object_type: Some(activity.object.type_name()),
-            user_email: None,
-            new_plan_id: None,
-            new_plan_name: None,
-            previous_plan_id: None,
-            previous_plan_name: None,
+            object_type: activity.object.type_name(),
+            user_email: activity.user_email.as_ref().map(|email| email.as_str().to_owned()),
+            new_plan_id: switched.map(|plans| plans.new.id.to_string()),
+            new_plan_name: switched.map(|plans| plans.new.name.as_str().to_owned()),
+            previous_plan_id: switched.map(|plans| plans.previous.id.to_string()),
+            previous_plan_name: switched.map(|plans| plans.previous.name.as_str().to_owned()),
         }
     }
 }

@@ -6,3 +6,4 @@ pub(super) mod entry;
 pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod payment;
+pub(super) mod team;

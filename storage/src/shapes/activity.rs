@@ -1,6 +1,10 @@
-//! Shape of the activity log. Who acted is no customer, and stands in clear.
+//! Shapes of the activity log, the team and the plan. The addresses are those of the merchant's and the
+//! operator's own staff, no customers', and stand in clear.
 
-use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use till_domain::plan::{NamedPlan, PlanChoice};
+use till_domain::records::EmailUse;
+use till_domain::team::{Acceptance, Invitation, User};
 
 use super::shape::{shape_enum, shape_struct};
 
@@ -9,6 +13,16 @@ shape_enum! {
     ActivityTypeV1 of ActivityType {
         PaymentCaptured,
         PaymentVoided,
+        PaymentReversed,
+        RefundCreated,
+        PayoutCreated,
+        DisputeChallenged,
+        DisputeConceded,
+        DisputeEscalated,
+        PlanSwitched,
+        UserInvited,
+        InvitationAccepted,
+        UserRemoved,
     }
 }
 
@@ -25,6 +39,26 @@ shape_enum! {
     /// To what.
     ActivityObjectV1 of ActivityObject {
         Payment(payment_id: [u8; 16]),
+        Refund(refund_id: [u8; 16]),
+        Dispute(dispute_id: [u8; 16]),
+        Payout(payout_id: [u8; 16]),
+        Merchant(merchant_id: [u8; 16]),
+    }
+}
+
+shape_struct! {
+    /// A plan under the name that it had.
+    NamedPlanV1 of NamedPlan {
+        id: [u8; 16],
+        name: String,
+    }
+}
+
+shape_struct! {
+    /// From which plan to which.
+    PlanSwitchV1 of PlanSwitch {
+        new: NamedPlanV1,
+        previous: NamedPlanV1,
     }
 }
 
@@ -36,5 +70,52 @@ shape_struct! {
         activity_type: ActivityTypeV1,
         actor: ActorV1,
         object: ActivityObjectV1,
+        parent: Option<[u8; 16]>,
+        user_email: Option<String>,
+        plan_switch: Option<PlanSwitchV1>,
+    }
+}
+
+shape_struct! {
+    /// What an address of the activity log is to the merchant.
+    EmailUseV1 of EmailUse {
+        has_belonged: bool,
+    }
+}
+
+shape_struct! {
+    /// That an invitation was accepted.
+    AcceptanceV1 of Acceptance {
+        user_id: [u8; 16],
+        at: u64,
+    }
+}
+
+shape_struct! {
+    /// An invitation to the team.
+    InvitationV1 of Invitation {
+        id: [u8; 16],
+        email: String,
+        created_at: u64,
+        expires_at: u64,
+        accepted: Option<AcceptanceV1>,
+    }
+}
+
+shape_struct! {
+    /// A user: a member of the team.
+    UserV1 of User {
+        id: [u8; 16],
+        email: String,
+        invitation_id: [u8; 16],
+        created_at: u64,
+    }
+}
+
+shape_struct! {
+    /// A plan that was selected.
+    PlanChoiceV1 of PlanChoice {
+        plan: NamedPlanV1,
+        since: u64,
     }
 }

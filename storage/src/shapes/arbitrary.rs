@@ -1,6 +1,5 @@
 //! Values of the domain drawn at random, for tests of round trips.
 
-use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -42,11 +41,11 @@ impl Draw {
         number >> (number % 64)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.number() % u64::try_from(end).expect("small")).expect("small")
     }
 
-    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(super) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
@@ -59,16 +58,16 @@ impl Draw {
         T::from_raw(RawId::from_bytes(self.bytes()))
     }
 
-    fn text(&mut self) -> String {
+    pub(super) fn text(&mut self) -> String {
         let alphabet = ['a', 'Z', '0', '@', '|', ' ', 'é', '\u{1F4B3}', '\0'];
         (0..self.below(12)).map(|_| self.one_of(&alphabet)).collect()
     }
 
-    fn flag(&mut self) -> bool {
+    pub(super) fn flag(&mut self) -> bool {
         self.number() % 2 == 1
     }
 
-    fn maybe<T>(&mut self, value: impl FnOnce(&mut Draw) -> T) -> Option<T> {
+    pub(super) fn maybe<T>(&mut self, value: impl FnOnce(&mut Draw) -> T) -> Option<T> {
         self.flag().then(|| value(self))
     }
 
@@ -76,7 +75,7 @@ impl Draw {
         (0..self.below(max + 1)).map(|_| value(self)).collect()
     }
 
-    fn millis(&mut self) -> Millis {
+    pub(super) fn millis(&mut self) -> Millis {
         Millis(self.magnitude())
     }
 
@@ -96,7 +95,7 @@ impl Draw {
         ExternalId::from_stored(self.text())
     }
 
-    fn email(&mut self) -> Email {
+    pub(super) fn email(&mut self) -> Email {
         Email::from_stored(self.text())
     }
 
@@ -374,21 +373,6 @@ impl Draw {
         }
     }
 
-    fn activity(&mut self) -> Activity {
-        let actor = match self.below(3) {
-            0 => Actor::User { email: self.maybe(Draw::email) },
-            1 => Actor::ApiKey(self.id()),
-            _ => Actor::System,
-        };
-        Activity {
-            id: self.id(),
-            at: self.millis(),
-            activity_type: self.one_of(&[ActivityType::PaymentCaptured, ActivityType::PaymentVoided]),
-            actor,
-            object: ActivityObject::Payment(self.id()),
-        }
-    }
-
     fn idempotency_key(&mut self) -> IdempotencyKey {
         IdempotencyKey::from_stored(self.text())
     }
@@ -398,7 +382,7 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(8) {
+        match self.below(10) {
             0 => Answer::Merchant(self.id()),
             1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
             2 => Answer::Installation(self.id()),
@@ -406,7 +390,9 @@ impl Draw {
             4 => Answer::Token(self.id()),
             5 => Answer::Session(self.id()),
             6 => Answer::Payment(self.id()),
-            _ => Answer::Changed(self.flag()),
+            7 => Answer::Changed(self.flag()),
+            8 => Answer::Invitation(self.id()),
+            _ => Answer::User(self.id()),
         }
     }
 
@@ -424,7 +410,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(22) {
+        match self.below(26) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -470,7 +456,11 @@ impl Draw {
                 fee_minor: self.magnitude(),
                 at: self.millis(),
             },
-            _ => Event::KeyRenamed { key_id: self.id(), name: Name::from_stored(self.text()) },
+            21 => Event::KeyRenamed { key_id: self.id(), name: Name::from_stored(self.text()) },
+            22 => Event::UserInvited { invitation: self.invitation(), activity: self.activity() },
+            23 => Event::InvitationAccepted { user: self.user(), activity: self.activity() },
+            24 => Event::UserRemoved { user_id: self.id(), activity: self.activity() },
+            _ => Event::PlanSwitched { choice: self.plan_choice(), activity: self.activity() },
         }
     }
 
@@ -496,6 +486,9 @@ impl Draw {
             integrations: self.list(3, |draw| (draw.method(), draw.integration())).into_iter().collect(),
             balance: self.maybe(Draw::totals),
             reserved_minor: self.magnitude(),
+            users: self.list(3, Draw::user).into_iter().map(|user| (user.id, user)).collect(),
+            invitations: self.list(3, Draw::invitation).into_iter().map(|made| (made.id, made)).collect(),
+            plan: self.maybe(Draw::plan_choice),
             last_at: self.millis(),
             last_id: self.position(),
         }
@@ -509,7 +502,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), AnyRow::$table(row))
             }};
         }
-        match self.below(27) {
+        match self.below(31) {
             0 => (AnyKey::Profiles(Single), AnyRow::Profiles(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),
@@ -545,6 +538,10 @@ impl Draw {
                 (AnyKey::KeyDirectory(KeyDigest(self.bytes())), AnyRow::KeyDirectory(owner))
             }
             25 => (AnyKey::MerchantDirectory(self.id()), AnyRow::MerchantDirectory(self.millis())),
+            26 => under!(Users, self.user(), id),
+            27 => under!(Invitations, self.invitation(), id),
+            28 => (AnyKey::CurrentPlan(Single), AnyRow::CurrentPlan(self.plan_choice())),
+            29 => self.activity_index(),
             _ => {
                 let created =
                     CreatedMerchant { merchant_id: self.id(), fingerprint: self.bytes(), expires_at: self.millis() };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use till_domain::activity::{ActivityType, Actor};
+use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::card::{CardScheme, SaveCard, TokenUsage};
 use till_domain::command::Caller;
 use till_domain::customer::CustomerRef;
@@ -18,7 +18,7 @@ use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 
-use super::activity::{ActivityTypeV1, ActorV1};
+use super::activity::{ActivityObjectV1, ActivityTypeV1, ActorV1};
 use super::card::{CardSchemeV1, SaveCardV1, TokenUsageV1};
 use super::codec;
 use super::customer::CustomerRefV1;
@@ -82,10 +82,14 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::PaymentVoided { .. } => ("PaymentVoided", 19),
         Event::TransactionSettled { .. } => ("TransactionSettled", 20),
         Event::KeyRenamed { .. } => ("KeyRenamed", 21),
+        Event::UserInvited { .. } => ("UserInvited", 22),
+        Event::InvitationAccepted { .. } => ("InvitationAccepted", 23),
+        Event::UserRemoved { .. } => ("UserRemoved", 24),
+        Event::PlanSwitched { .. } => ("PlanSwitched", 25),
     }
 }
 
-const EVENT_KINDS: usize = 22;
+const EVENT_KINDS: usize = 26;
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");
@@ -198,8 +202,11 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<EntryStatusV1, _>(&statuses), up_to(3));
     let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(PaymentId::from_bytes(id))];
     assert_eq!(positions::<CauseV1, _>(&causes), up_to(2));
-    let types = [ActivityType::PaymentCaptured, ActivityType::PaymentVoided];
-    assert_eq!(positions::<ActivityTypeV1, _>(&types), up_to(2));
+    assert_eq!(positions::<ActivityTypeV1, _>(&ActivityType::ALL), up_to(12));
+    let suffix = "01h2e8kqvbfwea724h75qc655w";
+    let objects =
+        ["pay", "rfn", "dsp", "pyo", "mer"].map(|kind| ActivityObject::from_id_text(&format!("{kind}_{suffix}")));
+    assert_eq!(positions::<ActivityObjectV1, _>(&objects.map(|object| object.expect("an id"))), up_to(5));
     let actors = [Actor::User { email: None }, Actor::ApiKey(KeyId::from_bytes(id)), Actor::System];
     assert_eq!(positions::<ActorV1, _>(&actors), up_to(3));
     let callers = [Caller::ApiKey(KeyId::from_bytes(id)), Caller::Sdk(InstallationId::from_bytes(id))];

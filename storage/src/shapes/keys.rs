@@ -2,7 +2,7 @@
 //!
 //! Below a merchant every key is `merchant (16) | table (1) | rest`; in the family directory, which is of all
 //! merchants, `table (1) | rest`. A text stands last, exactly and to the end of the key, so that it needs no
-//! terminator. E-mail addresses and mobile numbers are 32-byte keyed digests.
+//! terminator. Customers' e-mail addresses and mobile numbers are 32-byte keyed digests.
 //!
 //! | table | family | rest (bytes) | length | value |
 //! |---|---|---|---|---|
@@ -22,6 +22,9 @@
 //! | 13 entries on the balance | rows | entry (16) | 33 | `EntryV1` |
 //! | 14 activities | rows | activity (16) | 33 | `ActivityV1` |
 //! | 15 kept answers | rows | 0 or 1 (1), installation or zeros (16), length (2) and text of the endpoint, Idempotency-Key | | `StoredAnswerV1` |
+//! | 16 users | rows | user (16) | 33 | `UserV1` |
+//! | 17 invitations | rows | invitation (16) | 33 | `InvitationV1` |
+//! | 18 current plan | rows | | 17 | `PlanChoiceV1` |
 //! | 32 payments by external id | indexes | text | | payment (16) |
 //! | 33 customers by external id | indexes | text | | customer (16) |
 //! | 34 customers by e-mail | indexes | digest (32) | 49 | customer (16) |
@@ -29,6 +32,13 @@
 //! | 36 cards by external id | indexes | text | | card (16) |
 //! | 37 cards by fingerprint | indexes | customer (16), fingerprint (32) | 65 | card (16) |
 //! | 38 top-ups by external id | indexes | text | | top-up (16) |
+//! | 39 activities by type | indexes | type (1), activity (16) | 34 | nothing |
+//! | 40 activities by actor's key | indexes | key (16), activity (16) | 49 | nothing |
+//! | 41 activities by actor's e-mail | indexes | length (1) and text, activity (16) | | nothing |
+//! | 42 activities by team member's e-mail | indexes | length (1) and text, activity (16) | | nothing |
+//! | 43 activities by object | indexes | kind (1): 0 payment, 1 refund, 2 dispute, 3 payout, 4 merchant, id (16), activity (16) | 50 | nothing |
+//! | 44 activities by parent | indexes | payment (16), activity (16) | 49 | nothing |
+//! | 45 e-mail addresses of activities | indexes | text | | `EmailUseV1` |
 //! | 64 open effects | effects | payment (16) | 33 | `EffectV1` |
 //! | 65 timers | timers | due in ms (8), kind (1): 0 settle, 1 lapse, transaction or payment (16) | 42 | nothing |
 //! | 96 API keys of all merchants | directory | digest (32) | 33 | `KeyOwnerV1` |
@@ -44,12 +54,15 @@ use till_domain::ids::{CustomerId, InstallationId, MerchantId, PaymentId, Transa
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
 use till_domain::records::{AnyKey, AnyRow, Single};
-use till_domain::text::{ExternalId, IdempotencyKey};
+use till_domain::text::{Email, ExternalId, IdempotencyKey};
 use till_domain::time::Millis;
 
 use crate::family::Family;
 use crate::keys::{FIRST_TYPED_TABLE, KeyRange, MERCHANT_LEN};
 
+use super::activity_keys::{
+    ActivityIndex, decode_email, decode_id, decode_index, decode_object, decode_type, push_index,
+};
 use super::personal::Personal;
 
 const ID_LEN: usize = 16;
@@ -150,6 +163,9 @@ table_kinds! {
     Entries = 13 in Rows;
     Activities = 14 in Rows;
     Answers = 15 in Rows;
+    Users = 16 in Rows;
+    Invitations = 17 in Rows;
+    CurrentPlan = 18 in Rows;
     PaymentsByExternalId = 32 in Indexes;
     CustomersByExternalId = 33 in Indexes;
     CustomersByEmail = 34 in Indexes;
@@ -157,6 +173,13 @@ table_kinds! {
     CardsByExternalId = 36 in Indexes;
     CardsByFingerprint = 37 in Indexes;
     TopupsByExternalId = 38 in Indexes;
+    ActivitiesByType = 39 in Indexes;
+    ActivitiesByActorKey = 40 in Indexes;
+    ActivitiesByActorEmail = 41 in Indexes;
+    ActivitiesByUserEmail = 42 in Indexes;
+    ActivitiesByObject = 43 in Indexes;
+    ActivitiesByParent = 44 in Indexes;
+    ActivityEmails = 45 in Indexes;
     Effects = 64 in Effects;
     Timers = 65 in Timers;
     KeyDirectory = 96 in Directory;
@@ -193,7 +216,7 @@ pub fn row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal) -> (
 
 fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
     match key {
-        AnyKey::Profiles(Single) | AnyKey::Balances(Single) => {}
+        AnyKey::Profiles(Single) | AnyKey::Balances(Single) | AnyKey::CurrentPlan(Single) => {}
         AnyKey::ApiKeys(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Installations(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Integrations(method) => bytes.push(method_byte(*method)),
@@ -206,6 +229,8 @@ fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
         AnyKey::Transactions(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Entries(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Activities(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Users(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Invitations(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::MerchantDirectory(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Answers(scope) => push_scope(scope, bytes),
         AnyKey::Timers(timer) => push_timer(*timer, bytes),
@@ -219,6 +244,15 @@ fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
             bytes.extend_from_slice(&customer_id.to_bytes());
             bytes.extend_from_slice(&fingerprint.0);
         }
+        AnyKey::ActivitiesByType((value, id)) => push_index(&ActivityIndex::Type(*value), *id, bytes),
+        AnyKey::ActivitiesByActorKey((value, id)) => push_index(&ActivityIndex::ActorKey(*value), *id, bytes),
+        AnyKey::ActivitiesByActorEmail((value, id)) => {
+            push_index(&ActivityIndex::ActorEmail(value.clone()), *id, bytes);
+        }
+        AnyKey::ActivitiesByUserEmail((value, id)) => push_index(&ActivityIndex::UserEmail(value.clone()), *id, bytes),
+        AnyKey::ActivitiesByObject((value, id)) => push_index(&ActivityIndex::Object(*value), *id, bytes),
+        AnyKey::ActivitiesByParent((value, id)) => push_index(&ActivityIndex::Parent(*value), *id, bytes),
+        AnyKey::ActivityEmails(email) => bytes.extend_from_slice(email.as_str().as_bytes()),
         AnyKey::KeyDirectory(digest) => bytes.extend_from_slice(&digest.0),
         AnyKey::CreatedMerchants(text) => bytes.extend_from_slice(text.as_str().as_bytes()),
     }
@@ -412,6 +446,9 @@ fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
     Some(KeyParts::Row(match table {
         TableKind::Profiles => AnyKey::Profiles(single(rest)?),
         TableKind::Balances => AnyKey::Balances(single(rest)?),
+        TableKind::CurrentPlan => AnyKey::CurrentPlan(single(rest)?),
+        TableKind::Users => id!(Users),
+        TableKind::Invitations => id!(Invitations),
         TableKind::ApiKeys => id!(ApiKeys),
         TableKind::Installations => id!(Installations),
         TableKind::Integrations => AnyKey::Integrations(decode_method(rest)?),
@@ -434,6 +471,13 @@ fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
         TableKind::TopupsByExternalId => AnyKey::TopupsByExternalId(external_id()?),
         TableKind::CustomersByEmail | TableKind::CustomersByMobile => return digest(),
         TableKind::CardsByFingerprint => AnyKey::CardsByFingerprint(decode_fingerprint(rest)?),
+        TableKind::ActivitiesByType => AnyKey::ActivitiesByType(decode_index(rest, decode_type)?),
+        TableKind::ActivitiesByActorKey => AnyKey::ActivitiesByActorKey(decode_index(rest, decode_id)?),
+        TableKind::ActivitiesByActorEmail => AnyKey::ActivitiesByActorEmail(decode_index(rest, decode_email)?),
+        TableKind::ActivitiesByUserEmail => AnyKey::ActivitiesByUserEmail(decode_index(rest, decode_email)?),
+        TableKind::ActivitiesByObject => AnyKey::ActivitiesByObject(decode_index(rest, decode_object)?),
+        TableKind::ActivitiesByParent => AnyKey::ActivitiesByParent(decode_index(rest, decode_id)?),
+        TableKind::ActivityEmails => AnyKey::ActivityEmails(Email::from_stored(external_id()?.as_str().to_owned())),
         TableKind::KeyDirectory => AnyKey::KeyDirectory(KeyDigest(rest.try_into().ok()?)),
         TableKind::CreatedMerchants => AnyKey::CreatedMerchants(decode_idempotency_key(rest)?),
     }))

@@ -77,11 +77,47 @@ fn the_byte_of_a_table_is_its_own_and_leads_back_to_it() {
 #[test]
 fn keys_of_one_table_have_the_documented_lengths() {
     let lengths: Vec<usize> = samples::rows().iter().map(|(row, _)| key(MERCHANT, row).1.len()).collect();
+    let email = 17 + 1 + 16 + 16;
     let texts = [17 + 1 + 16 + 2 + 25 + 10, 17 + 8, 17 + 7, 17 + 6, 17 + 6, 1 + 10];
     let [scope, payment, customer, card, topup, call] = texts;
     let expected = [
-        17, 33, 33, 18, 17, 33, 33, 33, 33, 33, 33, 33, 33, 33, scope, payment, customer, 49, 49, card, 65, topup, 33,
-        42, 33, 17, call,
+        17,
+        33,
+        33,
+        18,
+        17,
+        33,
+        33,
+        33,
+        33,
+        33,
+        33,
+        33,
+        33,
+        33,
+        scope,
+        33,
+        33,
+        17,
+        payment,
+        customer,
+        49,
+        49,
+        card,
+        65,
+        topup,
+        34,
+        49,
+        email,
+        email,
+        50,
+        49,
+        17 + 16,
+        33,
+        42,
+        33,
+        17,
+        call,
     ];
     assert_eq!(lengths, expected);
 }

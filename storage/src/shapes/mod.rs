@@ -25,6 +25,7 @@ mod payment;
 mod session;
 
 // The whole.
+mod activity_keys;
 mod keys;
 mod mutation;
 mod personal;
@@ -35,10 +36,13 @@ mod typed;
 #[cfg(test)]
 mod arbitrary;
 #[cfg(test)]
+mod arbitrary_activity;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod samples;
 
+pub use activity_keys::{ActivityIndex, activity_of};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub use keys::{
     KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,

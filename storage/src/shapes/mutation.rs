@@ -10,7 +10,7 @@ use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
-use super::activity::ActivityV1;
+use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenV1};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
@@ -56,6 +56,8 @@ shape_enum! {
         Session(session_id: [u8; 16]),
         Payment(payment_id: [u8; 16]),
         Changed(changed: bool),
+        Invitation(invitation_id: [u8; 16]),
+        User(user_id: [u8; 16]),
     }
 }
 
@@ -109,6 +111,10 @@ shape_enum! {
             at: u64
         },
         KeyRenamed { key_id: [u8; 16], name: String },
+        UserInvited { invitation: InvitationV1, activity: ActivityV1 },
+        InvitationAccepted { user: UserV1, activity: ActivityV1 },
+        UserRemoved { user_id: [u8; 16], activity: ActivityV1 },
+        PlanSwitched { choice: PlanChoiceV1, activity: ActivityV1 },
     }
 }
 

@@ -8,7 +8,7 @@
 
 use till_domain::records::{AnyKey, AnyRow, Unreadable};
 
-use super::activity::ActivityV1;
+use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenV1};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
@@ -71,6 +71,9 @@ row_shapes! {
     Entries: EntryV1, under id;
     Activities: ActivityV1, under id;
     Answers: StoredAnswerV1;
+    Users: UserV1, under id;
+    Invitations: InvitationV1, under id;
+    CurrentPlan: PlanChoiceV1;
     Effects: EffectV1, under payment_id;
     Timers: ();
     PaymentsByExternalId: [u8; 16];
@@ -80,6 +83,13 @@ row_shapes! {
     CardsByExternalId: [u8; 16];
     CardsByFingerprint: [u8; 16];
     TopupsByExternalId: [u8; 16];
+    ActivitiesByType: ();
+    ActivitiesByActorKey: ();
+    ActivitiesByActorEmail: ();
+    ActivitiesByUserEmail: ();
+    ActivitiesByObject: ();
+    ActivitiesByParent: ();
+    ActivityEmails: EmailUseV1;
     KeyDirectory: KeyOwnerV1;
     MerchantDirectory: u64;
     CreatedMerchants: CreatedMerchantV1;

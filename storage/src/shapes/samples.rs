@@ -3,15 +3,15 @@
 
 use std::collections::HashSet;
 
-use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
-    TokenId, TopupId, TransactionId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
+    PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -20,8 +20,12 @@ use till_domain::ledger::{
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Unreadable};
+use till_domain::plan::{GROWTH, PlanChoice, STARTER};
+use till_domain::records::{
+    AnyKey, AnyRow, CreatedMerchant, EmailUse, KeyOwner, MerchantState, Present, Single, Unreadable,
+};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
+use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
     TimeZone,
@@ -335,13 +339,59 @@ fn totals() -> BalanceTotals {
 }
 
 fn activity() -> Activity {
-    Activity {
-        id: ActivityId::from_bytes([0x10; 16]),
-        at: Millis(1_743_500_000_008),
-        activity_type: ActivityType::PaymentCaptured,
-        actor: Actor::ApiKey(api_key().id),
-        object: ActivityObject::Payment(payment().id),
+    let object = ActivityObject::Payment(payment().id);
+    let actor = Actor::ApiKey(api_key().id);
+    Activity::new(
+        ActivityId::from_bytes([0x10; 16]),
+        Millis(1_743_500_000_008),
+        ActivityType::PaymentCaptured,
+        actor,
+        object,
+    )
+}
+
+/// What the log says of a dispute, of which nothing else is there.
+fn conceded() -> Activity {
+    let object = ActivityObject::Dispute(DisputeId::from_bytes([0x17; 16]));
+    Activity { activity_type: ActivityType::DisputeConceded, object, parent: Some(payment().id), ..activity() }
+}
+
+fn member_email() -> Email {
+    Email::new("ada@shop.example").expect("an address")
+}
+
+pub(super) fn invitation() -> Invitation {
+    Invitation {
+        id: InvitationId::from_bytes([0x18; 16]),
+        email: member_email(),
+        created_at: Millis(1_743_500_000_015),
+        expires_at: Millis(1_744_104_800_015),
+        accepted: None,
     }
+}
+
+fn accepted_invitation() -> Invitation {
+    let accepted = Some(Acceptance { user_id: user().id, at: user().created_at });
+    Invitation { accepted, ..invitation() }
+}
+
+pub(super) fn user() -> User {
+    let (id, created_at) = (UserId::from_bytes([0x19; 16]), Millis(1_743_500_000_016));
+    User { id, email: member_email(), invitation_id: invitation().id, created_at }
+}
+
+fn plan_choice() -> PlanChoice {
+    PlanChoice { plan: GROWTH.named(), since: Millis(1_743_500_000_017) }
+}
+
+fn of_the_team(activity_type: ActivityType) -> Activity {
+    let object = ActivityObject::Merchant(MERCHANT);
+    Activity { activity_type, object, user_email: Some(member_email()), ..activity() }
+}
+
+fn plan_switched() -> Activity {
+    let plan_switch = Some(PlanSwitch { new: GROWTH.named(), previous: STARTER.named() });
+    Activity { plan_switch, user_email: None, ..of_the_team(ActivityType::PlanSwitched) }
 }
 
 fn voided() -> Activity {
@@ -415,6 +465,10 @@ pub(super) fn events() -> Vec<Event> {
             at: Millis(1_743_672_800_009),
         },
         Event::KeyRenamed { key_id: api_key().id, name: Name::new("till 2").expect("a name") },
+        Event::UserInvited { invitation: invitation(), activity: of_the_team(ActivityType::UserInvited) },
+        Event::InvitationAccepted { user: user(), activity: of_the_team(ActivityType::InvitationAccepted) },
+        Event::UserRemoved { user_id: user().id, activity: of_the_team(ActivityType::UserRemoved) },
+        Event::PlanSwitched { choice: plan_choice(), activity: plan_switched() },
     ]
 }
 
@@ -429,6 +483,8 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Session(session().id),
         Answer::Payment(payment().id),
         Answer::Changed(true),
+        Answer::Invitation(invitation().id),
+        Answer::User(user().id),
     ]
 }
 
@@ -450,6 +506,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         CreatedMerchant { merchant_id: MERCHANT, fingerprint: [0xe2; 32], expires_at: Millis(1_743_590_000_000) };
     let timer = Timer { due: Millis(1_743_672_800_008), kind: TimerKind::Settle(transaction().id) };
     let text = |text| external_id(text).expect("given");
+    let id = conceded().id;
     let fingerprint = (customer().id, card_facts().fingerprint);
     vec![
         (AnyKey::Profiles(Single), AnyRow::Profiles(profile())),
@@ -465,8 +522,11 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Topups(topup().id), AnyRow::Topups(topup())),
         (AnyKey::Transactions(transaction().id), AnyRow::Transactions(transaction())),
         (AnyKey::Entries(entry().id), AnyRow::Entries(entry())),
-        (AnyKey::Activities(activity().id), AnyRow::Activities(activity())),
+        (AnyKey::Activities(conceded().id), AnyRow::Activities(conceded())),
         (AnyKey::Answers(scope()), AnyRow::Answers(stored_answer())),
+        (AnyKey::Users(user().id), AnyRow::Users(user())),
+        (AnyKey::Invitations(invitation().id), AnyRow::Invitations(accepted_invitation())),
+        (AnyKey::CurrentPlan(Single), AnyRow::CurrentPlan(plan_choice())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), AnyRow::PaymentsByExternalId(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), AnyRow::CustomersByExternalId(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), AnyRow::CustomersByEmail(customer().id)),
@@ -474,6 +534,13 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::CardsByExternalId(text("card-1")), AnyRow::CardsByExternalId(card().id)),
         (AnyKey::CardsByFingerprint(fingerprint), AnyRow::CardsByFingerprint(card().id)),
         (AnyKey::TopupsByExternalId(text("wire-1")), AnyRow::TopupsByExternalId(topup().id)),
+        (AnyKey::ActivitiesByType((conceded().activity_type, id)), AnyRow::ActivitiesByType(Present)),
+        (AnyKey::ActivitiesByActorKey((api_key().id, id)), AnyRow::ActivitiesByActorKey(Present)),
+        (AnyKey::ActivitiesByActorEmail((member_email(), id)), AnyRow::ActivitiesByActorEmail(Present)),
+        (AnyKey::ActivitiesByUserEmail((member_email(), id)), AnyRow::ActivitiesByUserEmail(Present)),
+        (AnyKey::ActivitiesByObject((conceded().object, id)), AnyRow::ActivitiesByObject(Present)),
+        (AnyKey::ActivitiesByParent((payment().id, id)), AnyRow::ActivitiesByParent(Present)),
+        (AnyKey::ActivityEmails(member_email()), AnyRow::ActivityEmails(EmailUse { has_belonged: true })),
         (AnyKey::Effects(payment().id), AnyRow::Effects(effect())),
         (AnyKey::Timers(timer), AnyRow::Timers(Present)),
         (AnyKey::KeyDirectory(api_key().digest), AnyRow::KeyDirectory(owner)),
@@ -492,6 +559,9 @@ pub(super) fn state() -> MerchantState {
             .into(),
         balance: Some(totals()),
         reserved_minor: 10_000,
+        users: [(user().id, user())].into(),
+        invitations: [(invitation().id, invitation())].into(),
+        plan: Some(plan_choice()),
         last_at: Millis(1_743_500_000_014),
         last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
     }

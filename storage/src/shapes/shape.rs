@@ -6,8 +6,8 @@
 
 use till_domain::card::CardFingerprint;
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
-    TokenId, TopupId, TransactionId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
+    PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::money::{AmountMinor, Currency};
@@ -178,8 +178,8 @@ plain_shapes! {
 }
 
 id_shapes! {
-    ActivityId CardId CustomerId EntryId InstallationId KeyId MerchantId PaymentId SessionId TokenId TopupId
-    TransactionId
+    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId PaymentId PayoutId
+    PlanId RefundId SessionId TokenId TopupId TransactionId UserId
 }
 
 // Not here: `PersonName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`

@@ -9,7 +9,9 @@ use till_domain::ids::{InstallationId, KeyId};
 use till_domain::key::ApiKey;
 use till_domain::merchant::{Installation, Integration, PaymentMethod};
 use till_domain::records::{MerchantState, Unreadable};
+use till_domain::team::{Invitation, User};
 
+use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{self, Decode, Encode, ShapeError};
 use super::ledger::BalanceTotalsV1;
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
@@ -30,14 +32,30 @@ struct MerchantStateV1 {
     integrations: Vec<(PaymentMethodV1, IntegrationV1)>,
     balance: Option<BalanceTotalsV1>,
     reserved_minor: u64,
+    users: Vec<UserV1>,
+    invitations: Vec<InvitationV1>,
+    plan: Option<PlanChoiceV1>,
     last_at: u64,
     last_id: IdPositionV1,
 }
 
 impl Shape<MerchantState> for MerchantStateV1 {
     fn pack(state: &MerchantState, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
-        let MerchantState { profile, keys, installations, integrations, balance, reserved_minor, last_at, last_id } =
-            state;
+        let MerchantState {
+            profile,
+            keys,
+            installations,
+            integrations,
+            balance,
+            reserved_minor,
+            users,
+            invitations,
+            plan,
+            last_at,
+            last_id,
+        } = state;
+        let users: Vec<User> = users.values().cloned().collect();
+        let invitations: Vec<Invitation> = invitations.values().cloned().collect();
         let keys: Vec<ApiKey> = keys.values().cloned().collect();
         let installations: Vec<Installation> = installations.values().cloned().collect();
         let integrations: Vec<(PaymentMethod, Integration)> =
@@ -49,6 +67,9 @@ impl Shape<MerchantState> for MerchantStateV1 {
             integrations: Shape::pack(&integrations, personal)?,
             balance: Shape::pack(balance, personal)?,
             reserved_minor: *reserved_minor,
+            users: Shape::pack(&users, personal)?,
+            invitations: Shape::pack(&invitations, personal)?,
+            plan: Shape::pack(plan, personal)?,
             last_at: last_at.0,
             last_id: Shape::pack(last_id, personal)?,
         })
@@ -58,6 +79,8 @@ impl Shape<MerchantState> for MerchantStateV1 {
         let keys: Vec<ApiKey> = self.keys.unpack(personal)?;
         let installations: Vec<Installation> = self.installations.unpack(personal)?;
         let integrations: Vec<(PaymentMethod, Integration)> = self.integrations.unpack(personal)?;
+        let users: Vec<User> = self.users.unpack(personal)?;
+        let invitations: Vec<Invitation> = self.invitations.unpack(personal)?;
         let by_key_id = |key: ApiKey| -> (KeyId, ApiKey) { (key.id, key) };
         let by_id = |installation: Installation| -> (InstallationId, Installation) { (installation.id, installation) };
         Ok(MerchantState {
@@ -67,6 +90,9 @@ impl Shape<MerchantState> for MerchantStateV1 {
             integrations: integrations.into_iter().collect(),
             balance: self.balance.unpack(personal)?,
             reserved_minor: self.reserved_minor,
+            users: users.into_iter().map(|user| (user.id, user)).collect(),
+            invitations: invitations.into_iter().map(|invitation| (invitation.id, invitation)).collect(),
+            plan: self.plan.unpack(personal)?,
             last_at: self.last_at.unpack(personal)?,
             last_id: self.last_id.unpack(personal)?,
         })
@@ -93,16 +119,21 @@ pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
 mod tests {
     use super::super::samples;
     use super::*;
+    use till_domain::ids::{InvitationId, UserId};
     use till_domain::key::KEYS_MAX;
     use till_domain::merchant::INSTALLATIONS_MAX;
-    use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier, NAME_MAX_CHARACTERS, Name};
+    use till_domain::team::{INVITATIONS_OPEN_MAX, TEAM_MAX};
+    use till_domain::text::{
+        EMAIL_MAX_BYTES, EXTERNAL_ID_MAX_BYTES, Email, InstallationIdentifier, NAME_MAX_CHARACTERS, Name,
+    };
 
     #[test]
     fn the_largest_state_that_the_rules_allow_reads_back() {
         let name = Name::new("\u{1F4B3}".repeat(NAME_MAX_CHARACTERS)).expect("within the limit");
         let identifier = InstallationIdentifier::new("x".repeat(EXTERNAL_ID_MAX_BYTES)).expect("within the limit");
         let mut state = samples::state();
-        for index in 0..KEYS_MAX.max(INSTALLATIONS_MAX) {
+        let email = Email::new(format!("@{}", "x".repeat(EMAIL_MAX_BYTES - 1))).expect("within the limit");
+        for index in 0..KEYS_MAX.max(INSTALLATIONS_MAX).max(TEAM_MAX).max(INVITATIONS_OPEN_MAX) {
             let id = [index.to_be_bytes(), index.to_be_bytes()].concat();
             let id: [u8; 16] = id.try_into().expect("twice eight bytes");
             let key = ApiKey { id: KeyId::from_bytes(id), name: name.clone(), ..samples::api_key() };
@@ -111,6 +142,10 @@ mod tests {
             let installation =
                 Installation { id, name: name.clone(), identifier: identifier.clone(), ..samples::installation() };
             state.installations.insert(id, installation);
+            let id = UserId::from_bytes(id.to_bytes());
+            state.users.insert(id, User { id, email: email.clone(), ..samples::user() });
+            let id = InvitationId::from_bytes(id.to_bytes());
+            state.invitations.insert(id, Invitation { id, email: email.clone(), ..samples::invitation() });
         }
         let bytes = encode_state(&state).expect("fits the limit");
         assert!(bytes.len() > 2_000_000, "{} bytes", bytes.len());

@@ -1,0 +1,117 @@
+//! The team and the plan. Whoever asks is the actor of the activity.
+
+use super::envelope::{Context, Decision, profile};
+use crate::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use crate::command::Caller;
+use crate::event::{Answer, Event};
+use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
+use crate::plan::{Plan, PlanChoice, STARTER};
+use crate::records::{Invitations, MerchantState, Records};
+use crate::refusal::{Refusal, Stop};
+use crate::team::{INVITATION_LIFETIME_SECONDS, INVITATIONS_OPEN_MAX, Invitation, TEAM_MAX, User};
+use crate::text::Email;
+
+/// Who asks, and of which merchant.
+#[derive(Clone, Copy)]
+pub(super) struct Asker<'a> {
+    pub(super) state: &'a MerchantState,
+    pub(super) merchant_id: MerchantId,
+    pub(super) caller: Caller,
+}
+
+impl Asker<'_> {
+    /// What the activity log says of what is asked.
+    fn activity(self, activity_type: ActivityType, context: &mut Context<'_>) -> Result<Activity, Refusal> {
+        let object = ActivityObject::Merchant(self.merchant_id);
+        Ok(Activity::new(context.mint(), context.now, activity_type, actor(self.state, self.caller)?, object))
+    }
+}
+
+/// The caller as activities name it: the operator as the address of its support.
+fn actor(state: &MerchantState, caller: Caller) -> Result<Actor, Refusal> {
+    Ok(match caller {
+        Caller::ApiKey(key_id) => Actor::ApiKey(key_id),
+        Caller::Operator => Actor::User { email: profile(state)?.support_email.clone() },
+        Caller::Sdk(_) | Caller::System => Actor::System,
+    })
+}
+
+pub(super) fn invite_user(
+    asker: Asker<'_>,
+    email: &Email,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Refusal> {
+    if let Some(user) = asker.state.users.values().find(|user| user.email == *email) {
+        return Err(Refusal::AlreadyMember { user_id: user.id });
+    }
+    let open = || asker.state.invitations.values().filter(|invitation| invitation.is_open(context.now));
+    if let Some(invitation) = open().find(|invitation| invitation.email == *email) {
+        return Err(Refusal::AlreadyInvited { invitation_id: invitation.id });
+    }
+    if open().count() >= INVITATIONS_OPEN_MAX {
+        return Err(Refusal::TooMany { limit: INVITATIONS_OPEN_MAX });
+    }
+    let invitation = Invitation {
+        id: context.mint(),
+        email: email.clone(),
+        created_at: context.now,
+        expires_at: context.now.plus_seconds(INVITATION_LIFETIME_SECONDS),
+        accepted: None,
+    };
+    let activity = asker.activity(ActivityType::UserInvited, context)?;
+    let activity = Activity { user_email: Some(email.clone()), ..activity };
+    let answer = Answer::Invitation(invitation.id);
+    Ok((Decision::one(Event::UserInvited { invitation, activity }), answer))
+}
+
+pub(super) fn accept_invitation(
+    records: &impl Records,
+    asker: Asker<'_>,
+    id: InvitationId,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let invitation = records.get::<Invitations>(id)?.ok_or(Refusal::InvitationNotFound)?;
+    if let Some(accepted) = invitation.accepted {
+        return Err(Refusal::InvitationAccepted { user_id: accepted.user_id }.into());
+    }
+    if !invitation.is_open(context.now) {
+        return Err(Refusal::InvitationNotFound.into());
+    }
+    if asker.state.users.len() >= TEAM_MAX {
+        return Err(Refusal::TooMany { limit: TEAM_MAX }.into());
+    }
+    let email = invitation.email;
+    let user = User { id: context.mint(), email: email.clone(), invitation_id: id, created_at: context.now };
+    let activity = asker.activity(ActivityType::InvitationAccepted, context)?;
+    let activity = Activity { user_email: Some(email), ..activity };
+    let answer = Answer::User(user.id);
+    Ok((Decision::one(Event::InvitationAccepted { user, activity }), answer))
+}
+
+pub(super) fn remove_user(
+    asker: Asker<'_>,
+    user_id: UserId,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Refusal> {
+    let user = asker.state.users.get(&user_id).ok_or(Refusal::UserNotFound)?;
+    let activity = asker.activity(ActivityType::UserRemoved, context)?;
+    let activity = Activity { user_email: Some(user.email.clone()), ..activity };
+    Ok((Decision::one(Event::UserRemoved { user_id, activity }), Answer::Changed(true)))
+}
+
+pub(super) fn select_plan(
+    asker: Asker<'_>,
+    plan_id: PlanId,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Refusal> {
+    let plan = Plan::find(plan_id).ok_or(Refusal::PlanNotFound)?;
+    let chosen = asker.state.plan.as_ref();
+    let previous = chosen.map_or_else(|| STARTER.named(), |choice| choice.plan.clone());
+    if previous.id == plan_id {
+        return Ok((Decision::nothing(), Answer::Changed(false)));
+    }
+    let activity = asker.activity(ActivityType::PlanSwitched, context)?;
+    let activity = Activity { plan_switch: Some(PlanSwitch { new: plan.named(), previous }), ..activity };
+    let choice = PlanChoice { plan: plan.named(), since: context.now };
+    Ok((Decision::one(Event::PlanSwitched { choice, activity }), Answer::Changed(true)))
+}
