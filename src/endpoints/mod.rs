@@ -2,6 +2,7 @@
 
 pub mod admin;
 pub mod arguments;
+mod created_at;
 pub(crate) mod key_making;
 pub mod merchants;
 pub mod sdk;

@@ -1,5 +1,6 @@
 //! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
 
+mod activity_log;
 mod denial;
 mod fingerprint;
 mod installation;
@@ -8,6 +9,7 @@ mod page;
 mod reading;
 mod shared;
 
+pub use activity_log::{Selection, Terms};
 pub use installation::{Named, RateLimit, SdkCaller};
 pub use last_used::{LAST_USED_FILE, LastUsed};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};

@@ -2,15 +2,13 @@
 
 use std::marker::PhantomData;
 
-use serde::Serialize;
-use till_domain::activity::Activity;
-use till_domain::ids::{ActivityId, EntryId, Id, InvitationId, KeyId, MerchantId, PaymentId, UserId};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use till_domain::ids::{EntryId, Id, InvitationId, KeyId, MerchantId, PaymentId, UserId};
 use till_domain::key::ApiKey;
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
-use till_domain::records::{
-    Activities, AnyRow, ApiKeys, Entries, Invitations, MerchantDirectory, Payments, Table, Users,
-};
+use till_domain::records::{AnyRow, ApiKeys, Entries, Invitations, MerchantDirectory, Payments, Table, Users};
 use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
 use till_storage::rows::{Direction, RowPair, RowReader};
@@ -58,7 +56,6 @@ macro_rules! listed_rows {
 }
 
 listed_rows! {
-    Activity, ActivityId, Activities;
     ApiKey, KeyId, ApiKeys;
     Entry, EntryId, Entries;
     Invitation, InvitationId, Invitations;
@@ -67,14 +64,40 @@ listed_rows! {
     User, UserId, Users;
 }
 
-/// The body of the call for a neighbouring page.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// The body of the call for a neighbouring page: a cursor, the size and the same filters.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    after: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    before: Option<String>,
+    cursor: (&'static str, String),
     per_page: u16,
+    filters: Vec<(&'static str, String)>,
+}
+
+impl Neighbour {
+    /// The body for what is older than an entry.
+    pub(super) fn after(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
+        Neighbour { cursor: ("after", id.to_string()), per_page, filters: Vec::new() }
+    }
+
+    /// The body for what is newer than an entry.
+    pub(super) fn before(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
+        Neighbour { cursor: ("before", id.to_string()), per_page, filters: Vec::new() }
+    }
+
+    fn carrying(self, filters: &[(&'static str, String)]) -> Neighbour {
+        Neighbour { filters: filters.to_vec(), ..self }
+    }
+}
+
+impl Serialize for Neighbour {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut body = serializer.serialize_map(None)?;
+        body.serialize_entry(self.cursor.0, &self.cursor.1)?;
+        body.serialize_entry("per_page", &self.per_page)?;
+        for (name, text) in &self.filters {
+            body.serialize_entry(name, text)?;
+        }
+        body.end()
+    }
 }
 
 /// A page.
@@ -93,6 +116,13 @@ impl<T> Page<T> {
     #[must_use]
     pub fn map<U>(self, mut form: impl FnMut(&T) -> U) -> Page<U> {
         Page { previous: self.previous, page: self.page.iter().map(&mut form).collect(), next: self.next }
+    }
+
+    /// The page with these filters in the calls for those beside it.
+    #[must_use]
+    pub fn carrying(self, filters: &[(&'static str, String)]) -> Page<T> {
+        let carrying = |neighbour: Neighbour| neighbour.carrying(filters);
+        Page { previous: self.previous.map(carrying), next: self.next.map(carrying), ..self }
     }
 }
 
@@ -117,13 +147,13 @@ pub fn read_page_with_ids<T: ListedRow>(
     let list = List::<T> { reader, view: reader.view(), kind: PhantomData };
     let window = list.window(usize::from(per_page), cursor)?;
     let (newest, oldest) = (ids_of::<T>(window.pairs.first()), ids_of::<T>(window.pairs.last()));
-    let before = newest.filter(|_| window.more_newer).map(|id| id.to_string());
-    let after = oldest.filter(|_| window.more_older).map(|id| id.to_string());
+    let before = newest.filter(|_| window.more_newer);
+    let after = oldest.filter(|_| window.more_older);
     let rows = window.pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
     Ok(Page {
-        previous: before.map(|id| Neighbour { after: None, before: Some(id), per_page }),
+        previous: before.map(|id| Neighbour::before(id, per_page)),
         page: rows.collect::<Result<_, ApiError>>()?,
-        next: after.map(|id| Neighbour { after: Some(id), before: None, per_page }),
+        next: after.map(|id| Neighbour::after(id, per_page)),
     })
 }
 

@@ -3,14 +3,21 @@
 use std::sync::Arc;
 
 use till_actors::StoreReader;
-use till_domain::ids::MerchantId;
-use till_domain::records::{Rows, Table};
-use till_storage::rows::RowReader;
-use till_storage::shapes::{ReadPersonal, TypedRows, decode_row_of};
+use till_domain::activity::Activity;
+use till_domain::ids::{ActivityId, MerchantId};
+use till_domain::records::{AnyKey, Rows, Table};
+use till_domain::text::Email;
+use till_storage::rows::{Direction, RowReader};
+use till_storage::shapes::{KeyParts, ReadPersonal, TableKind, TypedRows, decode_key, decode_row_of, table_range};
 
-use super::page::ListedRow;
+use super::activity_log::{Search, Selection, decode_activity};
+use super::page::{ListedRow, Neighbour, Page};
 use super::shared::{Service, unreadable};
 use crate::protocol::api_error::ApiError;
+use crate::protocol::field::PageRequest;
+
+/// Addresses that are read at a time.
+const EMAILS_AT_A_TIME: usize = 1_024;
 
 /// Reads of one merchant's rows. It holds committed rows only, and an answer is sent after its commit, so a
 /// caller always reads its own writes.
@@ -46,6 +53,54 @@ impl<'a> Reader<'a> {
         let reader = StoreReader(Arc::clone(&self.service.store));
         let row = decode_row_of(T::TABLE, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
         T::from_any(row).ok_or_else(ApiError::unhandled)
+    }
+
+    /// A page of the activity log.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub async fn search(
+        &self,
+        selection: &Selection,
+        request: PageRequest<ActivityId>,
+    ) -> Result<Page<Activity>, ApiError> {
+        let reader = StoreReader(Arc::clone(&self.service.store));
+        let personal = self.personal(&reader);
+        let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
+        let view = self.view();
+        let window = Search::new(view.as_ref(), self.merchant_id, &decode, selection).page(request).await?;
+        let newest = window.entries.first().filter(|_| window.more_newer);
+        let oldest = window.entries.last().filter(|_| window.more_older);
+        Ok(Page {
+            previous: newest.map(|entry| Neighbour::before(entry.id, request.per_page)),
+            next: oldest.map(|entry| Neighbour::after(entry.id, request.per_page)),
+            page: window.entries,
+        })
+    }
+
+    /// The distinct addresses of the activity log.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when they cannot be read.
+    pub fn activity_emails(&self) -> Result<Vec<Email>, ApiError> {
+        let table = TableKind::ActivityEmails;
+        let (mut lower, upper) = table_range(self.merchant_id, table);
+        let (view, mut emails) = (self.view(), Vec::new());
+        loop {
+            let pairs = view.scan(table.family(), &lower, &upper, Direction::Forward, EMAILS_AT_A_TIME);
+            let pairs = pairs.map_err(|error| unreadable(&error))?;
+            for (key, _) in &pairs {
+                if let (_, KeyParts::Row(AnyKey::ActivityEmails(email))) =
+                    decode_key(table.family(), key).map_err(|error| unreadable(&error))?
+                {
+                    emails.push(email);
+                }
+            }
+            match pairs.into_iter().nth(EMAILS_AT_A_TIME - 1) {
+                Some((last, _)) => lower = [last.as_slice(), &[0]].concat(),
+                None => return Ok(emails),
+            }
+        }
     }
 
     fn personal<'r>(&self, reader: &'r StoreReader) -> ReadPersonal<&'r StoreReader> {

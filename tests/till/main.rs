@@ -3,6 +3,8 @@
 #[expect(dead_code, unused_imports, reason = "harness of more tests than are here")]
 mod harness;
 
+mod activity_filters;
+mod activity_paging;
 mod keys;
 mod list_payments;
 mod team;

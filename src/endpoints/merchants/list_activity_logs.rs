@@ -1,15 +1,63 @@
 //! `POST /merchants/list-activity-logs`
 
-use till_domain::ids::ActivityId;
+use jiff::tz::TimeZone;
+use till_domain::activity::{ActivityObject, ActivityType};
+use till_domain::ids::{ActivityId, KeyId};
+use till_domain::merchant::Profile;
+use till_domain::records::{ActivityEmails, ApiKeys, PaymentsByExternalId, Profiles, Single};
+use till_domain::text::{Email, ExternalId};
+use till_domain::time::Millis;
+use till_storage::shapes::ActivityIndex;
 
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments;
+use crate::endpoints::arguments::{self, PaymentRef};
+use crate::endpoints::created_at::{CreatedRange, created_range};
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
+};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{Shared, read_page};
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
+use crate::service::{Reader, Selection, Shared, Terms};
+
+/// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
+const TERMS_MAX_BYTES: usize = 255;
+
+/// What `activity_type` may be: one type, or the group of those about disputes.
+const TYPES: [(&str, &[ActivityType]); 13] = [
+    ("dispute", &ActivityType::DISPUTE),
+    ("dispute_challenged", &[ActivityType::DisputeChallenged]),
+    ("dispute_conceded", &[ActivityType::DisputeConceded]),
+    ("dispute_escalated", &[ActivityType::DisputeEscalated]),
+    ("invitation_accepted", &[ActivityType::InvitationAccepted]),
+    ("payment_captured", &[ActivityType::PaymentCaptured]),
+    ("payment_reversed", &[ActivityType::PaymentReversed]),
+    ("payment_voided", &[ActivityType::PaymentVoided]),
+    ("payout_created", &[ActivityType::PayoutCreated]),
+    ("plan_switched", &[ActivityType::PlanSwitched]),
+    ("refund_created", &[ActivityType::RefundCreated]),
+    ("user_invited", &[ActivityType::UserInvited]),
+    ("user_removed", &[ActivityType::UserRemoved]),
+];
+
+const TYPE_WORDS: ValueType = ValueType::words(&[
+    "dispute",
+    "dispute_challenged",
+    "dispute_conceded",
+    "dispute_escalated",
+    "invitation_accepted",
+    "payment_captured",
+    "payment_reversed",
+    "payment_voided",
+    "payout_created",
+    "plan_switched",
+    "refund_created",
+    "user_invited",
+    "user_removed",
+]);
 
 /// The declaration.
 pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
@@ -17,18 +65,207 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     package: Package::Merchants,
     group: "activity",
     summary: "Lists the merchant's activity, newest first.",
-    docs: "",
-    arguments: &PAGE_ARGUMENTS,
+    docs: "Filters given together must all hold. `next` and `previous` carry them.",
+    arguments: &[
+        PAGE_ARGUMENTS[0],
+        PAGE_ARGUMENTS[1],
+        PAGE_ARGUMENTS[2],
+        Argument::optional(
+            "activity_type",
+            TYPE_WORDS,
+            "What happened; `dispute` is `dispute_challenged`, `dispute_escalated` and `dispute_conceded`.",
+        ),
+        Argument::optional("actor_email", ValueType::EMAIL, "The address of the user who acted."),
+        Argument::optional("actor_key_id", ValueType::STRING, "The uid of the API key that acted."),
+        Argument::optional(
+            "object_id",
+            ValueType::STRING,
+            "What it is about: the id of a payment, refund, dispute, payout or of the merchant, or the merchant's own identifier of a payment.",
+        ),
+        Argument::optional(
+            "parent_id",
+            ValueType::STRING,
+            "The payment of the refund or dispute that it is about: its id or the merchant's own identifier.",
+        ),
+        Argument::optional(
+            "created_at",
+            ValueType::STRING,
+            "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.",
+        ),
+        Argument::optional(
+            "terms",
+            ValueType::STRING,
+            "A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id.",
+        ),
+    ],
     returns: Returns::Page(&ACTIVITY_LOG),
-    errors: &[],
+    errors: &[DeclaredError::when(
+        Code::NotFound,
+        "`actor_email` or `actor_key_id` has never belonged to this merchant.",
+    )],
     flags: Flags::QUERY,
 };
 
+/// The filters as they were given.
+struct Filters {
+    types: Option<(&'static str, &'static [ActivityType])>,
+    actor_email: Option<Email>,
+    actor_key_id: Option<KeyId>,
+    object: Option<ObjectRef>,
+    parent: Option<PaymentRef>,
+    created: Option<CreatedRange>,
+    terms: Option<String>,
+}
+
+/// What an activity is about, by its id or by the merchant's own of a payment.
+enum ObjectRef {
+    Own(ActivityObject),
+    External(ExternalId),
+}
+
 /// `POST /merchants/list-activity-logs`
 pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<ActivityId>("an activity log id (act_...)"));
+    let filters = Filters::read(&mut fields, service.now(), &zone(&profile));
     let request = fields.finish(|| page)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    Ok(Reply::new(&read_page(&reader, request)?.map(ActivityShape::new)))
+    filters.check_actors(&reader, &profile)?;
+    let page = reader.search(&filters.selection(&reader)?, request).await?;
+    Ok(Reply::new(&page.map(ActivityShape::new).carrying(&filters.texts())))
+}
+
+/// The merchant's time zone. A name that the zone database has lost since is UTC.
+fn zone(profile: &Profile) -> TimeZone {
+    TimeZone::get(profile.time_zone.as_str()).unwrap_or(TimeZone::UTC)
+}
+
+impl Filters {
+    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> Filters {
+        Filters {
+            types: fields.optional("activity_type", activity_types),
+            actor_email: fields.optional("actor_email", arguments::email),
+            actor_key_id: fields.optional("actor_key_id", arguments::id("a key id (key_...)")),
+            object: fields.optional("object_id", object_ref),
+            parent: fields.optional("parent_id", arguments::payment_ref),
+            created: fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, zone)),
+            terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
+        }
+    }
+
+    /// Refuses actors that have never belonged to the merchant. Former members and revoked keys have.
+    fn check_actors(&self, reader: &Reader<'_>, profile: &Profile) -> Result<(), ApiError> {
+        if let Some(email) = &self.actor_email {
+            let known = reader.get::<ActivityEmails>(email.clone())?;
+            let is_support = profile.support_email.as_ref() == Some(email);
+            if !is_support && !known.is_some_and(|known| known.has_belonged) {
+                return Err(ApiError::new(Code::NotFound, "No user of this merchant has or had this actor_email."));
+            }
+        }
+        if let Some(key_id) = self.actor_key_id {
+            let none = || ApiError::new(Code::NotFound, "No API key of this merchant has this actor_key_id.");
+            reader.get::<ApiKeys>(key_id)?.ok_or_else(none)?;
+        }
+        Ok(())
+    }
+
+    fn selection(&self, reader: &Reader<'_>) -> Result<Selection, ApiError> {
+        let mut selection = Selection::default();
+        if let Some(object) = &self.object {
+            selection.any_of(object.index(reader)?.into_iter().collect());
+        }
+        if let Some(parent) = &self.parent {
+            let payment_id = match parent {
+                PaymentRef::Own(id) => Some(*id),
+                PaymentRef::External(external_id) => reader.get::<PaymentsByExternalId>(external_id.clone())?,
+            };
+            selection.any_of(payment_id.map(ActivityIndex::Parent).into_iter().collect());
+        }
+        if let Some(email) = &self.actor_email {
+            selection.any_of(vec![ActivityIndex::ActorEmail(email.clone())]);
+        }
+        if let Some(terms) = &self.terms {
+            match Terms::new(terms, &reader.activity_emails()?) {
+                Terms::Indexes(indexes) => selection.any_of(indexes),
+                Terms::Rows(text) => selection.containing(text),
+            }
+        }
+        if let Some(key_id) = self.actor_key_id {
+            selection.any_of(vec![ActivityIndex::ActorKey(key_id)]);
+        }
+        if let Some((_, types)) = self.types {
+            selection.any_of(types.iter().copied().map(ActivityIndex::Type).collect());
+        }
+        if let Some(created) = &self.created {
+            selection.recorded(created.from, created.until);
+        }
+        Ok(selection)
+    }
+
+    /// The filters for the calls for the pages beside this one.
+    fn texts(&self) -> Vec<(&'static str, String)> {
+        let object = self.object.as_ref().map(|object| match object {
+            ObjectRef::Own(object) => object.id_text(),
+            ObjectRef::External(external_id) => external_id.as_str().to_owned(),
+        });
+        let parent = self.parent.as_ref().map(|parent| match parent {
+            PaymentRef::Own(id) => id.to_string(),
+            PaymentRef::External(external_id) => external_id.as_str().to_owned(),
+        });
+        let texts = [
+            ("activity_type", self.types.map(|(word, _)| word.to_owned())),
+            ("actor_email", self.actor_email.as_ref().map(|email| email.as_str().to_owned())),
+            ("actor_key_id", self.actor_key_id.map(|key_id| key_id.to_string())),
+            ("object_id", object),
+            ("parent_id", parent),
+            ("created_at", self.created.as_ref().map(|created| created.text.clone())),
+            ("terms", self.terms.clone()),
+        ];
+        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+    }
+}
+
+impl ObjectRef {
+    /// The entries about it; nothing when no payment has the identifier.
+    fn index(&self, reader: &Reader<'_>) -> Result<Option<ActivityIndex>, ApiError> {
+        let object = match self {
+            ObjectRef::Own(object) => Some(*object),
+            ObjectRef::External(external_id) => {
+                reader.get::<PaymentsByExternalId>(external_id.clone())?.map(ActivityObject::Payment)
+            }
+        };
+        Ok(object.map(ActivityIndex::Object))
+    }
+}
+
+fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {
+    let text = arguments::own_text(value)?;
+    let found = TYPES.into_iter().find(|(word, _)| *word == text);
+    found.ok_or_else(|| format!("must be one of: {}", TYPE_WORDS.choices.join(", ")))
+}
+
+fn object_ref(value: &Json) -> Result<ObjectRef, String> {
+    let text = arguments::own_text(value)?;
+    match ActivityObject::from_id_text(&text) {
+        Some(object) => Ok(ObjectRef::Own(object)),
+        None => arguments::checked(ExternalId::new(text)).map(ObjectRef::External),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_for_types_are_the_names_of_all_types_in_lower_case_and_the_group() {
+        let mut words: Vec<String> = ActivityType::ALL.map(|found| found.name().to_lowercase()).to_vec();
+        words.push("dispute".to_owned());
+        words.sort_unstable();
+        assert_eq!(TYPES.map(|(word, _)| word.to_owned()).to_vec(), words);
+        assert_eq!(TYPE_WORDS.choices, TYPES.map(|(word, _)| word));
+        for (word, types) in TYPES.iter().filter(|(word, _)| *word != "dispute") {
+            assert_eq!(types.iter().map(|found| found.name().to_lowercase()).collect::<Vec<_>>(), [*word]);
+        }
+    }
 }

@@ -1,0 +1,188 @@
+//! Ranges of indexes walked side by side. All have one order, that of the log, so that a union takes whatever
+//! comes next in any, and an intersection goes on to whatever the one that is furthest has.
+
+use std::collections::VecDeque;
+
+use till_domain::ids::{ActivityId, MerchantId};
+use till_storage::rows::{Direction, RowError, RowReader};
+use till_storage::shapes::{ActivityIndex, activity_of};
+
+/// Entries that a range reads at first; it reads more at a time the further it goes on.
+const FIRST_READ: usize = 32;
+/// Entries that a range reads at a time at most.
+const READ_MAX: usize = 1_024;
+
+/// The oldest id that there could be.
+const OLDEST: ActivityId = ActivityId::from_bytes([0; 16]);
+/// The newest id that there could be.
+const NEWEST: ActivityId = ActivityId::from_bytes([u8::MAX; 16]);
+
+/// Ids from one to another, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) oldest: ActivityId,
+    pub(super) newest: ActivityId,
+}
+
+impl Span {
+    /// Every id.
+    pub(super) const ALL: Span = Span { oldest: OLDEST, newest: NEWEST };
+
+    /// What is older than `id`; nothing when nothing is.
+    pub(super) fn older_than(self, id: ActivityId) -> Option<Span> {
+        let newest = neighbour(id, Direction::Backward)?.min(self.newest);
+        (self.oldest <= newest).then_some(Span { newest, ..self })
+    }
+
+    /// What is newer than `id`; nothing when nothing is.
+    pub(super) fn newer_than(self, id: ActivityId) -> Option<Span> {
+        let oldest = neighbour(id, Direction::Forward)?.max(self.oldest);
+        (oldest <= self.newest).then_some(Span { oldest, ..self })
+    }
+}
+
+/// The id before or behind one.
+fn neighbour(id: ActivityId, direction: Direction) -> Option<ActivityId> {
+    let number = u128::from_be_bytes(id.to_bytes());
+    let next = match direction {
+        Direction::Forward => number.checked_add(1),
+        Direction::Backward => number.checked_sub(1),
+    };
+    next.map(|number| ActivityId::from_bytes(number.to_be_bytes()))
+}
+
+/// An entry of a range, with its row where the range is the log itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) id: ActivityId,
+    pub(super) row: Option<Vec<u8>>,
+}
+
+/// Where something is walked: the reads, whose log, which way.
+#[derive(Clone, Copy)]
+pub(super) struct Walk<'a> {
+    pub(super) view: &'a dyn RowReader,
+    pub(super) merchant_id: MerchantId,
+    pub(super) direction: Direction,
+}
+
+impl Walk<'_> {
+    /// Whether `one` comes before `other` on this way.
+    fn is_before(self, one: ActivityId, other: ActivityId) -> bool {
+        match self.direction {
+            Direction::Forward => one < other,
+            Direction::Backward => one > other,
+        }
+    }
+}
+
+/// The entries of one value of one index.
+struct Range {
+    index: ActivityIndex,
+    read: VecDeque<Found>,
+    next_read: usize,
+    is_read_up: bool,
+}
+
+impl Range {
+    fn new(index: ActivityIndex) -> Range {
+        Range { index, read: VecDeque::new(), next_read: FIRST_READ, is_read_up: false }
+    }
+
+    /// The first entry from `span`'s beginning on. Spans only ever shrink from call to call.
+    fn first(&mut self, walk: Walk<'_>, span: Span) -> Result<Option<&Found>, RowError> {
+        let begin = begin(walk, span);
+        while self.read.front().is_some_and(|found| walk.is_before(found.id, begin)) {
+            self.read.pop_front();
+        }
+        if self.read.is_empty() && !self.is_read_up {
+            self.read_on(walk, span)?;
+        }
+        Ok(self.read.front())
+    }
+
+    fn read_on(&mut self, walk: Walk<'_>, span: Span) -> Result<(), RowError> {
+        let (family, (lower, upper)) = self.index.range(walk.merchant_id, span.oldest, span.newest);
+        let pairs = walk.view.scan(family, &lower, &upper, walk.direction, self.next_read)?;
+        self.is_read_up = pairs.len() < self.next_read;
+        self.next_read = self.next_read.saturating_mul(2).min(READ_MAX);
+        let is_log = self.index == ActivityIndex::All;
+        let found = |(key, row): (Vec<u8>, Vec<u8>)| Some(Found { id: activity_of(&key)?, row: is_log.then_some(row) });
+        self.read.extend(pairs.into_iter().filter_map(found));
+        Ok(())
+    }
+}
+
+const fn begin(walk: Walk<'_>, span: Span) -> ActivityId {
+    match walk.direction {
+        Direction::Forward => span.oldest,
+        Direction::Backward => span.newest,
+    }
+}
+
+/// What is in all of some unions, in the order of a walk.
+pub(super) struct Intersection<'a> {
+    walk: Walk<'a>,
+    unions: Vec<Vec<Range>>,
+    /// Where to go on; nothing at the end.
+    rest: Option<Span>,
+}
+
+impl<'a> Intersection<'a> {
+    /// Of unions of indexes, within a span.
+    pub(super) fn new(walk: Walk<'a>, all_of: &[Vec<ActivityIndex>], span: Option<Span>) -> Intersection<'a> {
+        let union = |indexes: &Vec<ActivityIndex>| indexes.iter().cloned().map(Range::new).collect();
+        Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }
+    }
+
+    /// The next entry.
+    pub(super) fn next(&mut self) -> Result<Option<Found>, RowError> {
+        let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(None) };
+        let mut agreed = 0;
+        let all = self.unions.len();
+        loop {
+            for union in &mut self.unions {
+                let Some(found) = first_of(union, self.walk, span)? else {
+                    self.rest = None;
+                    return Ok(None);
+                };
+                agreed = if found.id == begin(self.walk, span) { agreed + 1 } else { 1 };
+                span = from(self.walk, span, found.id);
+                if agreed >= all {
+                    let found = found.clone();
+                    self.rest = behind(self.walk, span, found.id);
+                    return Ok(Some(found));
+                }
+            }
+        }
+    }
+}
+
+/// Whatever comes first in any of the ranges.
+fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Option<&'r Found>, RowError> {
+    let mut first: Option<&Found> = None;
+    for range in union {
+        if let Some(found) = range.first(walk, span)?
+            && first.is_none_or(|first| walk.is_before(found.id, first.id))
+        {
+            first = Some(found);
+        }
+    }
+    Ok(first)
+}
+
+/// The span from `id` on.
+const fn from(walk: Walk<'_>, span: Span, id: ActivityId) -> Span {
+    match walk.direction {
+        Direction::Forward => Span { oldest: id, ..span },
+        Direction::Backward => Span { newest: id, ..span },
+    }
+}
+
+/// The span behind `id`.
+fn behind(walk: Walk<'_>, span: Span, id: ActivityId) -> Option<Span> {
+    match walk.direction {
+        Direction::Forward => span.newer_than(id),
+        Direction::Backward => span.older_than(id),
+    }
+}

@@ -1,0 +1,210 @@
+//! One page of a search.
+
+use till_domain::activity::{Activity, Actor};
+use till_domain::ids::{ActivityId, MerchantId};
+use till_domain::records::{Activities, Table};
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::rows::{Direction, RowReader};
+use till_storage::shapes::{ActivityIndex, Personal, ShapeError, TableKind, decode_row_of};
+
+use super::merge::{Found, Intersection, Span, Walk};
+use crate::protocol::api_error::ApiError;
+use crate::protocol::field::{Cursor, PageRequest};
+use crate::service::shared::unreadable;
+
+/// Rows that are looked at before other calls of the same thread get their turn.
+const ROWS_AT_A_TIME: usize = 256;
+
+/// Which entries are searched for: those that pass every filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    all_of: Vec<Vec<ActivityIndex>>,
+    span: Span,
+    contains: Option<String>,
+}
+
+impl Default for Selection {
+    /// Every entry.
+    fn default() -> Selection {
+        Selection { all_of: Vec::new(), span: Span::ALL, contains: None }
+    }
+}
+
+impl Selection {
+    /// Those of them that any of these indexes has.
+    pub fn any_of(&mut self, indexes: Vec<ActivityIndex>) {
+        self.all_of.push(indexes);
+    }
+
+    /// Those of them that were recorded from one instant, inclusive, to another, exclusive.
+    pub fn recorded(&mut self, from: Millis, until: Millis) {
+        let newest = until.0.checked_sub(1).map(|last| id_at(last, u8::MAX));
+        self.span = match newest {
+            Some(newest) => Span { oldest: id_at(from.0, 0), newest },
+            None => Span { oldest: Span::ALL.newest, newest: Span::ALL.oldest },
+        };
+    }
+
+    /// Those of them that have this text, in lower case, in an address or id.
+    pub fn containing(&mut self, text: String) {
+        self.contains = Some(text);
+    }
+
+    fn indexes(&self) -> Vec<Vec<ActivityIndex>> {
+        if self.all_of.is_empty() { vec![vec![ActivityIndex::All]] } else { self.all_of.clone() }
+    }
+}
+
+/// The first or last id of a millisecond; ids hold 48 bits of them.
+fn id_at(millis: u64, filling: u8) -> ActivityId {
+    let mut bytes = [filling; 16];
+    let millis = millis.min((1 << 48) - 1).to_be_bytes();
+    bytes[..6].copy_from_slice(&millis[2..]);
+    ActivityId::from_bytes(bytes)
+}
+
+/// Entries, newest first, and whether there are more on either side.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::service) struct Window {
+    /// The entries.
+    pub(in crate::service) entries: Vec<Activity>,
+    /// Whether newer ones pass the filters.
+    pub(in crate::service) more_newer: bool,
+    /// Whether older ones pass the filters.
+    pub(in crate::service) more_older: bool,
+}
+
+/// A search of one merchant's log at one moment.
+pub(in crate::service) struct Search<'a> {
+    view: &'a dyn RowReader,
+    merchant_id: MerchantId,
+    decode: &'a dyn Fn(&[u8]) -> Result<Activity, ApiError>,
+    selection: &'a Selection,
+}
+
+impl<'a> Search<'a> {
+    /// Over the rows of `view`.
+    #[must_use]
+    pub(in crate::service) fn new(
+        view: &'a dyn RowReader,
+        merchant_id: MerchantId,
+        decode: &'a dyn Fn(&[u8]) -> Result<Activity, ApiError>,
+        selection: &'a Selection,
+    ) -> Search<'a> {
+        Search { view, merchant_id, decode, selection }
+    }
+
+    /// The page that a call asks for: one entry more is read than asked for, to see whether the log goes on.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub(in crate::service) async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, ApiError> {
+        let size = usize::from(request.per_page);
+        let span = self.selection.span;
+        match request.cursor {
+            None => self.older(size, Some(span)).await,
+            Some(Cursor::After(id)) => {
+                let window = self.older(size, span.older_than(id)).await?;
+                let newest = window.entries.first().and_then(|first| span.newer_than(first.id));
+                let more_newer = window.entries.first().is_some() && self.is_any(newest, Direction::Forward).await?;
+                Ok(Window { more_newer, ..window })
+            }
+            Some(Cursor::Before(id)) => self.newer(size, span.newer_than(id)).await,
+        }
+    }
+
+    async fn older(&self, size: usize, span: Option<Span>) -> Result<Window, ApiError> {
+        let mut entries = self.collect(span, Direction::Backward, size.saturating_add(1)).await?;
+        let more_older = entries.len() > size;
+        entries.truncate(size);
+        Ok(Window { entries, more_newer: false, more_older })
+    }
+
+    async fn newer(&self, size: usize, span: Option<Span>) -> Result<Window, ApiError> {
+        let mut entries = self.collect(span, Direction::Forward, size.saturating_add(1)).await?;
+        let more_newer = entries.len() > size;
+        entries.truncate(size);
+        entries.reverse();
+        let oldest = entries.last().and_then(|last| self.selection.span.older_than(last.id));
+        let more_older = entries.last().is_some() && self.is_any(oldest, Direction::Backward).await?;
+        Ok(Window { entries, more_newer, more_older })
+    }
+
+    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {
+        Ok(!self.collect(span, direction, 1).await?.is_empty())
+    }
+
+    /// At most `limit` entries of a span that pass every filter.
+    async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
+        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+        let mut walked = Intersection::new(walk, &self.selection.indexes(), span);
+        let at_a_time = if self.selection.contains.is_some() { ROWS_AT_A_TIME } else { limit };
+        let mut entries = Vec::new();
+        loop {
+            let mut batch = Vec::with_capacity(at_a_time);
+            while batch.len() < at_a_time
+                && let Some(found) = walked.next().map_err(|error| unreadable(&error))?
+            {
+                batch.push(found);
+            }
+            let is_last = batch.len() < at_a_time;
+            let read = self.read(batch)?;
+            let wanted = limit.saturating_sub(entries.len());
+            entries.extend(read.into_iter().filter(|entry| self.passes(entry)).take(wanted));
+            if is_last || entries.len() >= limit {
+                return Ok(entries);
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// The rows of entries, in their order.
+    fn read(&self, found: Vec<Found>) -> Result<Vec<Activity>, ApiError> {
+        let missing: Vec<&Found> = found.iter().filter(|found| found.row.is_none()).collect();
+        let keys: Vec<Vec<u8>> = missing.iter().map(|found| self.row_key(found.id)).collect();
+        let rows = self.view.get_many(Family::Rows, &keys).map_err(|error| unreadable(&error))?;
+        let mut rows = rows.into_iter();
+        let read = |found: Found| match found.row {
+            Some(row) => (self.decode)(&row),
+            None => {
+                let row = rows.next().flatten();
+                let row = row.ok_or_else(|| unreadable(&ShapeError::Empty { what: "row of an indexed activity" }))?;
+                (self.decode)(&row)
+            }
+        };
+        found.into_iter().map(read).collect()
+    }
+
+    fn row_key(&self, id: ActivityId) -> Vec<u8> {
+        let (_, (key, _)) = ActivityIndex::All.range(self.merchant_id, id, id);
+        key
+    }
+
+    /// Whether an entry passes what no index decides.
+    fn passes(&self, entry: &Activity) -> bool {
+        self.selection.contains.as_ref().is_none_or(|text| has(entry, text))
+    }
+}
+
+/// Whether an address or id of an entry has a text in it.
+fn has(entry: &Activity, text: &str) -> bool {
+    let actor = match &entry.actor {
+        Actor::User { email } => email.as_ref(),
+        Actor::ApiKey(_) | Actor::System => None,
+    };
+    let emails = [actor, entry.user_email.as_ref()];
+    emails.into_iter().flatten().any(|email| email.as_str().contains(text))
+        || entry.object.id_text().contains(text)
+        || entry.parent.is_some_and(|parent| parent.to_string().contains(text))
+}
+
+/// An entry from the bytes of its row.
+pub(in crate::service) fn decode_activity(bytes: &[u8], personal: &dyn Personal) -> Result<Activity, ApiError> {
+    let row = decode_row_of(TableKind::Activities, bytes, personal).map_err(|error| unreadable(&error))?;
+    Activities::unwrap(row).ok_or_else(ApiError::unhandled)
+}
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;
