@@ -4,8 +4,11 @@
 use std::collections::VecDeque;
 
 use till_domain::ids::{ActivityId, MerchantId};
-use till_storage::rows::{Direction, RowError, RowReader};
+use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{ActivityIndex, activity_of};
+
+use crate::protocol::api_error::ApiError;
+use crate::service::shared::unreadable;
 
 /// Entries that a range reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;
@@ -90,7 +93,7 @@ impl Range {
     }
 
     /// The first entry from `span`'s beginning on. Spans only ever shrink from call to call.
-    fn first(&mut self, walk: Walk<'_>, span: Span) -> Result<Option<&Found>, RowError> {
+    fn first(&mut self, walk: Walk<'_>, span: Span) -> Result<Option<&Found>, ApiError> {
         let begin = begin(walk, span);
         while self.read.front().is_some_and(|found| walk.is_before(found.id, begin)) {
             self.read.pop_front();
@@ -101,9 +104,10 @@ impl Range {
         Ok(self.read.front())
     }
 
-    fn read_on(&mut self, walk: Walk<'_>, span: Span) -> Result<(), RowError> {
+    fn read_on(&mut self, walk: Walk<'_>, span: Span) -> Result<(), ApiError> {
         let (family, (lower, upper)) = self.index.range(walk.merchant_id, span.oldest, span.newest);
-        let pairs = walk.view.scan(family, &lower, &upper, walk.direction, self.next_read)?;
+        let pairs = walk.view.scan(family, &lower, &upper, walk.direction, self.next_read);
+        let pairs = pairs.map_err(|error| unreadable(&error))?;
         self.is_read_up = pairs.len() < self.next_read;
         self.next_read = self.next_read.saturating_mul(2).min(READ_MAX);
         let is_log = self.index == ActivityIndex::All;
@@ -136,7 +140,7 @@ impl<'a> Intersection<'a> {
     }
 
     /// The next entry.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, RowError> {
+    pub(super) fn next(&mut self) -> Result<Option<Found>, ApiError> {
         let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(None) };
         let mut agreed = 0;
         let all = self.unions.len();
@@ -159,7 +163,7 @@ impl<'a> Intersection<'a> {
 }
 
 /// Whatever comes first in any of the ranges.
-fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Option<&'r Found>, RowError> {
+fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Option<&'r Found>, ApiError> {
     let mut first: Option<&Found> = None;
     for range in union {
         if let Some(found) = range.first(walk, span)?

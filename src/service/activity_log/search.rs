@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
             Some(Cursor::After(id)) => {
                 let window = self.older(size, span.older_than(id)).await?;
                 let newest = window.entries.first().and_then(|first| span.newer_than(first.id));
-                let more_newer = window.entries.first().is_some() && self.is_any(newest, Direction::Forward).await?;
+                let more_newer = self.is_any(newest, Direction::Forward).await?;
                 Ok(Window { more_newer, ..window })
             }
             Some(Cursor::Before(id)) => self.newer(size, span.newer_than(id)).await,
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
         entries.truncate(size);
         entries.reverse();
         let oldest = entries.last().and_then(|last| self.selection.span.older_than(last.id));
-        let more_older = entries.last().is_some() && self.is_any(oldest, Direction::Backward).await?;
+        let more_older = self.is_any(oldest, Direction::Backward).await?;
         Ok(Window { entries, more_newer, more_older })
     }
 
@@ -144,7 +144,7 @@ impl<'a> Search<'a> {
         loop {
             let mut batch = Vec::with_capacity(at_a_time);
             while batch.len() < at_a_time
-                && let Some(found) = walked.next().map_err(|error| unreadable(&error))?
+                && let Some(found) = walked.next()?
             {
                 batch.push(found);
             }
