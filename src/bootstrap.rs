@@ -21,7 +21,7 @@ use till_storage::vault::{Keyring, RootKey, VaultKey};
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets};
-use crate::service::{RateLimit, Service};
+use crate::service::{SdkRate, Service};
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -62,7 +62,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes: Arc::clone(&security_codes),
     };
     let engine = Engine::start(foundations, engine_options(configuration))?;
-    let sdk_rate = RateLimit::per_second(configuration.limits.sdk_calls_per_second);
+    let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
     let service = Service { engine, store, keyring, clock, security_codes, sdk_rate, creation: Mutex::new(()) };
     Ok(Started { service: Arc::new(service), disk })
 }
