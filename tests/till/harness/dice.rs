@@ -1,0 +1,54 @@
+//! Chance that can be repeated.
+
+use std::hash::{BuildHasher, RandomState};
+
+/// A generator of numbers: the same seed, the same numbers. Splitmix64.
+#[derive(Debug, Clone)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    /// Numbers of a seed.
+    pub(crate) const fn new(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    /// The seed that a variable names, else another one each time.
+    pub(crate) fn seed(variable: &str) -> u64 {
+        let named = std::env::var(variable).ok();
+        named.map_or_else(|| RandomState::new().hash_one(0), |text| text.parse().expect("a seed is a number"))
+    }
+
+    /// The next number.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `from`, inclusive, to `to`, exclusive.
+    pub(crate) fn between(&mut self, from: u64, to: u64) -> u64 {
+        from + self.number() % (to - from)
+    }
+
+    /// An index of something of this length.
+    pub(crate) fn index(&mut self, length: usize) -> usize {
+        let length = u64::try_from(length).expect("an index fits");
+        usize::try_from(self.between(0, length)).expect("below a length")
+    }
+
+    /// Whether something happens that happens so often in a hundred times.
+    pub(crate) fn in_hundred(&mut self, times: u64) -> bool {
+        self.between(0, 100) < times
+    }
+
+    /// One of these.
+    pub(crate) fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.index(of.len())]
+    }
+
+    /// Dice of their own, for a thread.
+    pub(crate) fn fork(&mut self) -> Dice {
+        Dice(self.number())
+    }
+}

@@ -1,0 +1,13 @@
+//! Starting servers, making merchants, calling endpoints: so that tests read as what they promise.
+
+mod client;
+mod dice;
+mod server;
+mod shop;
+mod wire;
+
+pub(crate) use client::{Answer, Client};
+pub(crate) use dice::Dice;
+pub(crate) use server::{Server, Start};
+pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
+pub(crate) use wire::{Received, Wire, chunked, received};

@@ -1,0 +1,256 @@
+//! A running server of its own for a test.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::client::{Answer, Client};
+
+/// The admin token that every test server gets: it opens nothing else.
+const ADMIN_TOKEN: &str = "admin-token-of-a-test";
+/// The vault key that every test server gets.
+const VAULT_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+/// How long a start or a stop may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a server is started.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Start {
+    variables: Vec<(String, String)>,
+    record: Option<PathBuf>,
+    limit: Option<Duration>,
+}
+
+impl Start {
+    /// Sets an environment variable, such as `TILL_CALLS_IN_FLIGHT_MAX`.
+    #[must_use]
+    pub(crate) fn with(mut self, variable: &str, value: &str) -> Start {
+        self.variables.push((variable.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Keeps everything that the server says on standard error in this file, over restarts.
+    #[must_use]
+    pub(crate) fn recording(mut self, file: &Path) -> Start {
+        self.record = Some(file.to_owned());
+        self
+    }
+
+    /// Kills a server that takes longer than this to listen; its end names the signal then.
+    #[must_use]
+    pub(crate) fn within(mut self, limit: Duration) -> Start {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// The command line, with nothing of the test's own environment that could change the outcome.
+    pub(crate) fn command(&self, data: &Path) -> Command {
+        let mut command = self.command_without_addresses(data);
+        command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
+        command
+    }
+
+    fn command_without_addresses(&self, data: &Path) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        command.arg("--data").arg(data);
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TILL_")) {
+            command.env_remove(name);
+        }
+        command.env("TILL_ADMIN_TOKEN", ADMIN_TOKEN).env("TILL_VAULT_KEY", VAULT_KEY);
+        command.env("TILL_LOG_FILTER", "warn").env("TILL_LOG_FORMAT", "text");
+        command.env("TILL_SDK_CALLS_PER_SECOND", "1000000").env("TILL_DISK_RESERVE_BYTES", "16777216");
+        command.envs(self.variables.iter().cloned());
+        command
+    }
+
+    /// Starts a server on a new data directory.
+    pub(crate) fn server(&self) -> Server {
+        let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+        let data = directory.path().join("data");
+        self.server_on(&data, Some(directory))
+    }
+
+    fn server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Server {
+        self.try_server_on(data, directory).unwrap_or_else(|error| panic!("the server does not start: {error}"))
+    }
+
+    /// Starts a server on `data`, or says what it printed when it refused.
+    pub(crate) fn try_server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Result<Server, String> {
+        let mut command = self.command(data);
+        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary can be started");
+        let watch = kill_unless_dropped(child.id(), self.limit.unwrap_or(PATIENCE));
+        let mut lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
+        let mut address =
+            |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
+        let public = address("listening on ");
+        let admin = address("admin listening on ");
+        drop(watch);
+        let errors = collect_errors(&mut child, self.record.clone());
+        let (Some(public), Some(admin)) = (public, admin) else {
+            let status = child.wait().expect("it can be waited for");
+            return Err(format!("{status}: {}", errors.join().unwrap_or_default()));
+        };
+        let server =
+            Server { child: Some(child), public, admin, data: data.to_owned(), directory, start: self.clone() };
+        server.wait_until_ready();
+        Ok(server)
+    }
+}
+
+/// Kills a process of ours after a time, unless what is returned is dropped before.
+fn kill_unless_dropped(id: u32, limit: Duration) -> Sender<()> {
+    let (watch, dropped) = channel();
+    std::thread::spawn(move || {
+        if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            let killed = Command::new("kill").args(["-KILL", &id.to_string()]).status();
+            assert!(killed.is_ok_and(|status| status.success()), "a server that hangs can be killed");
+        }
+    });
+    watch
+}
+
+/// Passes what the server says on to the test's output, and keeps the beginning.
+fn collect_errors(child: &mut Child, record: Option<PathBuf>) -> std::thread::JoinHandle<String> {
+    let open = |path| File::options().append(true).create(true).open(path).expect("a record can be kept");
+    let mut record = record.map(open);
+    let errors = BufReader::new(child.stderr.take().expect("its errors are piped"));
+    std::thread::spawn(move || {
+        let mut kept = String::new();
+        for line in errors.lines().map_while(Result::ok) {
+            match &mut record {
+                Some(file) => writeln!(file, "{line}").expect("a record can be kept"),
+                None => eprintln!("server: {line}"),
+            }
+            if kept.len() < 100_000 {
+                kept.push_str(&line);
+                kept.push('\n');
+            }
+        }
+        kept
+    })
+}
+
+/// A running server. Dropping it kills it.
+pub(crate) struct Server {
+    child: Option<Child>,
+    public: String,
+    admin: String,
+    data: PathBuf,
+    directory: Option<Arc<TempDir>>,
+    start: Start,
+}
+
+impl Server {
+    /// Starts one on a new data directory.
+    pub(crate) fn start() -> Server {
+        Start::default().server()
+    }
+
+    /// The base address of the public listener.
+    pub(crate) fn public(&self) -> &str {
+        &self.public
+    }
+
+    /// The base address of the admin listener.
+    pub(crate) fn admin_address(&self) -> &str {
+        &self.admin
+    }
+
+    /// Its data directory.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
+    /// Calls an operator's endpoint.
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> Answer {
+        let path = format!("/admin/{endpoint}");
+        Client::new(&self.admin).bearer(ADMIN_TOKEN).post(&path, body)
+    }
+
+    /// A client of the admin listener, with the token.
+    pub(crate) fn admin_client(&self) -> Client {
+        Client::new(&self.admin).bearer(ADMIN_TOKEN)
+    }
+
+    /// A client of the public listener, without a key.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.public)
+    }
+
+    /// The command line of the binary with this server's data and addresses, for operator commands.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = self.start.command_without_addresses(&self.data);
+        let host = |address: &str| address.trim_start_matches("http://").to_owned();
+        command.args(["--listen", &host(&self.public), "--admin-listen", &host(&self.admin)]);
+        command
+    }
+
+    fn wait_until_ready(&self) {
+        let until = Instant::now() + PATIENCE;
+        while Client::new(&self.admin).get("/health/ready").status != 200 {
+            assert!(Instant::now() < until, "the server did not become ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Kills it with SIGKILL, as a crash does, and returns once it is gone.
+    pub(crate) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().expect("a child can be killed");
+            child.wait().expect("a child can be waited for");
+        }
+    }
+
+    /// Stops it with SIGTERM and returns whether it ended well.
+    pub(crate) fn stop(&mut self) -> bool {
+        let Some(mut child) = self.child.take() else { return false };
+        let id = child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("kill can be started");
+        assert!(sent.success());
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = child.try_wait().expect("a child can be waited for") {
+                return status.success();
+            }
+            assert!(Instant::now() < until, "the server did not stop");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Starts it again on the same data.
+    pub(crate) fn restart(&mut self) {
+        self.try_restart().unwrap_or_else(|error| panic!("the server does not start again: {error}"));
+    }
+
+    /// Starts it again on the same data, or says what it printed when it refused.
+    pub(crate) fn try_restart(&mut self) -> Result<(), String> {
+        self.kill();
+        let (data, directory) = (self.data.clone(), self.directory.clone());
+        *self = self.start.clone().try_server_on(&data, directory)?;
+        Ok(())
+    }
+
+    /// Makes a merchant with an installation, a key and an open balance.
+    pub(crate) fn shop(&self) -> super::Shop {
+        self.shop_with(json!({ "name": "Shop", "currency": "THB" }))
+    }
+
+    /// The same, of a merchant created by this body.
+    pub(crate) fn shop_with(&self, merchant: Value) -> super::Shop {
+        super::Shop::create(self, &merchant)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,138 @@
+//! Requests byte by byte, for what a polite client would never send.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::client::Answer;
+
+/// How long the server may be silent.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+
+/// Sends requests to one address, each on a connection of its own.
+#[derive(Debug, Clone)]
+pub(crate) struct Wire {
+    address: String,
+}
+
+/// What came back, as it was sent.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Received {
+    /// The HTTP status; 0 when nothing came back.
+    pub(crate) status: u16,
+    /// The headers, names in lower case.
+    pub(crate) headers: Vec<(String, String)>,
+    /// The body's bytes.
+    pub(crate) body: Vec<u8>,
+}
+
+impl Wire {
+    /// Sends to the server at `base`, such as `http://127.0.0.1:8080`.
+    pub(crate) fn new(base: &str) -> Wire {
+        Wire { address: base.trim_start_matches("http://").to_owned() }
+    }
+
+    /// Sends a request and reads the JSON that comes back.
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        self.receive(method, path, headers, body).answer()
+    }
+
+    /// Sends a request and reads what comes back.
+    pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Received {
+        self.exchange(&request(method, path, headers, body))
+    }
+
+    /// Sends these bytes and reads the answer.
+    pub(crate) fn exchange(&self, bytes: &[u8]) -> Received {
+        let mut stream = self.connect();
+        let _ = stream.write_all(bytes); // A server that has answered already need not read the rest.
+        received(&mut stream)
+    }
+
+    /// Sends these bytes, says that there are no more, and reads the answer.
+    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> Received {
+        let mut stream = self.connect();
+        let _ = stream.write_all(bytes); // As above.
+        let _ = stream.shutdown(Shutdown::Write);
+        received(&mut stream)
+    }
+
+    /// A connection to go on with by hand.
+    pub(crate) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).expect("the server listens");
+        stream.set_read_timeout(Some(SILENCE_MAX)).expect("a time limit can be set");
+        stream.set_nodelay(true).expect("an option can be set");
+        stream
+    }
+}
+
+/// Reads what the server sends, until it is a whole answer or the connection is closed.
+pub(crate) fn received(stream: &mut TcpStream) -> Received {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    while !Received::parse(&bytes).is_whole() {
+        let Ok(count @ 1..) = stream.read(&mut buffer) else { break };
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+    let _ = stream.shutdown(Shutdown::Both);
+    Received::parse(&bytes)
+}
+
+/// A request's bytes. The length is named unless a header of the caller's says how the body ends.
+fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: till.example\r\nConnection: close\r\n");
+    let ends_itself =
+        |name: &str| ["content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own));
+    if !headers.iter().any(|(name, _)| ends_itself(name)) && (method == "POST" || !body.is_empty()) {
+        text.push_str(&format!("Content-Length: {}\r\n", body.len()));
+    }
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    text.push_str("\r\n");
+    [text.as_bytes(), body].concat()
+}
+
+/// A body in chunks, without its length said beforehand.
+pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for chunk in body.chunks(60_000) {
+        bytes.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend_from_slice(chunk);
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(b"0\r\n\r\n");
+    bytes
+}
+
+impl Received {
+    fn parse(bytes: &[u8]) -> Received {
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Received::default() };
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut lines = head.split("\r\n");
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
+        let header =
+            |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
+        Received { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
+    }
+
+    /// Whether all of the body that the head announces is there.
+    fn is_whole(&self) -> bool {
+        let announced = self.header("content-length").and_then(|length| length.parse().ok());
+        announced.is_some_and(|length: usize| self.body.len() >= length)
+    }
+
+    /// A header's value.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The same with its body as JSON; a string with the text when it is none.
+    pub(crate) fn answer(self) -> Answer {
+        let text = String::from_utf8_lossy(&self.body).into_owned();
+        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Answer { status: self.status, body, headers: self.headers }
+    }
+}
