@@ -84,7 +84,9 @@ mod tests {
         let first = page("").expect("the first page");
         assert_eq!(first.media_type, "text/html; charset=utf-8");
         let html = String::from_utf8(first.bytes.to_vec()).expect("text");
-        for name in ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-initializer.js"] {
+        for name in
+            ["swagger-ui.css", "swagger-ui-bundle.js", "swagger-ui-standalone-preset.js", "swagger-initializer.js"]
+        {
             assert!(html.contains(name), "{name}");
             assert!(page(name).is_some_and(|page| !page.bytes.is_empty()), "{name}");
         }

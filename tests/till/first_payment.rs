@@ -19,6 +19,9 @@ fn a_card_payment_is_captured_and_the_ledger_and_the_activity_log_say_so() {
     let history = shop.call("balance-history", &json!({})).ok();
     assert_eq!(history["page"][0]["amount"], 10_000);
     assert_eq!(history["page"][0]["status"], "ON_HOLD");
-    assert_eq!(shop.call("get-balance", &json!({})).ok(), json!({ "currency": "THB", "available": 0, "pending": 10_000 }));
+    assert_eq!(
+        shop.call("get-balance", &json!({})).ok(),
+        json!({ "currency": "THB", "available": 0, "pending": 10_000 })
+    );
     assert_eq!(shop.call("find-payment", &json!({ "payment_id": "order-1" })).ok(), payment);
 }

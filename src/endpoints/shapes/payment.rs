@@ -205,10 +205,8 @@ mod tests {
 
     fn pending() -> Payment {
         let plan = InstallmentPlan::SandboxThreeMonths;
-        let money = Money {
-            amount: AmountMinor::new(100).expect("in range"),
-            currency: "THB".parse().expect("an ISO code"),
-        };
+        let money =
+            Money { amount: AmountMinor::new(100).expect("in range"), currency: "THB".parse().expect("an ISO code") };
         Payment {
             id: PaymentId::from_bytes([1; 16]),
             external_id: None,

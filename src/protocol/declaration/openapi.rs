@@ -47,9 +47,10 @@ pub fn openapi_document<'a>(
 
 fn description(declarations: &[&Declaration]) -> String {
     let has = |package| declarations.iter().any(|declaration| declaration.package == package);
-    let docs = Package::ALL.iter().filter(|package| has(**package)).map(|package| {
-        format!("`/{}`: {}", package.segment(), package.docs())
-    });
+    let docs = Package::ALL
+        .iter()
+        .filter(|package| has(**package))
+        .map(|package| format!("`/{}`: {}", package.segment(), package.docs()));
     docs.collect::<Vec<_>>().join("\n\n")
 }
 

@@ -366,7 +366,9 @@ impl<'r> Exchange<'r> {
         let path = self.request.uri().path();
         match place {
             Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
-            Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => path,
+            Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
+                path
+            }
         }
     }
 
