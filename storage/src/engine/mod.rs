@@ -14,6 +14,7 @@ mod refusal;
 mod settings;
 mod stopped;
 mod store;
+pub mod table_damage;
 mod time_limit;
 
 pub use format::{FORMAT, ROW_FORMAT};
