@@ -85,7 +85,7 @@ impl Engine {
         })
     }
 
-    /// The format that the rows are in: below [`super::ROW_FORMAT`] they are to be rebuilt from the log.
+    /// The format that the rows are in.
     #[must_use]
     pub const fn row_format(&self) -> u32 {
         self.row_format
