@@ -74,8 +74,7 @@ impl World {
 
     /// A merchant with an installation and a session of a multi-use token.
     fn with_session() -> (World, SessionId) {
-        let mut world =
-            World { state: MerchantState::default(), rows: MemoryRows::default(), entropy: Counting(0) };
+        let mut world = World { state: MerchantState::default(), rows: MemoryRows::default(), entropy: Counting(0) };
         world.carry_out(Caller::Operator, Command::CreateMerchant(merchant()));
         let installation = world.carry_out(Caller::Operator, Command::AddInstallation(installation()));
         let Answer::Installation(installation_id) = installation else { panic!("{installation:?}") };
@@ -144,11 +143,7 @@ fn initiation(session_id: SessionId) -> Command {
 }
 
 fn approval() -> AuthorizationResult {
-    AuthorizationResult::Approved {
-        acquirer_reference: "sandbox-1".to_owned(),
-        captured: true,
-        settles_at_once: false,
-    }
+    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured: true, settles_at_once: false }
 }
 
 /// The merchant's caller needs a live key; the system's decides the same without one.
@@ -171,9 +166,7 @@ fn benches(criterion: &mut Criterion) {
     let payment = world.carry_out(CALLER, initiation(session_id));
     let Answer::Payment(payment_id) = payment else { panic!("{payment:?}") };
     group.bench_function("record a captured authorization", |bencher| {
-        bencher.iter(|| {
-            black_box(world.decide(Caller::System, Command::RecordAuthorization(payment_id, approval())))
-        });
+        bencher.iter(|| black_box(world.decide(Caller::System, Command::RecordAuthorization(payment_id, approval()))));
     });
     group.bench_function("refuse a used session", |bencher| {
         let request = Request { caller: CALLER, idempotency: None, command: initiation(session_id) };

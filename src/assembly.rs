@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator};
+use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
 use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
@@ -52,7 +52,10 @@ pub fn assemble(
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
     let keys = Arc::new(KeyAuthentication(Arc::clone(service)));
+    let limits = &configuration.limits;
+    let gate = PublicGate::new(limits.calls_in_flight_max.get(), limits.calls_in_flight_per_merchant_max.get());
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
+        .gate(Arc::new(gate))
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
         .public_url(configuration.public_url.clone())

@@ -1,7 +1,8 @@
 //! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -21,7 +22,7 @@ use till_storage::vault::{Keyring, RootKey, VaultKey};
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets};
-use crate::service::{LastUsed, RateLimit, Service};
+use crate::service::{LastUsed, SdkRate, Service};
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -50,7 +51,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
     let keyring = Arc::new(open_keyring(disk.as_ref(), &secrets.vault_key)?);
     let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let acquirers = open_acquirers(&sandbox_directory)?;
+    let acquirers = open_acquirers(&sandbox_directory, configuration.open_time_max)?;
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let security_codes = Arc::new(SecurityCodes::new());
@@ -62,7 +63,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes: Arc::clone(&security_codes),
     };
     let engine = Engine::start(foundations, engine_options(configuration))?;
-    let sdk_rate = RateLimit::per_second(configuration.limits.sdk_calls_per_second);
+    let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
     let last_used = Arc::new(LastUsed::open(&configuration.data));
     let creation = Mutex::new(());
     let service = Service { engine, store, keyring, clock, security_codes, last_used, sdk_rate, creation };
@@ -110,10 +111,22 @@ fn last_word(reason: String) {
     std::process::abort();
 }
 
-fn open_acquirers(sandbox_directory: &Path) -> anyhow::Result<Acquirers> {
-    let book = RocksBook::open(sandbox_directory).context("failed to open the sandbox's book")?;
+fn open_acquirers(sandbox_directory: &Path, open_time_max: Duration) -> anyhow::Result<Acquirers> {
+    let book = open_book(sandbox_directory.to_owned(), open_time_max).context("failed to open the sandbox's book")?;
     let sandbox = SandboxAcquirer::start(book).context("failed to start the sandbox")?;
     Ok(Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]))
+}
+
+/// Opens the book on a thread of its own: there are damaged logs that RocksDB does not come back from.
+fn open_book(directory: PathBuf, limit: Duration) -> anyhow::Result<RocksBook> {
+    let place = directory.display().to_string();
+    let (sender, receiver) = mpsc::channel();
+    let open = move || drop(sender.send(RocksBook::open(&directory)));
+    thread::Builder::new().name("open-book".to_owned()).spawn(open)?;
+    match receiver.recv_timeout(limit) {
+        Ok(opened) => opened.context(place),
+        Err(_) => bail!("opening {place} did not end within {} s: it is damaged, or the disk hangs", limit.as_secs()),
+    }
 }
 
 /// The root key of the vault from the configured secret.

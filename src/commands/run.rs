@@ -8,30 +8,28 @@ use super::{operate, serve, verify};
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
     match carry_out(arguments) {
-        Ok(output) => {
-            print(&output);
-            ExitCode::SUCCESS
-        }
+        Ok(code) => code,
         Err(error) => {
             eprintln!("till: {error:#}");
-            ExitCode::FAILURE
+            let verifies = matches!(arguments.command, Command::Verify);
+            if verifies { ExitCode::from(verify::CANNOT_VERIFY) } else { ExitCode::FAILURE }
         }
     }
 }
 
-/// The text to print, none when empty.
-fn carry_out(arguments: &Arguments) -> anyhow::Result<String> {
+fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
-        Command::Serve(options) => serve::serve(&configuration, *options).map(|()| String::new()),
+        Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         Command::Verify => verify::verify(&configuration),
-        Command::Configuration => Ok(configuration.to_string()),
-        Command::Operate(call) => operate::operate(&configuration, call),
+        Command::Configuration => Ok(print(&configuration.to_string())),
+        Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }
 
-fn print(output: &str) {
+fn print(output: &str) -> ExitCode {
     use std::io::Write;
     let line = if output.is_empty() { String::new() } else { format!("{}\n", output.trim_end()) };
     let _ = std::io::stdout().write_all(line.as_bytes()); // A reader that has gone away wants no more.
+    ExitCode::SUCCESS
 }

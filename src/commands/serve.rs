@@ -27,6 +27,7 @@ const ADMIN_CONNECTIONS_MAX: usize = 256;
 /// calls it is working on and closes the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
     logging::start(configuration)?;
+    tracing::info!(%configuration, "starting with these settings");
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");

@@ -97,6 +97,19 @@ impl Secrets {
         Ok(Secrets { admin_token, vault_key, made })
     }
 
+    /// The vault key of a server that has been started before; makes nothing.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn find_vault_key(configuration: &Configuration) -> Result<SecretBox<[u8; SECRET_BYTES]>, SecretsError> {
+        let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
+        let (given, named) = (configuration.vault_key.as_ref(), configuration.vault_key_file.as_deref());
+        match find(given, "TILL_VAULT_KEY", named, &file)? {
+            Some((text, origin)) => vault_key(&text, origin),
+            None => Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file }),
+        }
+    }
+
     /// The admin token of a server that has been started before; makes nothing.
     ///
     /// # Errors

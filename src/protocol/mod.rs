@@ -13,4 +13,5 @@ pub mod fields;
 pub mod json;
 pub mod listener;
 pub mod quality;
+mod swagger_ui;
 pub mod version;

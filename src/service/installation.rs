@@ -1,11 +1,7 @@
 //! Calls of the client SDK: which merchant's, from which installation, how often.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::num::NonZeroU32;
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::state::keyed::DefaultKeyedStateStore;
-use governor::{Quota, RateLimiter};
 use till_domain::command::Caller;
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform, Profile};
@@ -18,35 +14,12 @@ use super::shared::Service;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, ValueType};
-use crate::protocol::dispatch::Call;
+use crate::protocol::dispatch::{Call, CallsPerSecond};
 use crate::protocol::fields::Fields;
 use crate::protocol::json::{Json, Object};
 
-/// Keys after which the limiter is asked to forget those that are at rest.
-const KEYS_KEPT: usize = 10_000;
-
 /// How often one address may call for one installation: what stands against card testing.
-pub struct RateLimit {
-    limiter: RateLimiter<(InstallationId, IpAddr), DefaultKeyedStateStore<(InstallationId, IpAddr)>, DefaultClock>,
-}
-
-impl RateLimit {
-    /// At most `per_second` calls a second, all of them at once if need be.
-    #[must_use]
-    pub fn per_second(per_second: NonZeroU32) -> RateLimit {
-        RateLimit { limiter: RateLimiter::keyed(Quota::per_second(per_second)) }
-    }
-
-    fn admit(&self, installation_id: InstallationId, peer: IpAddr) -> Result<(), ApiError> {
-        if self.limiter.len() > KEYS_KEPT {
-            self.limiter.retain_recent();
-        }
-        self.limiter.check_key(&(installation_id, peer)).map_err(|refused| {
-            let wait = refused.wait_time_from(DefaultClock::default().now());
-            ApiError::rate_limited(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
-        })
-    }
-}
+pub type SdkRate = CallsPerSecond<(InstallationId, IpAddr)>;
 
 /// A call's installation.
 pub struct SdkCaller<'a> {
@@ -153,6 +126,6 @@ impl Service {
             call.allow_origin();
         }
         let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        self.sdk_rate.admit(installation.id, peer)
+        self.sdk_rate.count(&(installation.id, peer))
     }
 }

@@ -10,7 +10,7 @@ mod reading;
 mod shared;
 
 pub use activity_log::{Selection, Terms};
-pub use installation::{Named, RateLimit, SdkCaller};
+pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::{LAST_USED_FILE, LastUsed};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 
 use super::denial;
 use super::fingerprint;
-use super::installation::RateLimit;
+use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
@@ -41,7 +41,7 @@ pub struct Service {
     /// When each API key was last used.
     pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
-    pub sdk_rate: RateLimit,
+    pub sdk_rate: SdkRate,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
     pub creation: Mutex<()>,
 }

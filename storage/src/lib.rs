@@ -14,3 +14,4 @@ pub mod engine;
 pub mod vault;
 pub mod shapes;
 pub mod sandbox_book;
+pub mod verify;

@@ -1,8 +1,18 @@
 //! Black-box tests: the real binary over HTTP and the command line.
 
-#[expect(dead_code, unused_imports, reason = "harness of more tests than are here")]
 mod harness;
-
+mod first_payment;
+mod documents;
+mod hostile;
+mod operator;
+mod protocol;
+mod crash;
+mod damage;
+mod initiate;
+mod sdk;
+mod lists;
+mod concurrency;
+mod isolation;
 mod activity_filters;
 mod activity_paging;
 mod keys;

@@ -36,8 +36,10 @@ impl ManualClock {
 impl Clock for ManualClock {
     fn now(&self) -> Millis {
         let in_background = std::thread::current().name() == Some(BACKGROUND);
-        let panics = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
-        assert!(in_background || panics.is_err(), "the clock panics on purpose");
+        if !in_background {
+            let left = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+            assert!(left.is_err(), "the clock panics on purpose");
+        }
         let ahead_ms = if in_background { self.background_ahead_ms.load(Ordering::SeqCst) } else { 0 };
         Millis(START.0 + self.passed_ms.load(Ordering::SeqCst) + ahead_ms)
     }

@@ -108,6 +108,23 @@ pub(crate) fn key_text() -> Option<Secret> {
     Some(Secret::KeyText(Zeroizing::new("sk_text".to_owned())))
 }
 
+/// What cannot be written, since its secret does not come with it.
+pub(crate) fn tokenize_without_number(shop: &Shop) -> Request {
+    tokenize(shop, TokenUsage::Single, CardFingerprint([0; 32]))
+}
+
+fn tokenize(shop: &Shop, usage: TokenUsage, fingerprint: CardFingerprint) -> Request {
+    let card = CardFacts {
+        scheme: CardScheme::Visa,
+        first_digits: GOOD_CARD[..6].to_owned(),
+        last_digits: GOOD_CARD[12..].to_owned(),
+        expiry: CardExpiry { year: 2030, month: 12 },
+        holder: HolderName::new("S JAIDEE").expect("a name of proper form"),
+        fingerprint,
+    };
+    by(Caller::Sdk(shop.installation_id), Command::TokenizeCard(TokenizeCard { card, usage }))
+}
+
 /// initiate-payment-flow of a card session.
 #[derive(Debug, Clone)]
 pub(crate) struct Initiate(pub(crate) InitiatePayment);
@@ -182,15 +199,8 @@ impl World {
 
     pub(crate) async fn token(&self, shop: &Shop, usage: TokenUsage) -> TokenId {
         let number = CardNumber::parse(GOOD_CARD).expect("a card number");
-        let card = CardFacts {
-            scheme: CardScheme::Visa,
-            first_digits: GOOD_CARD[..6].to_owned(),
-            last_digits: GOOD_CARD[12..].to_owned(),
-            expiry: CardExpiry { year: 2030, month: 12 },
-            holder: HolderName::new("S JAIDEE").expect("a name of proper form"),
-            fingerprint: CardFingerprint(self.keyring.card_fingerprint(shop.merchant_id, &number)),
-        };
-        let request = by(Caller::Sdk(shop.installation_id), Command::TokenizeCard(TokenizeCard { card, usage }));
+        let fingerprint = CardFingerprint(self.keyring.card_fingerprint(shop.merchant_id, &number));
+        let request = tokenize(shop, usage, fingerprint);
         let secret = Some(Secret::CardNumber(number));
         let answer = done(self.engine.submit(shop.merchant_id, request, secret).await);
         let Answer::Token(token_id) = answer else { panic!("{answer:?} is no token") };

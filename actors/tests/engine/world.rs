@@ -2,20 +2,21 @@
 
 use actix_rt::task::JoinHandle;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Acquirers, Answered, Denied, Engine, EngineOptions, FailedOutcome, Foundations, Limits, Reply, Secret};
+use till_actors::{
+    Acquirers, Answered, Denied, Engine, EngineOptions, FailedOutcome, Foundations, Limits, Reply, Secret,
+};
 use till_domain::command::Request;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
+use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{AnyKey, Balances, Payments, Single, Table};
-use till_domain::ledger::BalanceTotals;
 use till_domain::refusal::Refusal;
 use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
@@ -27,7 +28,7 @@ use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{DirectedAcquirer, Direction};
 use crate::clock::ManualClock;
-use crate::shop::Shop;
+use crate::shop::{Shop, tokenize_without_number};
 
 /// How long anything may take that must come about.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -114,11 +115,13 @@ impl World {
         self.engine.stop(PATIENCE);
         let store = self.store.reopened();
         act(&store);
-        World::start_over(store, self.book.clone(), self.keyring, self.clock, self.settings)
+        let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
+        World::start_over(store, self.book.clone(), keyring, clock, self.settings)
     }
 
     pub(crate) async fn submit(&self, merchant_id: MerchantId, request: Request) -> Reply {
-        self.engine.submit(merchant_id, request, None).await
+        let answer = self.engine.submit(merchant_id, request, None);
+        actix_rt::time::timeout(PATIENCE, answer).await.expect("it is answered in time")
     }
 
     /// Sends a request now, and hands out where its answer will be. Those sent by one test keep their order.
@@ -141,24 +144,10 @@ impl World {
         }
     }
 
-    /// Holds appends and sends the first request, so that everything sent later is decided on what it stages.
-    pub(crate) async fn hold_behind(&self, merchant_id: MerchantId, request: Request) -> JoinHandle<Reply> {
-        self.store.hold_appends();
-        let groups = self.engine.commit_stats().groups();
-        assert_eq!(self.engine.commit_stats().queued(), 0, "nothing waits yet");
-        let first = self.send(merchant_id, request);
-        // The commit thread has taken it as soon as it has been queued and waits no more.
-        let tasks = || self.engine.in_flight() > 0;
-        eventually("the first request is being written", || {
-            tasks() && self.engine.commit_stats().queued() == 0 && self.engine.commit_stats().groups() == groups
-        })
-        .await;
-        actix_rt::time::sleep(Duration::from_millis(5)).await;
-        first
-    }
-
-    pub(crate) async fn queued(&self, count: u64) {
-        eventually("what was sent is queued", || self.engine.commit_stats().queued() == count).await;
+    /// Waits until the merchant's actor has handled everything sent before: a card without its number is what
+    /// an actor answers by itself, whatever waits to be written.
+    pub(crate) async fn handled(&self, shop: &Shop) {
+        assert_not_done(&self.submit(shop.merchant_id, tokenize_without_number(shop)).await);
     }
 
     pub(crate) fn fatal_calls(&self) -> usize {
@@ -172,6 +161,13 @@ impl World {
         let claim = self.store.claim(nobody).expect("the store can be read");
         self.store.release(nobody, claim.epoch);
         claim.epoch.0
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // A test that failed while it held them must not keep the engine from stopping.
+        self.store.resume_appends();
     }
 }
 
@@ -262,14 +258,15 @@ pub(crate) fn eventually(what: &'static str, is_so: impl Fn() -> bool) -> impl F
 pub(crate) async fn all(answers: impl IntoIterator<Item = JoinHandle<Reply>>) -> Vec<Reply> {
     let mut replies = Vec::new();
     for answer in answers {
-        replies.push(answer.await.expect("no request panics"));
+        let reply = actix_rt::time::timeout(PATIENCE, answer).await.expect("it is answered in time");
+        replies.push(reply.expect("no request panics"));
     }
     replies
 }
 
-/// Whether an answer is there by now, without waiting for it.
-pub(crate) fn is_pending(answer: &mut JoinHandle<Reply>) -> bool {
-    pin!(answer).poll(&mut Context::from_waker(Waker::noop())).is_pending()
+/// Whether an answer is not there yet, though whatever could bring it about had time to.
+pub(crate) async fn is_pending(answer: &mut JoinHandle<Reply>) -> bool {
+    actix_rt::time::timeout(Duration::from_millis(20), answer).await.is_err()
 }
 
 #[track_caller]

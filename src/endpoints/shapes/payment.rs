@@ -187,3 +187,68 @@ fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
     let currency = payment.money.currency.code();
     fee.into_iter().map(|amount| FeeShape { r#type: "PAYMENT_FEE", amount, currency }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use till_domain::customer::Contact;
+    use till_domain::ids::{PaymentId, SessionId};
+    use till_domain::merchant::AcquirerName;
+    use till_domain::money::{AmountMinor, Money};
+    use till_domain::payment::{CaptureMode, PaymentStatus};
+    use till_domain::session::{InstallmentPlan, InterestBearer};
+    use till_domain::text::ReturnUrl;
+
+    use super::*;
+
+    const NOW: Millis = Millis(1_800_000_000_000);
+
+    fn pending() -> Payment {
+        let plan = InstallmentPlan::SandboxThreeMonths;
+        let money =
+            Money { amount: AmountMinor::new(100).expect("in range"), currency: "THB".parse().expect("an ISO code") };
+        Payment {
+            id: PaymentId::from_bytes([1; 16]),
+            external_id: None,
+            session_id: SessionId::from_bytes([2; 16]),
+            status: PaymentStatus::Pending,
+            money,
+            instrument: Instrument::Installment { plan, interest_bearer: InterestBearer::Customer },
+            acquirer: AcquirerName::Sandbox,
+            capture_mode: CaptureMode::Automatic,
+            return_url: ReturnUrl::from_stored("https://shop.example/done".to_owned()),
+            customer_id: None,
+            contact: Contact::default(),
+            save_card: None,
+            created_at: NOW,
+            authorization: None,
+            capture: None,
+            failure: None,
+            refunded_minor: 0,
+        }
+    }
+
+    #[test]
+    fn a_payment_that_is_still_pending_has_no_outcome_and_allows_nothing() {
+        let payment = pending();
+        let shown = serde_json::to_value(PaymentShape::new(&payment, NOW)).expect("a shape has a JSON form");
+        assert_eq!(shown["status"], "PENDING");
+        for key in ["authorized_at", "captured_at", "expires_at", "failure_code", "failure_message"] {
+            assert_eq!(shown[key], Value::Null, "{key}");
+        }
+        for key in ["capturable", "voidable", "reversible", "refundable"] {
+            assert_eq!(shown[key], false, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_declared_members_are_those_that_are_answered() {
+        let payment = pending();
+        let shown = serde_json::to_value(PaymentShape::new(&payment, NOW)).expect("a shape has a JSON form");
+        let mut answered: Vec<&str> = shown.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut declared: Vec<&str> = PAYMENT.attributes.iter().map(|attribute| attribute.name).collect();
+        answered.sort_unstable();
+        declared.sort_unstable();
+        assert_eq!(answered, declared);
+    }
+}

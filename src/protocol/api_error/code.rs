@@ -49,7 +49,7 @@ codes! {
     InvalidState = "INVALID_STATE", "The object's status does not permit this.";
     IdempotencyKeyReused = "IDEMPOTENCY_KEY_REUSED", "The Idempotency-Key was used before with another body.";
     NotRefundable = "NOT_REFUNDABLE", "The payment cannot be refunded.";
-    AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what remains. The details say how much does.";
+    AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what is left of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended; calls that change something are refused.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";

@@ -104,6 +104,14 @@ const fn triple_status(code: Code) -> StatusCode {
     }
 }
 
+impl Code {
+    /// The status of an error with this code in the form of problem details.
+    #[must_use]
+    pub fn problem_status(self) -> u16 {
+        problem_status(&ApiError::new(self, "")).as_u16()
+    }
+}
+
 fn problem_status(error: &ApiError) -> StatusCode {
     match error.code() {
         Code::InvalidArguments if error.is_stale_version() => StatusCode::CONFLICT,

@@ -8,7 +8,12 @@ use super::cross_origin;
 use super::encoding;
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Code, Form};
+use crate::protocol::swagger_ui::Page;
 use crate::protocol::version::ApiVersion;
+
+/// What the pages for people may load and where they may call: this server, and images of their own.
+const PAGES_POLICY: &str =
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
 /// What every JSON answer is.
 const JSON: &str = "application/json";
@@ -29,6 +34,13 @@ pub(super) enum Answer {
         text: String,
         /// Its media type.
         media_type: &'static str,
+    },
+    /// A file of the pages for people.
+    File(Page),
+    /// Where to look instead.
+    Moved {
+        /// The path.
+        to: &'static str,
     },
     /// The answer to a browser's question before a call.
     Preflight {
@@ -52,6 +64,14 @@ impl Addressee<'_> {
             Ok(Answer::Json { json, replayed }) => self.json(json, replayed),
             Ok(Answer::Text { text, media_type }) => {
                 self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
+            }
+            Ok(Answer::File(Page { bytes, media_type })) => self
+                .start(StatusCode::OK)
+                .insert_header((header::CONTENT_TYPE, media_type))
+                .insert_header((header::CONTENT_SECURITY_POLICY, PAGES_POLICY))
+                .body(bytes),
+            Ok(Answer::Moved { to }) => {
+                self.start(StatusCode::PERMANENT_REDIRECT).insert_header((header::LOCATION, to)).finish()
             }
             Ok(Answer::Preflight { allowed }) => self.preflight(allowed),
             Err(error) => self.refusal(&error),

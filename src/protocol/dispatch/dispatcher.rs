@@ -19,13 +19,14 @@ use super::body::{self, Body};
 use super::call::{Call, Function};
 use super::cross_origin::{self, CrossOrigin};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
-use super::path::{Place, Probe, locate};
+use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
 use super::table::{DispatcherBuilder, Functions};
 use super::{bearer, idempotency_key};
 use crate::protocol::api_error::{ApiError, Code, Outcome};
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, package_document};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::{Fields, nearest};
+use crate::protocol::swagger_ui::{self, Page};
 use crate::protocol::version::ApiVersion;
 
 /// The media type of Prometheus' text form.
@@ -33,6 +34,9 @@ const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// When to ask again whether the server is ready, in seconds.
 const READY_RETRY_SECONDS: u32 = 1;
+
+/// The first of the pages for people: their links are relative to it.
+const PAGES_FIRST: &str = "/docs/";
 
 /// How a path that names nothing stands in the log: whatever was typed there may be a secret.
 const UNKNOWN_PATH: &str = "(unknown)";
@@ -68,6 +72,9 @@ enum Target<'d, C> {
     Function(&'d Arc<dyn Function<C>>),
     Package(Package, &'d Functions<C>),
     Probe(Probe, &'d Arc<dyn Observe>),
+    OpenApi,
+    Page(Page),
+    PagesMoved,
 }
 
 /// One request on its way, with what has been learnt of it so far.
@@ -133,6 +140,9 @@ impl<C: Caller> Dispatcher<C> {
         }
         match target {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
+            Target::OpenApi => Ok(self.openapi_answer(exchange)),
+            Target::Page(page) => Ok(Answer::File(page)),
+            Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
             Target::Package(package, functions) => {
                 exchange.agree_on_version(place)?;
                 self.package_answer(exchange, package, functions, payload).await
@@ -147,6 +157,9 @@ impl<C: Caller> Dispatcher<C> {
     fn target(&self, place: Place<'_>) -> Option<Target<'_, C>> {
         match place {
             Place::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
+            Place::OpenApi => Some(Target::OpenApi),
+            Place::Pages(None) => Some(Target::PagesMoved),
+            Place::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
             Place::Package { package, function: None, .. } => {
                 self.packages.get(&package).map(|functions| Target::Package(package, functions))
             }
@@ -162,7 +175,7 @@ impl<C: Caller> Dispatcher<C> {
                 nearest(name, self.declarations(package).map(|declaration| declaration.name))
                     .map(|name| (package, name))
             }
-            Some(Place::Package { .. } | Place::Probe(_)) | None => None,
+            Some(Place::Package { .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
         };
         match suggestion {
             Some((package, name)) => {
@@ -178,7 +191,9 @@ impl<C: Caller> Dispatcher<C> {
     fn judge_method(&self, exchange: &Exchange<'_>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
         let method = exchange.request.method();
         let (allowed, allow): (&[Method], &'static str) = match target {
-            Target::Probe(..) => (&[Method::GET, Method::HEAD], "GET, HEAD"),
+            Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
+                (&[Method::GET, Method::HEAD], "GET, HEAD")
+            }
             Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
             Target::Function(function) if function.declaration().package == Package::Sdk => {
                 (&[Method::POST], "POST, OPTIONS")
@@ -218,14 +233,26 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json: document.to_string(), replayed: false })
     }
 
+    /// Everything that the listener serves, as one OpenAPI document.
+    fn openapi_answer(&self, exchange: &Exchange<'_>) -> Answer {
+        let functions = self.packages.values().flat_map(|functions| functions.values());
+        let declarations = functions.map(|function| function.declaration());
+        let document = openapi_document(&self.origin(exchange.request), ApiVersion::NEWEST, declarations);
+        Answer::Json { json: document.to_string(), replayed: false }
+    }
+
     /// The address that the request was sent to, as far as the caller named it itself.
     fn base_url(&self, request: &HttpRequest) -> String {
+        format!("{}{}", self.origin(request), request.uri().path())
+    }
+
+    /// Scheme and host of that address.
+    fn origin(&self, request: &HttpRequest) -> String {
         let host = header_text(request.headers(), "host").filter(|host| !host.is_empty());
-        let origin = match &self.public_url {
+        match &self.public_url {
             Some(public_url) => public_url.clone(),
             None => format!("http://{}", host.unwrap_or_else(|| request.app_config().host())),
-        };
-        format!("{origin}{}", request.uri().path())
+        }
     }
 
     async fn call(
@@ -281,6 +308,8 @@ impl<C> Target<'_, C> {
             Target::Function(function) => function.declaration().name,
             Target::Package(package, _) => package.segment(),
             Target::Probe(probe, _) => probe.path(),
+            Target::OpenApi => OPENAPI_PATH,
+            Target::Page(_) | Target::PagesMoved => PAGES_PATH,
         }
     }
 }
@@ -295,7 +324,7 @@ impl<'r> Exchange<'r> {
     fn agree_on_version(&self, place: Option<Place<'_>>) -> Result<Option<ApiVersion>, ApiError> {
         let in_path = match place {
             Some(Place::Package { version, .. }) => version,
-            Some(Place::Probe(_)) | None => None,
+            Some(Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
         };
         // A header that is no text names no version either.
         let in_headers = self.request.headers().get_all("api-version").map(|value| value.to_str().unwrap_or(""));
@@ -337,7 +366,9 @@ impl<'r> Exchange<'r> {
         let path = self.request.uri().path();
         match place {
             Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
-            Some(Place::Package { version: None, .. } | Place::Probe(_)) | None => path,
+            Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
+                path
+            }
         }
     }
 

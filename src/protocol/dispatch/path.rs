@@ -22,7 +22,18 @@ pub(super) enum Place<'p> {
     },
     /// One of the paths for the operator's tools.
     Probe(Probe),
+    /// The OpenAPI document of everything that the listener serves.
+    OpenApi,
+    /// A file of the pages on which a person reads that document, by its name; the first page when empty. None
+    /// without the slash that their relative links need.
+    Pages(Option<&'p str>),
 }
+
+/// Where the OpenAPI document is.
+pub(super) const OPENAPI_PATH: &str = "/openapi.json";
+
+/// Where the pages are.
+pub(super) const PAGES_PATH: &str = "/docs";
 
 /// What the operator's tools read, with GET and without a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +62,13 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
     if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
         return Some(Place::Probe(probe));
     }
+    if path == OPENAPI_PATH {
+        return Some(Place::OpenApi);
+    }
+    if let Some(rest) = path.strip_prefix(PAGES_PATH) {
+        let name = rest.strip_prefix('/');
+        return (rest.is_empty() || name.is_some()).then_some(Place::Pages(name));
+    }
     let segments: Vec<&str> = path.strip_prefix('/')?.splitn(4, '/').collect();
     let (version, rest) = match segments.as_slice() {
         [first, rest @ ..] if Package::from_segment(first).is_none() && is_version_like(first) => (Some(*first), rest),
@@ -76,7 +94,7 @@ mod tests {
     fn place(path: &str) -> Option<(Option<&str>, Package, Option<&str>)> {
         match locate(path)? {
             Place::Package { version, package, function } => Some((version, package, function)),
-            Place::Probe(_) => None,
+            Place::Probe(_) | Place::OpenApi | Place::Pages(_) => None,
         }
     }
 
@@ -86,6 +104,15 @@ mod tests {
         assert_eq!(place("/sdk/check-status"), Some((None, Package::Sdk, Some("check-status"))));
         assert_eq!(place("/2025-04-01/merchants/x"), Some((Some("2025-04-01"), Package::Merchants, Some("x"))));
         assert_eq!(place("/v9/admin"), Some((Some("v9"), Package::Admin, None)));
+    }
+
+    #[test]
+    fn the_documents_for_people_are_found() {
+        assert_eq!(locate("/openapi.json"), Some(Place::OpenApi));
+        assert_eq!(locate("/docs"), Some(Place::Pages(None)));
+        assert_eq!(locate("/docs/"), Some(Place::Pages(Some(""))));
+        assert_eq!(locate("/docs/swagger-ui.css"), Some(Place::Pages(Some("swagger-ui.css"))));
+        assert_eq!(locate("/docsx"), None);
     }
 
     #[test]

@@ -52,14 +52,19 @@ pub fn return_url(value: &Json) -> Result<String, String> {
     if text.contains(char::is_whitespace) {
         return Err("must not contain spaces; encode them as %20".to_owned());
     }
-    let is_sound = has_http_prefix(text) && Url::parse(text).is_ok_and(|url| url.has_host());
+    let is_sound = names_a_host(text) && Url::parse(text).is_ok_and(|url| url.has_host());
     is_sound.then(|| text.to_owned()).ok_or_else(|| "is not an absolute http or https address".to_owned())
 }
 
-/// Whether the text spells its scheme out. The URL parser is more lenient: it takes `https:host` too.
-fn has_http_prefix(text: &str) -> bool {
-    let starts = |prefix: &str| text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix));
-    starts("http://") || starts("https://")
+/// Whether the text spells its scheme out and a host after it. The URL parser is more lenient: it takes
+/// `https:host` and `https:///host` too.
+fn names_a_host(text: &str) -> bool {
+    let follows = |prefix: &str| {
+        let (start, rest) = text.split_at_checked(prefix.len())?;
+        start.eq_ignore_ascii_case(prefix).then_some(rest)
+    };
+    let rest = follows("http://").or_else(|| follows("https://"));
+    rest.is_some_and(|rest| !rest.starts_with(['/', '\\']))
 }
 
 #[cfg(test)]
@@ -127,6 +132,8 @@ mod tests {
             "shop.example",
             "https:shop.example",
             "https:/shop.example",
+            "https:///shop.example",
+            "https://\\shop.example",
             "https://",
             "ftp://a.b/",
             "javascript:alert(1)",

@@ -211,6 +211,12 @@ fn read_slots(file: &File) -> io::Result<(FoundMark, usize)> {
     })
 }
 
+/// The mark in a file that is only read; none when neither slot is what was written.
+pub(super) fn read_mark(file: &File) -> io::Result<Option<Mark>> {
+    let (found, _) = read_slots(file)?;
+    Ok(if let FoundMark::Mark(mark) = found { Some(mark) } else { None })
+}
+
 fn read_slot(file: &File, at: u64) -> io::Result<Option<Mark>> {
     let mut slot = [0; SLOT_LEN];
     match file.read_exact_at(&mut slot, at) {

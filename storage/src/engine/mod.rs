@@ -12,10 +12,13 @@ mod options;
 mod read;
 mod refusal;
 mod settings;
+mod stopped;
 mod store;
+pub mod table_damage;
 mod time_limit;
 
 pub use format::{FORMAT, ROW_FORMAT};
 pub use options::EngineOptions;
 pub use refusal::{CloseError, OpenError, Place};
+pub use stopped::StoppedStore;
 pub use store::Engine;

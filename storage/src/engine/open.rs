@@ -27,6 +27,7 @@ use super::manifest;
 use super::read::{Live, handle};
 use super::refusal::{OpenError, Place};
 use super::settings::{self, Purpose};
+use super::table_damage;
 use super::time_limit::{NoResult, within};
 
 /// A database that is open for writing, and that nothing acknowledged is missing from.
@@ -196,6 +197,13 @@ impl Opening<'_> {
     }
 
     fn open_for_writing(&self, purpose: Purpose) -> Result<DB, OpenError> {
+        if let Some(reason) = table_damage::read_note(&self.options.directory) {
+            tracing::error!(
+                reason,
+                "a table is damaged: reads of that place fail, and tables are not compacted until the directory is \
+                 replaced by a restored one. Run `till verify` on a copy to see what is affected."
+            );
+        }
         let (options, db_dir) = (self.options.clone(), self.db_dir.clone());
         let open = move || {
             let database = settings::database(&options, purpose);

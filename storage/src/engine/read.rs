@@ -35,6 +35,9 @@ fn collect(
     }
     while let (true, Some((key, value))) = (pairs.len() < limit, iterator.item()) {
         pairs.push((key.to_vec(), value.to_vec()));
+        if pairs.len() == limit {
+            break; // The next row may be in a block that cannot be read, and nobody asked for it.
+        }
         match direction {
             Direction::Forward => iterator.next(),
             Direction::Backward => iterator.prev(),

@@ -7,7 +7,7 @@ use rocksdb::{
 
 use crate::family::Family;
 
-use super::EngineOptions;
+use super::{EngineOptions, table_damage};
 
 /// Bits of the bloom filter per key: ten make one look-up of an absent key in a hundred read a block.
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
@@ -65,7 +65,12 @@ fn quiet(database: &mut Options) {
 /// Every family, with its options; they share one block cache.
 pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
     let cache = Cache::new_lru_cache(options.block_cache_bytes);
-    let descriptor = |family: Family| ColumnFamilyDescriptor::new(family.name(), family_options(options, &cache));
+    let compacts = table_damage::read_note(&options.directory).is_none();
+    let descriptor = |family: Family| {
+        let mut settings = family_options(options, &cache);
+        settings.set_disable_auto_compactions(!compacts);
+        ColumnFamilyDescriptor::new(family.name(), settings)
+    };
     Family::ALL.into_iter().map(descriptor).collect()
 }
 

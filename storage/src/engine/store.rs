@@ -24,7 +24,7 @@ use super::mark_keeper::MarkKeeper;
 use super::open::{self, Opened};
 use super::read::{Live, Moment, handle};
 use super::refusal::{CloseError, OpenError};
-use super::{EngineOptions, manifest, settings};
+use super::{EngineOptions, manifest, settings, table_damage};
 
 /// Merchants that are remembered as caught up: some 30 MB. Past it the gate reads two rows each time.
 const CAUGHT_UP_MAX: usize = 1_000_000;
@@ -35,6 +35,7 @@ const EPOCHS_PER_START: u64 = 1 << 32;
 /// The store of one data directory.
 pub struct Engine {
     db: DB,
+    directory: PathBuf,
     db_dir: PathBuf,
     row_format: u32,
     synced: WriteOptions,
@@ -69,6 +70,7 @@ impl Engine {
         })?;
         Ok(Engine {
             db,
+            directory: options.directory.clone(),
             row_format,
             synced: settings::synced_write(),
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
@@ -83,7 +85,7 @@ impl Engine {
         })
     }
 
-    /// The format that the rows are in: below [`super::ROW_FORMAT`] they are to be rebuilt from the log.
+    /// The format that the rows are in.
     #[must_use]
     pub const fn row_format(&self) -> u32 {
         self.row_format
@@ -135,6 +137,11 @@ impl Engine {
     }
 
     fn stop(&self, reason: &str) -> Verdict {
+        if table_damage::is_cause_of(reason)
+            && let Err(error) = table_damage::leave_note(&self.directory, reason)
+        {
+            tracing::error!(%error, "the note of a damaged table could not be left");
+        }
         tracing::error!(reason, "the journal stops: a write ended uncertain");
         // The first reason is the one that counts.
         drop(self.stopped.set(format!("a write ended uncertain: {reason}")));

@@ -205,7 +205,11 @@ pub(crate) fn read_records(
     Ok(records)
 }
 
-fn decode_stored(merchant_id: MerchantId, key: &[u8], value: &[u8]) -> Result<(Sequence, StoredRecord), JournalError> {
+pub(crate) fn decode_stored(
+    merchant_id: MerchantId,
+    key: &[u8],
+    value: &[u8],
+) -> Result<(Sequence, StoredRecord), JournalError> {
     let damaged = JournalError::Damaged { merchant_id, what: "commit number in front of a record" };
     let key = JournalKey::decode(key).ok_or(damaged.clone())?;
     let (front, bytes) = value.split_first_chunk::<COMMIT_LEN>().ok_or(damaged.clone())?;

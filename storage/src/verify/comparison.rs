@@ -1,7 +1,6 @@
 //! A merchant's derived rows against the ones that its log comes to: byte for byte, both ways.
 
 use till_domain::ids::MerchantId;
-use till_domain::records::AnyKey;
 
 use crate::family::Family;
 use crate::shapes::{KeyParts, Personal, TableKind, decode_key, decode_row_of, is_same_row};
@@ -20,7 +19,8 @@ pub(super) const BELOW_MERCHANTS: [Family; 4] = [Family::Rows, Family::Indexes, 
 /// Compares one merchant's rows.
 pub(super) struct Comparison<'a, 'p> {
     pub(super) merchant_id: MerchantId,
-    pub(super) replayed: &'a Replayed,
+    /// What the log comes to; none when it could not be replayed: then the rows are only read.
+    pub(super) replayed: Option<&'a Replayed>,
     pub(super) personal: &'a ReplayPersonal<'p>,
 }
 
@@ -31,7 +31,7 @@ impl Comparison<'_, '_> {
     }
 
     fn compare(&self, family: Family, job: &mut Job<'_>) -> Result<(), ScratchError> {
-        let mut replayed = self.replayed.cursor(family);
+        let mut replayed = self.replayed.map(|replayed| replayed.cursor(family));
         for step in Walk::new(job.rows, family, prefix_range(&self.merchant_id.to_bytes())) {
             match step {
                 Step::Row(key, value) => self.meet(family, &key, &value, &mut replayed, job)?,
@@ -46,16 +46,17 @@ impl Comparison<'_, '_> {
         family: Family,
         key: &[u8],
         stored: &[u8],
-        replayed: &mut Cursor<'_>,
+        replayed: &mut Option<Cursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
         job.count_row();
         self.missing_before(family, Some(key), replayed, job)?;
-        let wrong = match (decode_key(family, key), replayed.take_at(key)?) {
-            (Ok((_, KeyParts::AppliedPosition)), None) => None,
-            (Ok((_, parts)), Some((_, replayed))) => self.difference(&parts, stored, &replayed),
-            (Ok((_, parts)), None) => self.unexplained(&parts, stored),
+        let expected = replayed.as_mut().map(|replayed| replayed.take_at(key)).transpose()?;
+        let wrong = match (decode_key(family, key), expected) {
             (Err(error), _) => Some(Wrong::BadKey { reason: error.to_string() }),
+            (Ok((_, KeyParts::AppliedPosition)), _) | (Ok(_), None) => None,
+            (Ok((_, parts)), Some(Some((_, replayed)))) => self.difference(&parts, stored, &replayed),
+            (Ok((_, parts)), Some(None)) => self.unexplained(&parts, stored),
         };
         if let Some(wrong) = wrong {
             job.row_fault(Some(self.merchant_id), family, key, wrong);
@@ -68,9 +69,10 @@ impl Comparison<'_, '_> {
         &self,
         family: Family,
         key: Option<&[u8]>,
-        replayed: &mut Cursor<'_>,
+        replayed: &mut Option<Cursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
+        let Some(replayed) = replayed else { return Ok(()) };
         while let Some((missing, _)) = replayed.take_before(key)? {
             job.row_fault(Some(self.merchant_id), family, &missing, Wrong::Missing);
         }
@@ -81,14 +83,16 @@ impl Comparison<'_, '_> {
         &self,
         family: Family,
         gap: Gap,
-        replayed: &mut Cursor<'_>,
+        replayed: &mut Option<Cursor<'_>>,
         job: &mut Job<'_>,
     ) -> Result<(), ScratchError> {
-        let mut expected = 0;
-        while replayed.take_before(gap.before.as_deref())?.is_some() {
-            expected += 1;
+        let mut expected = None;
+        if let Some(replayed) = replayed {
+            while replayed.take_before(gap.before.as_deref())?.is_some() {
+                expected = Some(expected.unwrap_or(0) + 1);
+            }
         }
-        job.gap(Some(self.merchant_id), family, gap, Some(expected));
+        job.gap(Some(self.merchant_id), family, gap, expected);
         Ok(())
     }
 
@@ -119,12 +123,4 @@ fn customer_of(table: TableKind, stored: &[u8], personal: &dyn Personal) -> Opti
     let row = decode_row_of(table, stored, personal).ok()?;
     let id = CustomersByEmail::unwrap(row.clone()).or_else(|| CustomersByMobile::unwrap(row))?;
     Some(SubjectId::customer(id))
-}
-
-/// The typed key of a row below the merchant, where its bytes tell it.
-pub(super) fn typed_key(family: Family, key: &[u8]) -> Option<AnyKey> {
-    match decode_key(family, key) {
-        Ok((_, KeyParts::Row(key))) => Some(key),
-        Ok((_, KeyParts::AppliedPosition | KeyParts::Digest { .. })) | Err(_) => None,
-    }
 }

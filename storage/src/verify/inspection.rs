@@ -1,23 +1,23 @@
 //! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
 //! that may still be charged. It also adds up the captures, for the sandbox's book.
 
-use till_domain::ids::{EntryId, MerchantId, TransactionId};
+use till_domain::ids::MerchantId;
 use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::Payment;
-use till_domain::records::{
-    AnyKey, AnyRow, Balances, Entries, Payments, Rows, Single, Table, Tokens, Transactions, Unreadable,
-};
+use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions, Unreadable};
 use till_domain::time::Millis;
 
 use crate::family::Family;
-use crate::shapes::{KeyParts, MerchantRows, Personal, StoredRows, TableKind, TypedRows, decode_key, decode_row, row_key,
-    table_range};
+use crate::shapes::{
+    KeyParts, MerchantRows, Personal, StoredRows, TableKind, TypedRows, decode_key, decode_row, row_key, table_range,
+};
 use crate::vault::{CardNumberOf, VaultKey};
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Wrong};
+use super::report::{BookSums, Place, Wrong};
+use super::row_name::RowName;
 use super::walk::{Step, Walk};
 
 /// Inspects one merchant's rows.
@@ -44,13 +44,9 @@ impl Inspection<'_, '_> {
     /// Inspects everything. Gives the captures, unless a row could not be read.
     pub(super) fn run(&self, job: &mut Job<'_>) -> Option<BookSums> {
         let mut sums = Sums::default();
-        for table in [
-            TableKind::Tokens,
-            TableKind::Payments,
-            TableKind::Cards,
-            TableKind::Transactions,
-            TableKind::Entries,
-        ] {
+        for table in
+            [TableKind::Tokens, TableKind::Payments, TableKind::Cards, TableKind::Transactions, TableKind::Entries]
+        {
             self.inspect_table(table, &mut sums, job);
         }
         if !sums.incomplete {
@@ -110,6 +106,9 @@ impl Inspection<'_, '_> {
             | AnyRow::Topups(_)
             | AnyRow::Activities(_)
             | AnyRow::Answers(_)
+            | AnyRow::Users(_)
+            | AnyRow::Invitations(_)
+            | AnyRow::CurrentPlan(_)
             | AnyRow::Effects(_)
             | AnyRow::Timers(_)
             | AnyRow::PaymentsByExternalId(_)
@@ -119,6 +118,13 @@ impl Inspection<'_, '_> {
             | AnyRow::CardsByExternalId(_)
             | AnyRow::CardsByFingerprint(_)
             | AnyRow::TopupsByExternalId(_)
+            | AnyRow::ActivitiesByType(_)
+            | AnyRow::ActivitiesByActorKey(_)
+            | AnyRow::ActivitiesByActorEmail(_)
+            | AnyRow::ActivitiesByUserEmail(_)
+            | AnyRow::ActivitiesByObject(_)
+            | AnyRow::ActivitiesByParent(_)
+            | AnyRow::ActivityEmails(_)
             | AnyRow::KeyDirectory(_)
             | AnyRow::MerchantDirectory(_)
             | AnyRow::CreatedMerchants(_) => {}
@@ -128,6 +134,11 @@ impl Inspection<'_, '_> {
     fn fault(&self, key: &AnyKey, wrong: Wrong, job: &mut Job<'_>) {
         let (family, key) = row_key(self.merchant_id, key, self.personal);
         job.row_fault(Some(self.merchant_id), family, &key, wrong);
+    }
+
+    fn is_known_faulty(&self, key: &AnyKey, job: &Job<'_>) -> bool {
+        let (family, key) = row_key(self.merchant_id, key, self.personal);
+        job.faults.knows(Some(self.merchant_id), &Place::Row(RowName::of(family, &key)))
     }
 
     /// One that cannot be read is named when the vault is checked.
@@ -156,7 +167,9 @@ impl Inspection<'_, '_> {
 
     fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
         let Ok(totals) = self.look_up::<Balances>(Single, job) else { return };
-        if totals.unwrap_or_default() != sums.entries {
+        // Totals that fit the log and not a faulty entry are not at fault.
+        let entries_are_sound = !job.faults.knows_rows_of(self.merchant_id, TableKind::Entries);
+        if totals.unwrap_or_default() != sums.entries && entries_are_sound {
             self.fault(&AnyKey::Balances(Single), Wrong::Totals { totals, sums: sums.entries }, job);
         }
     }
@@ -180,8 +193,11 @@ impl Inspection<'_, '_> {
 
     fn is_of_a_transaction(&self, entry: &Entry, job: &Job<'_>) -> bool {
         let transaction = self.look_up::<Transactions>(entry.transaction_id, job);
-        let has = |transaction: Transaction| transaction.balance_entries().any(|other| other.id == entry.id);
-        transaction.map_or(true, |transaction| transaction.is_some_and(has))
+        match transaction {
+            Ok(Some(transaction)) => transaction.balance_entries().any(|other| other.id == entry.id),
+            Ok(None) => self.is_known_faulty(&AnyKey::Transactions(entry.transaction_id), job),
+            Err(_) => true, // Named where transactions are walked.
+        }
     }
 
     fn look_up<T: Table>(&self, key: T::Key, job: &Job<'_>) -> Result<Option<T::Row>, Unreadable> {

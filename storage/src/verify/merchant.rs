@@ -24,6 +24,8 @@ use super::walk::{Step, Walk};
 
 /// What is known of a merchant once it is checked.
 pub(super) struct Checked {
+    /// Position of its last record.
+    pub(super) records: u64,
     /// Whether its log could be replayed.
     pub(super) replayed: bool,
     /// Its captures, when its rows are complete and derived from the whole log.
@@ -146,18 +148,19 @@ impl<'a> Replay<'a> {
     }
 
     /// The rows that say where the log and the rows end, and snapshots ahead of the log.
-    fn check_ends(&self, head: Option<Head>, job: &mut Job<'_>) {
+    fn check_ends(&mut self, head: Option<Head>, job: &mut Job<'_>) {
         let last = self.log.last();
+        let end = head.map_or(last, |head| head.sequence.max(last));
         match head {
             None if last > Sequence(0) => job.fault(self.merchant_id, Place::Head, Wrong::Missing),
             None => {}
             Some(head) => self.check_head(head, job),
         }
-        for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.at.sequence > last) {
+        for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.at.sequence > end) {
             job.fault(self.merchant_id, Place::Snapshot(snapshot.at.sequence), Wrong::Ahead);
         }
         match self.applied {
-            Some(applied) if applied.sequence > last => job.fault(self.merchant_id, Place::Applied, Wrong::Ahead),
+            Some(applied) if applied.sequence > end => job.fault(self.merchant_id, Place::Applied, Wrong::Ahead),
             Some(applied) if self.applied_hash.is_some_and(|hash| hash != applied.hash) => {
                 job.fault(self.merchant_id, Place::Applied, Wrong::OtherRecord);
             }
@@ -165,11 +168,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    fn check_head(&self, head: Head, job: &mut Job<'_>) {
+    fn check_head(&mut self, head: Head, job: &mut Job<'_>) {
         let last = self.log.last();
         if last < head.sequence {
             let place = Place::Records { first: last.next(), last: head.sequence };
             job.fault(self.merchant_id, place, Wrong::Missing);
+            self.log.give_replay_up();
         } else if last > head.sequence {
             job.fault(self.merchant_id, Place::Head, Wrong::LogGoesOn { to: last });
         } else if self.log.head().is_some_and(|found| found != head) {
@@ -183,22 +187,20 @@ impl<'a> Replay<'a> {
         directory: &mut Directory,
         job: &mut Job<'_>,
     ) -> Result<Checked, ScratchError> {
-        let reached = self.applied.is_some_and(|applied| applied.sequence <= self.log.last() || self.log.is_unbroken());
-        let replayed = self.rows_fold && self.log.is_unbroken() && reached;
+        let replayed = self.rows_fold && self.log.is_unbroken();
         if !job.compares_rows {
-            return Ok(Checked { replayed, captures: None });
+            return Ok(Checked { records: self.log.last().0, replayed, captures: None });
         }
+        let (merchant_id, personal) = (self.merchant_id, &self.personal);
+        Comparison { merchant_id, replayed: replayed.then_some(&self.rows), personal }.run(job)?;
         if replayed {
-            let (merchant_id, personal) = (self.merchant_id, &self.personal);
-            Comparison { merchant_id, replayed: &self.rows, personal }.run(job)?;
-            directory.compare(merchant_id, &self.rows, personal, job)?;
+            directory.compare(merchant_id, &self.rows, job)?;
         } else {
-            directory.pass_over(self.merchant_id);
+            directory.pass_over(merchant_id);
         }
         let now = if replayed { self.state.last_at } else { Millis(u64::MAX) };
-        let inspection = Inspection { merchant_id: self.merchant_id, personal: &self.personal, now };
-        let captures = inspection.run(job).filter(|_| self.applied == head);
-        Ok(Checked { replayed, captures })
+        let captures = Inspection { merchant_id, personal, now }.run(job).filter(|_| self.applied == head);
+        Ok(Checked { records: self.log.last().0, replayed, captures })
     }
 }
 

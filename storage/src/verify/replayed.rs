@@ -131,8 +131,8 @@ pub(super) struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// The next row, without its family's byte, which stays the next one.
-    pub(super) fn peek(&mut self) -> Result<Option<(&[u8], &[u8])>, ScratchError> {
+    /// The key of the next row, without its family's byte.
+    fn peek(&mut self) -> Result<Option<&[u8]>, ScratchError> {
         if self.rows.is_empty() && !self.ended {
             let pairs = self.replayed.page(&self.next, &self.upper)?;
             match pairs.last() {
@@ -141,18 +141,18 @@ impl Cursor<'_> {
             }
             self.rows = pairs.into();
         }
-        Ok(self.rows.front().map(|(slot, value)| (&slot[1..], value.as_slice())))
+        Ok(self.rows.front().map(|(slot, _)| &slot[1..]))
     }
 
     /// Takes the next row, when its key is before `key`.
     pub(super) fn take_before(&mut self, key: Option<&[u8]>) -> Result<Option<RowPair>, ScratchError> {
-        let is_before = self.peek()?.is_some_and(|(next, _)| key.is_none_or(|key| next < key));
+        let is_before = self.peek()?.is_some_and(|next| key.is_none_or(|key| next < key));
         if is_before { self.take() } else { Ok(None) }
     }
 
     /// Takes the next row, when its key is `key`.
     pub(super) fn take_at(&mut self, key: &[u8]) -> Result<Option<RowPair>, ScratchError> {
-        let is_at = self.peek()?.is_some_and(|(next, _)| next == key);
+        let is_at = self.peek()?.is_some_and(|next| next == key);
         if is_at { self.take() } else { Ok(None) }
     }
 

@@ -7,6 +7,7 @@ use till_domain::ledger::BalanceTotals;
 
 use crate::family::Family;
 use crate::journal::{CommitNumber, RecordError, Sequence};
+use crate::shapes::TableKind;
 use crate::vault::SealedError;
 
 use super::row_name::RowName;
@@ -241,9 +242,6 @@ pub enum Wrong {
         /// The last.
         last: CommitNumber,
     },
-    /// Whether acknowledged commits are missing cannot be told.
-    #[error("has a damaged high-water mark, so that nobody can tell whether acknowledged commits are missing")]
-    NoMark,
     /// The sandbox was asked for a payment that is in no log.
     #[error("is of a payment that is not in the log")]
     NoPayment,
@@ -279,13 +277,24 @@ impl Faults {
     /// Notes a fault, unless the place is known to be faulty already.
     pub(super) fn add(&mut self, merchant_id: Option<MerchantId>, place: Place, wrong: Wrong) {
         let fault = Fault { merchant_id, place, wrong };
-        if self.kept.iter().any(|known| known.merchant_id == merchant_id && known.place == fault.place) {
+        if self.knows(merchant_id, &fault.place) {
             return;
         }
         self.count += 1;
         if self.kept.len() < self.kept_max {
             self.kept.push(fault);
         }
+    }
+
+    /// Whether the place is known to be faulty.
+    pub(super) fn knows(&self, merchant_id: Option<MerchantId>, place: &Place) -> bool {
+        self.kept.iter().any(|known| known.merchant_id == merchant_id && known.place == *place)
+    }
+
+    /// Whether a row of a merchant's table is known to be faulty.
+    pub(super) fn knows_rows_of(&self, merchant_id: MerchantId, table: TableKind) -> bool {
+        let is_of_table = |place: &Place| matches!(place, Place::Row(name) if name.is_of(table));
+        self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
     }
 
     pub(super) fn into_parts(self) -> (Vec<Fault>, u64) {

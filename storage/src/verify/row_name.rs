@@ -29,13 +29,21 @@ impl fmt::Display for RowName {
 }
 
 impl RowName {
+    /// Whether it is a row of the table.
+    pub(super) fn is_of(&self, table: TableKind) -> bool {
+        let behind = self.key.strip_prefix(table.name());
+        self.family == table.family() && behind.is_some_and(|rest| rest.starts_with('('))
+    }
+
     /// The name of the row under these bytes.
     pub(super) fn of(family: Family, key: &[u8]) -> RowName {
         let key = match family {
             Family::Rows | Family::Indexes | Family::Effects | Family::Timers | Family::Directory => {
                 derived(family, key)
             }
-            Family::Journal | Family::Snapshots => JournalKey::decode(key).map(|key| format!("record {}", key.sequence)),
+            Family::Journal | Family::Snapshots => {
+                JournalKey::decode(key).map(|key| format!("record {}", key.sequence))
+            }
             Family::Vault => VaultKey::decode(key).map(of_vault),
             Family::Meta => HeadKey::decode(key).map(|key| format!("head of {}", key.0)),
         }

@@ -70,6 +70,12 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Reads row by row, for who skips.
+    pub(super) fn one_by_one(mut self) -> Walk<'a> {
+        (self.page, self.page_max) = (1, 1);
+        self
+    }
+
     /// Goes on at `key`, at once.
     pub(super) fn skip_to(&mut self, key: Vec<u8>) {
         self.rows.clear();
@@ -80,8 +86,8 @@ impl<'a> Walk<'a> {
     /// Reads one page, or finds where reading works again.
     fn fill(&mut self) {
         while self.rows.is_empty() && !self.ended {
-            match self.scan(&self.next, self.page) {
-                Ok(pairs) => self.take(pairs),
+            match self.read(&self.next, self.page) {
+                Ok(pairs) => self.accept(pairs),
                 Err(_) if self.page > 1 => self.page /= 8,
                 Err(error) => {
                     self.failed.get_or_insert(error.to_string());
@@ -92,7 +98,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&mut self, pairs: Vec<RowPair>) {
+    fn accept(&mut self, pairs: Vec<RowPair>) {
         match pairs.last() {
             Some((key, _)) => {
                 self.next = key.clone();
@@ -104,7 +110,7 @@ impl<'a> Walk<'a> {
         self.page = (self.page * 2).min(self.page_max);
     }
 
-    fn scan(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
+    fn read(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
         self.reader.scan(self.family, lower, &self.upper, Direction::Forward, limit)
     }
 
@@ -112,7 +118,7 @@ impl<'a> Walk<'a> {
     fn readable_from(&self) -> Vec<u8> {
         let width = self.next.len().max(self.upper.len()).max(WIDTH_MIN);
         let start = padded(&self.next, width);
-        let works = |position: &[u8]| *position >= *self.upper || self.scan(position, 1).is_ok();
+        let works = |position: &[u8]| *position >= *self.upper || self.read(position, 1).is_ok();
         let (mut fails, mut good) = (start.clone(), padded(&self.upper, width));
         for bit in 0..width * 8 {
             let Some(position) = plus_power(&start, bit).filter(|position| *position < good) else { break };
@@ -181,7 +187,7 @@ fn midpoint(lower: &[u8], upper: &[u8]) -> Vec<u8> {
     let mut half = Vec::with_capacity(sum.len());
     for digit in sum {
         let dividend = (carry << 8) | digit;
-        half.push(u8::try_from(dividend / 2 & 0xff).expect("masked to a byte"));
+        half.push(u8::try_from((dividend / 2) & 0xff).expect("masked to a byte"));
         carry = dividend % 2;
     }
     half

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -24,6 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Start {
     variables: Vec<(String, String)>,
     record: Option<PathBuf>,
+    limit: Option<Duration>,
 }
 
 impl Start {
@@ -38,6 +40,13 @@ impl Start {
     #[must_use]
     pub(crate) fn recording(mut self, file: &Path) -> Start {
         self.record = Some(file.to_owned());
+        self
+    }
+
+    /// Kills a server that takes longer than this to listen; its end names the signal then.
+    #[must_use]
+    pub(crate) fn within(mut self, limit: Duration) -> Start {
+        self.limit = Some(limit);
         self
     }
 
@@ -77,11 +86,13 @@ impl Start {
         let mut command = self.command(data);
         command.arg("serve").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
+        let watch = kill_unless_dropped(child.id(), self.limit.unwrap_or(PATIENCE));
         let mut lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
         let mut address =
             |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
         let public = address("listening on ");
         let admin = address("admin listening on ");
+        drop(watch);
         let errors = collect_errors(&mut child, self.record.clone());
         let (Some(public), Some(admin)) = (public, admin) else {
             let status = child.wait().expect("it can be waited for");
@@ -92,6 +103,18 @@ impl Start {
         server.wait_until_ready();
         Ok(server)
     }
+}
+
+/// Kills a process of ours after a time, unless what is returned is dropped before.
+fn kill_unless_dropped(id: u32, limit: Duration) -> Sender<()> {
+    let (watch, dropped) = channel();
+    std::thread::spawn(move || {
+        if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            let killed = Command::new("kill").args(["-KILL", &id.to_string()]).status();
+            assert!(killed.is_ok_and(|status| status.success()), "a server that hangs can be killed");
+        }
+    });
+    watch
 }
 
 /// Passes what the server says on to the test's output, and keeps the beginning.

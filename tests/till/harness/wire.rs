@@ -44,10 +44,18 @@ impl Wire {
         self.exchange(&request(method, path, headers, body))
     }
 
-    /// Sends these bytes and reads until the server closes the connection.
+    /// Sends these bytes and reads the answer.
     pub(crate) fn exchange(&self, bytes: &[u8]) -> Received {
         let mut stream = self.connect();
         let _ = stream.write_all(bytes); // A server that has answered already need not read the rest.
+        received(&mut stream)
+    }
+
+    /// Sends these bytes, says that there are no more, and reads the answer.
+    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> Received {
+        let mut stream = self.connect();
+        let _ = stream.write_all(bytes); // As above.
+        let _ = stream.shutdown(Shutdown::Write);
         received(&mut stream)
     }
 
@@ -60,11 +68,12 @@ impl Wire {
     }
 }
 
-/// Reads what the server sends until it closes the connection.
+/// Reads what the server sends, until it is a whole answer or the connection is closed.
 pub(crate) fn received(stream: &mut TcpStream) -> Received {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
-    while let Ok(count @ 1..) = stream.read(&mut buffer) {
+    while !Received::parse(&bytes).is_whole() {
+        let Ok(count @ 1..) = stream.read(&mut buffer) else { break };
         bytes.extend_from_slice(&buffer[..count]);
     }
     let _ = stream.shutdown(Shutdown::Both);
@@ -107,6 +116,12 @@ impl Received {
         let header =
             |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
         Received { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
+    }
+
+    /// Whether all of the body that the head announces is there.
+    fn is_whole(&self) -> bool {
+        let announced = self.header("content-length").and_then(|length| length.parse().ok());
+        announced.is_some_and(|length: usize| self.body.len() >= length)
     }
 
     /// A header's value.

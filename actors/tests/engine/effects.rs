@@ -1,0 +1,168 @@
+//! Effects: carried out at least once, done exactly once, recorded once.
+
+use std::sync::Arc;
+use till_actors::Answered;
+use till_domain::card::TokenUsage;
+use till_domain::command::{AuthorizationResult, Caller, Command};
+use till_domain::event::Answer;
+use till_domain::ids::PaymentId;
+use till_domain::payment::PaymentStatus;
+use till_domain::session::Instrument;
+use till_storage::family::Family;
+use till_storage::sandbox_book::NextWrite;
+use till_storage::vault::{CardNumberOf, VaultKey};
+
+use crate::acquirer::Turn;
+use crate::shop::{PRICE_MINOR, by, initiate};
+use crate::world::{World, done, eventually};
+
+fn id_of(answer: Answer) -> PaymentId {
+    let Answer::Payment(id) = answer else { panic!("{answer:?} is no payment") };
+    id
+}
+
+#[actix_rt::test]
+async fn a_call_that_times_out_before_or_after_it_was_done_captures_exactly_once() {
+    use NextWrite::{TimesOutDone, TimesOutUndone};
+    for writes in [[TimesOutUndone, TimesOutDone], [TimesOutDone, TimesOutUndone]] {
+        let world = World::start();
+        let shop = world.open_shop().await;
+        world.book.plan_writes(writes);
+        let payment = world.pay(&shop, |words| words).await;
+        world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+        assert!(world.direction.calls() >= 2, "asked again");
+        assert_eq!(world.book_totals(&shop).captured_minor, u128::from(PRICE_MINOR));
+        assert_eq!(world.totals(&shop).held_credit_minor, PRICE_MINOR);
+        world.assert_book_equals_ledger(&shop);
+    }
+}
+
+#[actix_rt::test]
+async fn a_result_that_could_not_be_recorded_is_asked_for_again_and_recorded_once() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let store = Arc::clone(&world.store);
+    let fail = move || store.fail_append(0, till_storage::memory::AppendFault::Unavailable);
+    world.direction.next([Turn::After(Box::new(fail))]);
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    assert_eq!(world.direction.calls(), 2);
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn a_result_for_a_closed_effect_changes_nothing() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    let before = crate::world::derived(&world.store);
+    let approved =
+        AuthorizationResult::Approved { acquirer_reference: "late".to_owned(), captured: true, settles_at_once: true };
+    let declined = AuthorizationResult::Declined { code: "late".to_owned(), message: "Late.".to_owned() };
+    for result in [approved, declined] {
+        let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));
+        let reply = world.submit(shop.merchant_id, late).await;
+        assert_eq!(reply, Ok(Answered { answer: Answer::Changed(false), replayed: false }));
+    }
+    let late = by(Caller::System, Command::RecordVoid(id_of(payment)));
+    assert_eq!(done(world.submit(shop.merchant_id, late).await), Answer::Changed(false));
+    assert_eq!(crate::world::derived(&world.store), before);
+}
+
+#[actix_rt::test]
+async fn a_security_code_goes_out_until_there_is_an_answer_and_is_forgotten_with_it() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let token_id = world.token_with_code(&shop, TokenUsage::Multiple, "123").await;
+    let (first, second) = (world.session_of(&shop, token_id).await, world.session_of(&shop, token_id).await);
+    world.direction.next([Turn::NoAnswer]);
+    let payment = done(world.submit(shop.merchant_id, initiate(first).by(&shop)).await);
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    eventually("the code is forgotten", || world.security_codes.is_empty()).await;
+    let payment = done(world.submit(shop.merchant_id, initiate(second).by(&shop)).await);
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    let code = Some("123".to_owned());
+    assert_eq!(world.direction.security_codes(), [code.clone(), code, None]);
+}
+
+#[actix_rt::test]
+async fn a_call_that_panics_is_made_again_and_is_counted_no_more() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.direction.next([Turn::Panic, Turn::Panic]);
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    eventually("no call is counted", || world.engine.running_effects() == 0).await;
+    assert_eq!(world.direction.calls(), 3);
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn more_effects_without_an_answer_than_calls_at_once_keep_nobody_elses_back() {
+    let world = World::start();
+    let (silent, other) = (world.open_shop().await, world.open_shop().await);
+    world.direction.do_not_answer(Some(silent.merchant_id));
+    for session_id in world.sessions(&silent, 1_100).await {
+        done(world.submit(silent.merchant_id, initiate(session_id).by(&silent)).await);
+    }
+    let payment = world.pay(&other, |words| words).await;
+    world.settles_down_as(&other, payment, PaymentStatus::Successful).await;
+    assert_eq!(world.count(Family::Effects, &silent), 1_100);
+}
+
+#[actix_rt::test]
+async fn a_card_is_saved_with_its_number() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let token_id = world.token(&shop, TokenUsage::Multiple).await;
+    let session_id = world.session_of(&shop, token_id).await;
+    let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
+    let payment = done(world.submit(shop.merchant_id, request).await);
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    // The key ring is no row here: the token's number, the card's, the customer's key and the API key's text.
+    let number_of = |of| VaultKey::CardNumber { merchant: shop.merchant_id, of }.encode().to_vec();
+    let kept: Vec<_> = world.store.dump(Family::Vault).into_iter().map(|(key, _)| key).collect();
+    assert!(kept.contains(&number_of(CardNumberOf::Token(token_id))));
+    let saved = number_of(CardNumberOf::Card(till_domain::ids::CardId::from_bytes([0; 16])));
+    let (kind_and_merchant, _) = saved.split_at(saved.len() - 16);
+    assert_eq!(kept.iter().filter(|key| key.starts_with(kind_and_merchant)).count(), 1);
+}
+
+#[actix_rt::test]
+async fn a_number_that_the_vault_forgot_does_not_keep_its_payment_from_being_recorded() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let token_id = world.token(&shop, TokenUsage::Multiple).await;
+    let session_id = world.session_of(&shop, token_id).await;
+    let key = VaultKey::CardNumber { merchant: shop.merchant_id, of: CardNumberOf::Token(token_id) }.encode();
+    let store = Arc::clone(&world.store);
+    let forget = move || store.lose(Family::Vault, &key);
+    world.direction.next([Turn::After(Box::new(forget))]);
+    let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
+    let payment = done(world.submit(shop.merchant_id, request).await);
+    let payment = world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    assert!(matches!(payment.instrument, Instrument::Token { .. }));
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn many_payments_of_many_merchants_with_time_outs_end_with_the_book_equal_to_the_ledger() {
+    let world = World::start();
+    let mut shops = Vec::new();
+    for _ in 0..5 {
+        shops.push(world.open_shop().await);
+    }
+    let cycle = [NextWrite::Succeeds, NextWrite::TimesOutDone, NextWrite::Succeeds, NextWrite::TimesOutUndone];
+    world.book.plan_writes(cycle.into_iter().cycle().take(80));
+    for _ in 0..30 {
+        for shop in &shops {
+            world.pay(shop, |words| words).await;
+        }
+    }
+    for shop in &shops {
+        eventually("everything is carried out", || world.count(Family::Effects, shop) == 0).await;
+        assert_eq!(world.book_totals(shop).approved, 30);
+        world.assert_book_equals_ledger(shop);
+    }
+}

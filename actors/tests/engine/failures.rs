@@ -1,0 +1,237 @@
+//! Failed writes, and requests that panic: nothing is acknowledged that is not there, nothing undone is left staged.
+
+use std::collections::BTreeSet;
+use till_actors::{Denied, FailedOutcome};
+use till_domain::event::Answer;
+use till_domain::payment::PaymentStatus;
+use till_domain::records::{Customers, TopupsByExternalId};
+use till_domain::text::ExternalId;
+use till_storage::family::Family;
+use till_storage::memory::AppendFault;
+
+use crate::shop::{Shop, generate_key, initiate, key_text, named, topup, topup_known_as};
+use crate::world::{World, all, assert_not_done, assert_unknown, done, eventually, is_pending};
+
+fn is_there(world: &World, shop: &Shop, external_id: &str) -> bool {
+    let external_id = ExternalId::new(external_id).expect("of proper form");
+    world.find::<TopupsByExternalId>(shop, external_id).is_some()
+}
+
+#[actix_rt::test]
+async fn after_a_failed_append_everything_staged_is_not_done_and_the_next_command_finds_what_is_durable() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    done(world.submit(shop.merchant_id, topup(5)).await);
+    world.store.hold_appends();
+    world.store.fail_append(0, AppendFault::Unavailable);
+    let sent: Vec<_> = (0..10).map(|_| world.send(shop.merchant_id, topup_known_as("bank-1"))).collect();
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    for reply in all(sent).await {
+        assert_not_done(&reply);
+    }
+    assert_eq!(world.totals(&shop).effective_credit_minor, 5);
+    done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
+    assert_eq!(world.totals(&shop).effective_credit_minor, 6);
+    assert_eq!(world.fatal_calls(), 0);
+}
+
+#[actix_rt::test]
+async fn a_refusal_whose_basis_fails_is_not_done_instead_of_refused() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.store.hold_appends();
+    world.store.fail_append(0, AppendFault::Unavailable);
+    let first = world.send(shop.merchant_id, topup_known_as("bank-1"));
+    let refused = world.send(shop.merchant_id, topup_known_as("bank-1"));
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    for reply in all([first, refused]).await {
+        assert_not_done(&reply);
+    }
+}
+
+#[actix_rt::test]
+async fn a_replay_whose_basis_fails_is_unknown() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.store.hold_appends();
+    world.store.fail_append(0, AppendFault::Unavailable);
+    let first = world.send(shop.merchant_id, named(topup(1), "call-1"));
+    let replay = world.send(shop.merchant_id, named(topup(1), "call-1"));
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    let replies = all([first, replay]).await;
+    assert_not_done(&replies[0]);
+    assert_unknown(&replies[1]);
+    done(world.submit(shop.merchant_id, named(topup(1), "call-1")).await);
+}
+
+#[actix_rt::test]
+async fn an_uncertain_append_is_unknown_and_the_end_and_said_once() {
+    for fault in [AppendFault::AmbiguousLost, AppendFault::AmbiguousWritten] {
+        let world = World::start();
+        let (shop, other) = (world.open_shop().await, world.open_shop().await);
+        world.store.hold_appends();
+        world.store.fail_append(0, fault);
+        let first = world.send(shop.merchant_id, topup(1));
+        world.handled(&shop).await;
+        let behind = world.send(shop.merchant_id, topup(1));
+        let others = world.send(other.merchant_id, topup(1));
+        world.handled(&other).await;
+        world.store.resume_appends();
+        let replies = all([first, behind, others]).await;
+        assert_unknown(&replies[0]);
+        // In the same group they are uncertain, too; behind it they were never written.
+        assert!(replies[1..].iter().all(|reply| matches!(reply, Err(Denied::Unavailable { .. }))), "{replies:?}");
+        assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
+        assert_not_done(&world.submit(other.merchant_id, topup(1)).await);
+        eventually("it is said", || world.fatal_calls() > 0).await;
+        world.engine.stop(std::time::Duration::ZERO);
+        assert_eq!(world.fatal_calls(), 1, "{fault:?}");
+        let world = world.restart();
+        done(world.submit(shop.merchant_id, topup(1)).await);
+    }
+}
+
+#[actix_rt::test]
+async fn a_replay_behind_an_uncertain_append_is_unknown_even_if_that_landed() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.store.hold_appends();
+    world.store.fail_append(0, AppendFault::AmbiguousWritten);
+    let mut first = world.send(shop.merchant_id, named(topup(1), "call-1"));
+    assert!(is_pending(&mut first).await, "by now it is being written, in a group of its own");
+    let replay = world.send(shop.merchant_id, named(topup(1), "call-1"));
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    for reply in all([first, replay]).await {
+        assert_unknown(&reply);
+    }
+    let world = world.restart();
+    let replay = world.submit(shop.merchant_id, named(topup(1), "call-1")).await.expect("it had landed");
+    assert!(replay.replayed);
+}
+
+#[actix_rt::test]
+async fn with_appends_failing_now_and_then_what_was_acknowledged_is_what_is_there() {
+    let world = World::start();
+    let shops = [world.open_shop().await, world.open_shop().await];
+    let (mut acknowledged, mut not_done) = (BTreeSet::new(), 0);
+    for round in 0..60 {
+        for skipped in [0, 2] {
+            world.store.fail_append(skipped, AppendFault::Unavailable);
+        }
+        let name = |number: usize| format!("{round}-{number}");
+        let sent: Vec<_> =
+            (0..20).map(|number| world.send(shops[number % 2].merchant_id, topup_known_as(&name(number)))).collect();
+        for (number, reply) in all(sent).await.into_iter().enumerate() {
+            let there = is_there(&world, &shops[number % 2], &name(number));
+            match reply {
+                Ok(_) => assert!(there && acknowledged.insert(name(number)), "{}", name(number)),
+                Err(Denied::Unavailable { outcome: FailedOutcome::NotDone, .. }) => {
+                    assert!(!there, "{} is there though not done", name(number));
+                    not_done += 1;
+                }
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+    }
+    let total: u64 = shops.iter().map(|shop| world.totals(shop).effective_credit_minor).sum();
+    assert_eq!(total, u64::try_from(acknowledged.len()).expect("a small number"));
+    assert!(not_done > 60 && acknowledged.len() > 60, "{not_done} not done, {} done", acknowledged.len());
+}
+
+#[actix_rt::test]
+async fn a_request_that_panics_is_unknown_and_costs_neither_its_place_nor_the_actor() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    done(world.submit(shop.merchant_id, topup(1)).await);
+    world.clock.panic_next(2);
+    for _ in 0..2 {
+        assert_unknown(&world.submit(shop.merchant_id, topup(1)).await);
+    }
+    assert_eq!((world.engine.in_flight(), world.engine.live_actors()), (0, 1));
+    done(world.submit(shop.merchant_id, topup(1)).await);
+    assert_eq!(world.totals(&shop).effective_credit_minor, 2);
+}
+
+#[actix_rt::test]
+async fn what_is_staged_when_a_request_panics_is_answered_as_it_turns_out() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.store.hold_appends();
+    let staged: Vec<_> = (0..10).map(|_| world.send(shop.merchant_id, topup(1))).collect();
+    world.handled(&shop).await;
+    world.clock.panic_next(1);
+    let panicked = world.send(shop.merchant_id, topup(1));
+    assert_unknown(&panicked.await.expect("the caller does not panic"));
+    world.store.resume_appends();
+    let done = all(staged).await.iter().filter(|reply| reply.is_ok()).count();
+    assert_eq!(world.totals(&shop).effective_credit_minor, u64::try_from(done).expect("a small number"));
+}
+
+#[actix_rt::test]
+async fn a_decision_too_large_for_a_record_is_not_done_and_leaves_nothing_staged() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let before = crate::world::derived(&world.store);
+    let too_long = generate_key(shop.merchant_id, 2, "x".repeat(9 * 1024 * 1024));
+    assert_not_done(&world.engine.submit(shop.merchant_id, too_long, key_text()).await);
+    assert_eq!(crate::world::derived(&world.store), before);
+    // The same digest again: it would be somebody's key if it had been staged.
+    let key = done(
+        world.engine.submit(shop.merchant_id, generate_key(shop.merchant_id, 2, "sk_1".to_owned()), key_text()).await,
+    );
+    let Answer::Key { key_id, created_at: _ } = key else { panic!("{key:?}") };
+    assert!(world.find::<till_domain::records::ApiKeys>(&shop, key_id).is_some());
+}
+
+#[actix_rt::test]
+async fn a_personal_key_made_for_a_decision_that_was_not_written_is_not_used_for_the_next_one() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let session_id = world.session(&shop).await;
+    let vault = world.store.dump(Family::Vault);
+    let too_large = initiate(session_id).email("somchai@example.com").much_too_large().by(&shop);
+    assert_not_done(&world.submit(shop.merchant_id, too_large).await);
+    assert_eq!(world.store.dump(Family::Vault), vault);
+    let answer =
+        done(world.submit(shop.merchant_id, initiate(session_id).email("somchai@example.com").by(&shop)).await);
+    assert_eq!(world.store.dump(Family::Vault).len(), vault.len() + 1, "the key of one customer, who exists");
+    let world = world.restart();
+    let payment = world.settles_down_as(&shop, answer, PaymentStatus::Successful).await;
+    assert_eq!(payment.contact.email.expect("it opens").as_str(), "somchai@example.com");
+    let customer_id = payment.customer_id.expect("an address names a customer");
+    let customer = world.find::<Customers>(&shop, customer_id).expect("it is there");
+    assert_eq!(customer.email.expect("it opens").as_str(), "somchai@example.com");
+}
+
+#[actix_rt::test]
+async fn a_personal_key_of_a_failed_append_is_not_used_for_the_next_one() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let session_id = world.session(&shop).await;
+    world.store.fail_append(0, AppendFault::Unavailable);
+    let request = || initiate(session_id).email("somchai@example.com").by(&shop);
+    assert_not_done(&world.submit(shop.merchant_id, request()).await);
+    let answer = done(world.submit(shop.merchant_id, request()).await);
+    let world = world.restart();
+    let payment = world.payment(&shop, answer);
+    assert_eq!(payment.contact.email.expect("it opens").as_str(), "somchai@example.com");
+}
+
+#[actix_rt::test]
+async fn a_row_that_cannot_be_read_fails_the_commands_that_touch_it_and_no_others() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let (damaged, sound) = (world.session(&shop).await, world.session(&shop).await);
+    let world = world.restart();
+    world.fail_reads_of::<till_domain::records::Sessions>(&shop, damaged);
+    assert_not_done(&world.submit(shop.merchant_id, initiate(damaged).by(&shop)).await);
+    let paid = done(world.submit(shop.merchant_id, initiate(sound).by(&shop)).await);
+    world.settles_down_as(&shop, paid, PaymentStatus::Successful).await;
+    assert_not_done(&world.submit(shop.merchant_id, initiate(damaged).by(&shop)).await);
+    world.store.heal_reads();
+    done(world.submit(shop.merchant_id, initiate(damaged).by(&shop)).await);
+}

@@ -1,0 +1,97 @@
+//! Order: one merchant's commands one after the other, without waiting for the disk.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use till_domain::command::{Caller, Command};
+use till_domain::event::Answer;
+use till_domain::refusal::Refusal;
+
+use crate::shop::{by, initiate, named, topup, topup_known_as};
+use crate::world::{World, all, assert_refused, done, is_pending};
+
+#[actix_rt::test]
+async fn answers_come_in_the_order_of_the_commits() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let answered = Rc::new(RefCell::new(Vec::new()));
+    world.store.hold_appends();
+    let mut waiting = Vec::new();
+    for _ in 0..300 {
+        let (answer, answered) = (world.send(shop.merchant_id, topup(1)), Rc::clone(&answered));
+        waiting.push(actix_rt::spawn(async move {
+            let reply = answer.await.expect("no request panics");
+            answered.borrow_mut().push(done(reply));
+        }));
+    }
+    world.store.resume_appends();
+    for one in waiting {
+        one.await.expect("all were done");
+    }
+    let ids: Vec<_> = answered.borrow().iter().map(|answer| format!("{answer:?}")).collect();
+    // Ids of one merchant grow in the order in which it decides.
+    assert!(ids.is_sorted(), "{ids:?}");
+    assert_eq!(world.totals(&shop).effective_credit_minor, 300);
+}
+
+#[actix_rt::test]
+async fn many_commands_in_flight_share_a_few_appends() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let groups = world.engine.commit_stats().groups();
+    world.store.hold_appends();
+    let sent: Vec<_> = (0..500).map(|_| world.send(shop.merchant_id, topup(1))).collect();
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    for reply in all(sent).await {
+        done(reply);
+    }
+    let appends = world.engine.commit_stats().groups() - groups;
+    assert!(appends <= 4, "500 commands took {appends} appends");
+}
+
+#[actix_rt::test]
+async fn a_refusal_that_rests_on_staged_state_is_answered_only_once_that_is_durable() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.store.hold_appends();
+    let first = world.send(shop.merchant_id, topup_known_as("bank-1"));
+    let mut refused = world.send(shop.merchant_id, topup_known_as("bank-1"));
+    world.handled(&shop).await;
+    assert!(is_pending(&mut refused).await, "answered on what is not durable yet");
+    world.store.resume_appends();
+    let replies = all([first, refused]).await;
+    let Ok(Answer::Topup(topup_id)) = replies[0].clone().map(|answered| answered.answer) else {
+        panic!("{replies:?}");
+    };
+    assert_refused(&replies[1], Refusal::TopupExternalIdTaken { topup_id });
+}
+
+#[actix_rt::test]
+async fn a_refusal_that_rests_on_durable_state_waits_for_no_append() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let first = done(world.submit(shop.merchant_id, topup_known_as("bank-1")).await);
+    let Answer::Topup(topup_id) = first else { panic!("{first:?}") };
+    world.store.hold_appends();
+    let refused = world.submit(shop.merchant_id, topup_known_as("bank-1")).await;
+    assert_refused(&refused, Refusal::TopupExternalIdTaken { topup_id });
+    world.store.resume_appends();
+}
+
+#[actix_rt::test]
+async fn nothing_lands_after_a_revocation_not_even_when_it_is_not_durable_yet() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let session_id = world.session(&shop).await;
+    world.store.hold_appends();
+    let revoked = world.send(shop.merchant_id, by(Caller::Operator, Command::RevokeKey(shop.key_id)));
+    let late = world.send(shop.merchant_id, initiate(session_id).by(&shop));
+    let late_replay = world.send(shop.merchant_id, named(initiate(session_id).by(&shop), "late"));
+    world.handled(&shop).await;
+    world.store.resume_appends();
+    let replies = all([revoked, late, late_replay]).await;
+    assert_eq!(done(replies[0].clone()), Answer::Changed(true));
+    assert_refused(&replies[1], Refusal::KeyNotLive);
+    assert_refused(&replies[2], Refusal::KeyNotLive);
+    assert_refused(&world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await, Refusal::KeyNotLive);
+}

@@ -1,0 +1,59 @@
+//! A damaged table must cost the reads that touch it, and nothing else. But compaction reads whole tables: it
+//! meets the damage sooner or later, and RocksDB then refuses every write until it is opened again.
+//!
+//! So when a write is refused for that reason, a note is left beside the database, and as long as the note is
+//! there the database is opened without compaction: writes go on, only reads of the damaged place fail. The
+//! note says what was found. It goes with the directory, when that is replaced by a restored one; an operator
+//! who knows better may remove it.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The note's name in the data directory.
+pub const NOTE: &str = "table-damaged";
+
+/// Whether a refused write was refused because of a damaged table.
+pub(super) fn is_cause_of(reason: &str) -> bool {
+    reason.starts_with("Corruption") && reason.contains(".sst")
+}
+
+/// Leaves the note, durable before the process stops.
+///
+/// # Errors
+/// The operating system's: then the next start meets the damage again, and says so again.
+pub(super) fn leave_note(directory: &Path, reason: &str) -> io::Result<()> {
+    let mut file = File::create(note(directory))?;
+    file.write_all(reason.as_bytes())?;
+    file.sync_all()?;
+    File::open(directory)?.sync_all()
+}
+
+/// What the note says, if there is one.
+pub(super) fn read_note(directory: &Path) -> Option<String> {
+    fs::read_to_string(note(directory)).ok()
+}
+
+fn note(directory: &Path) -> PathBuf {
+    directory.join(NOTE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_corruption_that_names_a_table_is_a_damaged_table() {
+        assert!(is_cause_of("Corruption: block checksum mismatch: stored = 1 in /data/db/000021.sst offset 0 size 9"));
+        assert!(!is_cause_of("Corruption: bad record in 000027.log"));
+        assert!(!is_cause_of("IO error: No space left on device: /data/db/000021.sst"));
+    }
+
+    #[test]
+    fn a_note_reads_back_and_there_is_none_before_it_is_left() {
+        let directory = tempfile::tempdir().expect("a directory can be made");
+        assert_eq!(read_note(directory.path()), None);
+        leave_note(directory.path(), "Corruption: in 000021.sst").expect("it can be written");
+        assert_eq!(read_note(directory.path()).as_deref(), Some("Corruption: in 000021.sst"));
+    }
+}

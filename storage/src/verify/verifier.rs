@@ -1,0 +1,132 @@
+//! The verification as a whole.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::engine::ROW_FORMAT;
+use crate::journal::CommitNumber;
+use crate::journal::layout::read_meta_number;
+use crate::keys::MetaKey;
+use crate::rows::{RowError, RowReader};
+use crate::sandbox_book::Book;
+use crate::vault::Keyring;
+
+use super::book::{self, Captures};
+use super::directory::Directory;
+use super::job::Job;
+use super::merchant;
+use super::report::{Faults, Place, Progress, Report, Wrong};
+use super::scratch::ScratchError;
+use super::strays::{self, Merchants};
+use super::vault;
+
+/// Replayed rows of one merchant that are kept in memory: some hundred thousand payments. Beyond it they go to
+/// the scratch directory, so that memory is bounded whatever the number of payments.
+const MEMORY_BYTES: usize = 256 * 1024 * 1024;
+
+/// Faults that are kept in full: more of them say nothing new.
+const FAULTS_KEPT: usize = 1_000;
+
+/// How to verify.
+#[derive(Debug, Clone)]
+pub struct VerifyOptions {
+    /// A directory that does not exist, on a disk with room for the rows of the largest merchant. It is made when
+    /// rows outgrow memory, and removed.
+    pub scratch: PathBuf,
+    /// Replayed rows that are kept in memory.
+    pub memory_bytes_max: usize,
+    /// Faults that are kept in full.
+    pub faults_kept: usize,
+    /// The last commit that is known to have been acknowledged, if that is known.
+    pub acknowledged: Option<CommitNumber>,
+}
+
+impl VerifyOptions {
+    /// The defaults.
+    #[must_use]
+    pub fn new(scratch: impl Into<PathBuf>) -> VerifyOptions {
+        VerifyOptions {
+            scratch: scratch.into(),
+            memory_bytes_max: MEMORY_BYTES,
+            faults_kept: FAULTS_KEPT,
+            acknowledged: None,
+        }
+    }
+}
+
+/// Verifies a store that nobody writes to: every log, what is derived from it, the vault, and the sandbox's book
+/// where there is one. What cannot be read is a fault, and the rest is verified all the same.
+///
+/// # Errors
+/// [`ScratchError`] when rows outgrow memory and the scratch directory cannot be used.
+pub fn verify(
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+    book: Option<&dyn Book>,
+    options: &VerifyOptions,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Report, ScratchError> {
+    let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
+    let mut job = Job { rows, keyring, options, compares_rows: true, faults, progress, tell };
+    let older_row_format = check_store(&mut job);
+    job.compares_rows = older_row_format.is_none();
+    let merchants = strays::find_merchants(&mut job);
+    job.progress.merchants_total = u64::try_from(merchants.len()).unwrap_or(u64::MAX);
+    let mut report = Report { older_row_format, ..Report::default() };
+    let captures = check_merchants(&merchants, &mut report, &mut job)?;
+    strays::find_strays(&merchants, &mut job);
+    vault::check(&merchants, &mut job);
+    if let Some(book) = book {
+        book::check(book, &merchants, &captures, &mut job);
+    }
+    job.tell();
+    let Job { faults, progress, .. } = job;
+    (report.faults, report.fault_count) = faults.into_parts();
+    Ok(Report { records: progress.records, rows: progress.rows, book_lines: progress.book_lines, ..report })
+}
+
+/// Checks what the store says of itself. Gives the format of the rows, when it is an older one.
+fn check_store(job: &mut Job<'_>) -> Option<u32> {
+    let last = read_meta_number(job.rows, MetaKey::LastCommit).map(|last| last.map(u64::from_be_bytes));
+    match (last, job.options.acknowledged) {
+        (Ok(last), Some(acknowledged)) => {
+            let last = CommitNumber(last.unwrap_or(0));
+            if last < acknowledged {
+                let wrong = Wrong::CommitsMissing { first: last.next(), last: acknowledged };
+                job.faults.add(None, Place::Store, wrong);
+            }
+        }
+        (Ok(_), None) => {}
+        (Err(error), _) => unreadable(&error, job),
+    }
+    match read_meta_number(job.rows, MetaKey::RowFormat) {
+        Ok(format) => format.map(u32::from_be_bytes).filter(|format| *format < ROW_FORMAT),
+        Err(error) => {
+            unreadable(&error, job);
+            None
+        }
+    }
+}
+
+fn unreadable(error: &RowError, job: &mut Job<'_>) {
+    job.faults.add(None, Place::Store, Wrong::Unreadable { reason: error.to_string() });
+}
+
+/// Checks every merchant, and the directory of them. Gives the captures of those that are complete.
+fn check_merchants(merchants: &Merchants, report: &mut Report, job: &mut Job<'_>) -> Result<Captures, ScratchError> {
+    let (mut directory, mut captures) = (Directory::default(), Captures::new());
+    for (&merchant_id, &head) in merchants {
+        let checked = merchant::check(merchant_id, head, &mut directory, job)?;
+        report.merchants += u64::from(checked.records > 0);
+        report.merchants_not_replayed += u64::from(!checked.replayed);
+        if let Some(sums) = checked.captures {
+            captures.insert(merchant_id, sums);
+        }
+        job.progress.merchants += 1;
+        job.tell();
+    }
+    if job.compares_rows {
+        directory.finish(job);
+    }
+    Ok(captures)
+}

@@ -1,0 +1,408 @@
+//! Merchants whose stores are filled as their actors would: decided by the rules, folded, sealed and appended.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use till_domain::apply::{apply_rows, apply_state};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::command::{
+    AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, GenerateKey, Idempotency,
+    IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
+};
+use till_domain::customer::CustomerFields;
+use till_domain::decide::{Context, Outcome, decide};
+use till_domain::effect::Timer;
+use till_domain::event::{Answer, Event, Mutation, VaultWrite};
+use till_domain::ids::{Entropy, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::key::KeyDigest;
+use till_domain::merchant::Platform;
+use till_domain::money::{AmountMinor, Money};
+use till_domain::payment::CaptureMode;
+use till_domain::records::{AnyKey, AnyRow, MerchantState, Payments, Records, Rows, RowsMut, Table, Unreadable};
+use till_domain::text::{
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
+    TimeZone,
+};
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::journal::record::{self, RecordHeader, RecordType};
+use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, SnapshotWrite, Verdict};
+use till_storage::rows::{Direction, RowStore};
+use till_storage::sandbox_book::{
+    AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing,
+};
+use till_storage::shapes::{self, KeyParts, MerchantPersonal, StoredRows, TableKind, TypedRows};
+use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, VaultKey};
+
+const START: Millis = Millis(1_750_000_000_000);
+const PRICE_MINOR: u64 = 10_000;
+const SNAPSHOT_EVERY: u64 = 25;
+
+/// The key ring of a store, opened.
+pub(crate) fn keyring() -> (Arc<Keyring>, Vec<u8>) {
+    let root = RootKey::from_hex(&"5a".repeat(32)).expect("64 hexadecimal digits");
+    let (keyring, bytes) = Keyring::create(&root).expect("randomness");
+    (Arc::new(keyring), bytes)
+}
+
+/// One merchant.
+pub(crate) struct Shop<'a, S> {
+    store: &'a S,
+    keyring: Arc<Keyring>,
+    personal: MerchantPersonal<StoredRows<'a>>,
+    state: MerchantState,
+    pub(crate) merchant_id: MerchantId,
+    key_id: Option<KeyId>,
+    installation_id: Option<InstallationId>,
+    epoch: Epoch,
+    head: Head,
+    clock: Millis,
+    random: Counter,
+    numbers: u64,
+    /// Whether what the log says of captures is to be a lie: see [`Shop::cook_the_books`].
+    unbalanced: bool,
+}
+
+#[derive(Clone)]
+struct Counter(u64);
+
+impl Entropy for Counter {
+    fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0
+    }
+}
+
+struct View<'a, 's, S> {
+    shop: &'a Shop<'s, S>,
+    changed: BTreeMap<AnyKey, Option<AnyRow>>,
+}
+
+impl<S: RowStore> Rows for View<'_, '_, S> {
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        if let Some(changed) = self.changed.get(&T::key(key.clone())) {
+            return Ok(changed.clone().and_then(T::unwrap));
+        }
+        let stored = StoredRows(self.shop.store);
+        TypedRows::new(&stored, &self.shop.personal).of_merchant(self.shop.merchant_id).get::<T>(key)
+    }
+}
+
+impl<S: RowStore> RowsMut for View<'_, '_, S> {
+    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
+        self.changed.insert(T::key(key), Some(T::wrap(row)));
+    }
+
+    fn remove<T: Table>(&mut self, key: T::Key) {
+        self.changed.insert(T::key(key), None);
+    }
+}
+
+impl<S: RowStore> Records for View<'_, '_, S> {
+    fn state(&self) -> &MerchantState {
+        &self.shop.state
+    }
+}
+
+impl<'a, S: Journal + RowStore> Shop<'a, S> {
+    /// A merchant with a key, an installation, and an open balance.
+    pub(crate) fn open(store: &'a S, keyring: &Arc<Keyring>, number: u8) -> Shop<'a, S> {
+        let merchant_id = MerchantId::from_bytes([number; 16]);
+        let claim = store.claim(merchant_id).expect("readable");
+        let mut shop = Shop {
+            store,
+            keyring: Arc::clone(keyring),
+            personal: MerchantPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(store)),
+            state: MerchantState::default(),
+            merchant_id,
+            key_id: None,
+            installation_id: None,
+            epoch: claim.epoch,
+            head: claim.head,
+            clock: START,
+            random: Counter(u64::from(number)),
+            numbers: 0,
+            unbalanced: false,
+        };
+        shop.set_up(number);
+        shop
+    }
+
+    fn set_up(&mut self, number: u8) {
+        self.operate(Command::CreateMerchant(CreateMerchant {
+            merchant_id: self.merchant_id,
+            name: Name::new("Baan Coffee").expect("a name"),
+            currency: thb(1).currency,
+            time_zone: TimeZone::new("Asia/Bangkok").expect("a zone"),
+            settlement_delay_seconds: 86_400,
+            support_email: None,
+        }));
+        let key = Command::GenerateKey(GenerateKey {
+            merchant_id: self.merchant_id,
+            name: Name::new("server").expect("a name"),
+            digest: KeyDigest([number; 32]),
+            display: "sk_00000".to_owned(),
+            api_version: "2025-04-01".to_owned(),
+            expires_at: None,
+        });
+        self.operate(key);
+        self.key_id = self.state.keys.keys().next().copied();
+        self.operate(Command::AddInstallation(AddInstallation {
+            name: Name::new("shop").expect("a name"),
+            platform: Platform::Web,
+            identifier: InstallationIdentifier::new("https://shop.example").expect("an origin"),
+        }));
+        self.installation_id = self.state.installations.keys().next().copied();
+        self.operate(Command::OpenBalance);
+        let external_id = Some(ExternalId::new("transfer-1").expect("an identifier"));
+        self.operate(Command::AddTopup(AddTopup { amount: AmountMinor::new(5_000).expect("in range"), external_id }));
+    }
+
+    /// Payments of every outcome, with and without customers; `rounds` of four.
+    pub(crate) fn trade(&mut self, rounds: u64, book: &mut MemoryBook) {
+        for round in 0..rounds {
+            self.clock = self.clock.plus_seconds(7_200);
+            let captured = self.pay(&person(&format!("c{}@example.com", round % 5)), CaptureMode::Automatic);
+            self.answer(captured, true, book);
+            let anonymous = self.pay(&CustomerFields::default(), CaptureMode::Automatic);
+            self.answer(anonymous, true, book);
+            let mut by_mobile = CustomerFields::default();
+            by_mobile.contact.mobile = Some(Mobile::new("+66812345678").expect("a number"));
+            let declined = self.pay(&by_mobile, CaptureMode::Automatic);
+            self.answer(declined, false, book);
+            let authorized = self.pay(&contact_only(), CaptureMode::Manual);
+            self.answer(authorized, true, book);
+            self.fire_due();
+        }
+        self.pay(&CustomerFields::default(), CaptureMode::Automatic);
+    }
+
+    /// The next capture is posted out of balance, as a mistake in the rules would.
+    pub(crate) fn cook_the_books(&mut self) {
+        self.unbalanced = true;
+    }
+
+    /// A payment of a new token; every third token is for several uses and its card is saved.
+    pub(crate) fn pay(&mut self, customer: &CustomerFields, capture: CaptureMode) -> PaymentId {
+        self.numbers += 1;
+        let usage = if self.numbers % 3 == 1 { TokenUsage::Multiple } else { TokenUsage::Single };
+        let token = self.tokenize(usage);
+        let session = self.select(token);
+        let save_card =
+            (usage == TokenUsage::Multiple && customer.contact.email.is_some()).then_some(SaveCard::Default);
+        let command = Command::InitiatePayment(InitiatePayment {
+            external_id: Some(ExternalId::new(format!("order-{}", self.numbers)).expect("an identifier")),
+            money: thb(PRICE_MINOR),
+            session_id: session,
+            card: None,
+            capture: capture == CaptureMode::Automatic,
+            return_url: ReturnUrl::new("https://shop.example/return").expect("a URL"),
+            customer: customer.clone(),
+            save_card,
+            interest_bearer: None,
+        });
+        let key_id = self.key_id.expect("the shop has a key");
+        match self.ask(Caller::ApiKey(key_id), Some(&format!("pay-{}", self.numbers)), command) {
+            Answer::Payment(id) => id,
+            other => panic!("not a payment: {other:?}"),
+        }
+    }
+
+    pub(crate) fn tokenize(&mut self, usage: TokenUsage) -> TokenId {
+        let number = u8::try_from(self.numbers % 7).expect("below 7");
+        let card = CardFacts {
+            scheme: CardScheme::Visa,
+            first_digits: "424242".to_owned(),
+            last_digits: format!("{number:04}"),
+            expiry: CardExpiry { year: 2030, month: 12 },
+            holder: HolderName::new("S JAIDEE").expect("a name"),
+            fingerprint: CardFingerprint([number; 32]),
+        };
+        match self.ask(self.client(), None, Command::TokenizeCard(TokenizeCard { card, usage })) {
+            Answer::Token(id) => id,
+            other => panic!("not a token: {other:?}"),
+        }
+    }
+
+    fn select(&mut self, token: TokenId) -> SessionId {
+        let customer = CustomerFields::default();
+        let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection: Selection::Token(token), customer };
+        match self.ask(self.client(), None, Command::SelectPaymentMethod(command)) {
+            Answer::Session(id) => id,
+            other => panic!("not a session: {other:?}"),
+        }
+    }
+
+    /// The sandbox answers, writes its line, and the answer is recorded.
+    pub(crate) fn answer(&mut self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) {
+        let captured = self.note_in_book(payment_id, approves, book);
+        let result = if approves {
+            let acquirer_reference = "sandbox-1".to_owned();
+            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once: false }
+        } else {
+            AuthorizationResult::Declined { code: "card_declined".to_owned(), message: "Declined.".to_owned() }
+        };
+        self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
+    }
+
+    /// The sandbox's line of an authorization.
+    pub(crate) fn note_in_book(&self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) -> bool {
+        let view = View { shop: self, changed: BTreeMap::new() };
+        let payment = view.get::<Payments>(payment_id).expect("readable").expect("it was made");
+        let captured = payment.capture_mode == CaptureMode::Automatic;
+        let captured_minor = if captured { payment.money.amount.get() } else { 0 };
+        let outcome = if approves {
+            AuthorizeOutcome::Approved(Standing { captured_minor, ..Standing::default() })
+        } else {
+            AuthorizeOutcome::Declined(DeclineReason::CardDeclined)
+        };
+        let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
+        book.write(&[BookLine {
+            reference: format!("{payment_id}/authorize"),
+            merchant: self.merchant_id,
+            payment: payment_id,
+            money: payment.money,
+            asked_at_ms: self.clock.0,
+            deed: Deed::Authorize { instrument, capture: payment.capture_mode, outcome },
+        }])
+        .expect("it is in memory");
+        captured
+    }
+
+    fn fire_due(&mut self) {
+        let (lower, upper) = shapes::due_timers_range(self.merchant_id, self.clock);
+        let rows = self.store.scan(Family::Timers, &lower, &upper, Direction::Forward, 100).expect("readable");
+        let timers: Vec<Timer> = rows.iter().filter_map(|(key, _)| timer(key)).collect();
+        if !timers.is_empty() {
+            self.ask(Caller::System, None, Command::FireTimers(timers));
+        }
+    }
+
+    fn client(&self) -> Caller {
+        Caller::Sdk(self.installation_id.expect("the shop has an installation"))
+    }
+
+    fn operate(&mut self, command: Command) -> Answer {
+        let name = format!("set-up-{}-{}", self.merchant_id, self.head.sequence);
+        self.ask(Caller::Operator, Some(&name), command)
+    }
+
+    fn ask(&mut self, caller: Caller, named: Option<&str>, command: Command) -> Answer {
+        let idempotency = named.map(|key| Idempotency {
+            scope: IdempotencyScope {
+                installation_id: None,
+                endpoint: "group/call".to_owned(),
+                key: IdempotencyKey::new(key).expect("a key"),
+            },
+            fingerprint: [7; 32],
+        });
+        let request = Request { caller, idempotency, command };
+        let mut random = self.random.clone();
+        let view = View { shop: self, changed: BTreeMap::new() };
+        let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut random));
+        self.random = random;
+        match outcome.expect("it is not refused") {
+            Outcome::Effective { mut mutation, vault, answer } => {
+                self.tamper(&mut mutation);
+                self.append(&mutation, &vault);
+                answer
+            }
+            Outcome::Replayed(answer) | Outcome::Unchanged(answer) => answer,
+        }
+    }
+
+    fn tamper(&mut self, mutation: &mut Mutation) {
+        for event in &mut mutation.events {
+            if let (true, Event::PaymentCaptured { transaction, .. }) = (self.unbalanced, event) {
+                transaction.legs.pop();
+                self.unbalanced = false;
+            }
+        }
+    }
+
+    fn append(&mut self, mutation: &Mutation, vault: &[VaultWrite]) {
+        let mut view = View { shop: self, changed: BTreeMap::new() };
+        apply_rows(mutation, &mut view).expect("every row that it changes is there");
+        let changed = view.changed;
+        apply_state(mutation, &mut self.state);
+        let body = shapes::encode_mutation(mutation, &mut self.personal).expect("it is small");
+        let header = RecordHeader {
+            record_type: RecordType::Mutation,
+            merchant_id: self.merchant_id,
+            sequence: self.head.sequence.next(),
+            batch_id: BatchId([1; 16]),
+            epoch: self.epoch,
+            at_ms: mutation.at.0,
+            prev_hash: self.head.hash,
+        };
+        let record = record::encode(&header, &body).expect("it is small");
+        let mut derived: Vec<RowWrite> = vault.iter().map(|write| self.vault_row(*write)).collect();
+        for (key, row) in &changed {
+            let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
+            let value = row.as_ref().map(|row| shapes::encode_row(row, key, &mut self.personal).expect("it fits"));
+            derived.push(RowWrite { family, key: bytes, value });
+        }
+        let fresh = self.personal.take_pending().into_iter();
+        derived.extend(fresh.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }));
+        let new_head = record.head();
+        let state = || shapes::encode_state(&self.state).expect("it is small");
+        let snapshot =
+            new_head.sequence.0.is_multiple_of(SNAPSHOT_EVERY).then(|| SnapshotWrite { at: new_head, bytes: state() });
+        let verdicts = self.store.append(vec![Append {
+            merchant_id: self.merchant_id,
+            epoch: self.epoch,
+            expected_head: self.head,
+            new_head,
+            batch_id: BatchId([1; 16]),
+            records: vec![record],
+            derived,
+            snapshot,
+        }]);
+        assert!(matches!(verdicts.as_slice(), [Verdict::Committed(_)]), "{verdicts:?}");
+        self.head = new_head;
+    }
+
+    fn vault_row(&self, write: VaultWrite) -> RowWrite {
+        let merchant = self.merchant_id;
+        let number = CardNumber::parse("4242424242424242").expect("a card number");
+        let sealed = |of| {
+            let value = self.keyring.seal_card_number(merchant, of, &number).expect("randomness");
+            (VaultKey::CardNumber { merchant, of }, value)
+        };
+        let (key, value) = match write {
+            VaultWrite::KeepTokenNumber(token_id) => sealed(CardNumberOf::Token(token_id)),
+            VaultWrite::CopyTokenNumber(_, card_id) => sealed(CardNumberOf::Card(card_id)),
+            VaultWrite::KeepKeyText(key) => {
+                let value = self.keyring.seal_api_key_secret(merchant, key, "sk_text").expect("randomness");
+                (VaultKey::ApiKeySecret { merchant, key }, value)
+            }
+        };
+        RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: Some(value) }
+    }
+}
+
+fn timer(key: &[u8]) -> Option<Timer> {
+    match shapes::decode_key(TableKind::Timers.family(), key) {
+        Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) => Some(timer),
+        _ => None,
+    }
+}
+
+fn thb(minor: u64) -> Money {
+    Money { amount: AmountMinor::new(minor).expect("in range"), currency: "THB".parse().expect("a currency") }
+}
+
+/// Customer fields that name a customer.
+pub(crate) fn person(email: &str) -> CustomerFields {
+    let mut fields = CustomerFields::default();
+    fields.contact.email = Some(Email::new(email).expect("an address"));
+    fields.contact.name = Some(PersonName::new("Somchai Jaidee").expect("a name"));
+    fields
+}
+
+/// A name alone, which names no customer.
+fn contact_only() -> CustomerFields {
+    let mut fields = CustomerFields::default();
+    fields.contact.name = Some(PersonName::new("Somsri").expect("a name"));
+    fields
+}

@@ -1,0 +1,448 @@
+//! The table of rooms in the architecture: who may use whom, and what must not be found where. Cargo's dependency
+//! graph enforces a part of it; this reads the manifests and the sources for the rest.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A row of the table.
+struct Room {
+    /// Its directory, and so the directory of its manifest.
+    directory: &'static str,
+    /// Where its sources are, without those of the rooms below it.
+    sources: &'static str,
+    /// The rooms that it may use.
+    may_use: &'static [&'static str],
+    /// Crates that it must not use, by the beginning of their names.
+    forbidden_crates: &'static [&'static str],
+    /// Words that its sources must not contain, tests apart.
+    forbidden_words: &'static [&'static str],
+}
+
+const TABLE: [Room; 4] = [
+    Room {
+        directory: "domain",
+        sources: "domain/src",
+        may_use: &[],
+        forbidden_crates: &[
+            "tokio",
+            "actix",
+            "rocksdb",
+            "librocksdb",
+            "serde",
+            "bincode",
+            "rand",
+            "getrandom",
+            "chrono",
+            "time",
+            "jiff",
+            "tracing",
+        ],
+        forbidden_words: &[
+            "tokio",
+            "actix",
+            "rocksdb",
+            "serde",
+            "SystemTime",
+            "Instant",
+            "HashMap",
+            "HashSet",
+            "f32",
+            "f64",
+            "rand",
+            "getrandom",
+            "spawn",
+            "async",
+            "await",
+            "File",
+            "TcpStream",
+            "println",
+            "unsafe",
+        ],
+    },
+    Room {
+        directory: "storage",
+        sources: "storage/src",
+        may_use: &["till-domain"],
+        forbidden_crates: &["actix", "tokio", "hyper", "reqwest", "ureq", "http", "serde"],
+        forbidden_words: &["actix", "actix_web", "hyper", "TcpListener", "unsafe"],
+    },
+    Room {
+        directory: "actors",
+        sources: "actors/src",
+        may_use: &["till-domain", "till-storage"],
+        forbidden_crates: &["actix-web", "actix-http", "rocksdb", "librocksdb", "bincode"],
+        forbidden_words: &["actix_web", "rocksdb", "unsafe"],
+    },
+    Room {
+        directory: ".",
+        sources: "src",
+        may_use: &["till-domain", "till-storage", "till-actors"],
+        forbidden_crates: &["rocksdb", "librocksdb", "bincode"],
+        forbidden_words: &["rocksdb", "unsafe"],
+    },
+];
+
+/// The only files above storage that may name the store's implementation.
+const MAY_NAME_THE_ENGINE: [&str; 2] = ["src/bootstrap.rs", "src/commands/verify.rs"];
+
+/// Names of modules that gather what belongs nowhere.
+const CATCH_ALLS: [&str; 8] = ["util", "utils", "helper", "helpers", "common", "types", "errors", "misc"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn manifest(directory: &str) -> toml::Table {
+    let path = root().join(directory).join("Cargo.toml");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The names of a manifest's dependencies; of all kinds that end up in the program.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let sections = ["dependencies", "build-dependencies"];
+    let tables = sections.iter().filter_map(|section| manifest.get(*section)?.as_table());
+    tables.flat_map(|table| table.keys().cloned()).collect()
+}
+
+/// Every Rust file below a directory, as its path from the root.
+fn rust_files(directory: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    gather(&root().join(directory), &mut found);
+    let relative = |path: PathBuf| path.strip_prefix(root()).expect("it is below the root").display().to_string();
+    let mut files: Vec<String> = found.into_iter().map(relative).collect();
+    files.sort();
+    files
+}
+
+fn gather(directory: &Path, found: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+    for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+        if path.is_dir() {
+            gather(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+fn read(file: &str) -> String {
+    fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// The files of a room with their code: neither comments nor texts, and no tests.
+fn code_of(sources: &str) -> Vec<(String, Vec<String>)> {
+    let files = rust_files(sources);
+    let code: Vec<(String, Code)> = files.into_iter().map(|file| (file.clone(), Code::of(&read(&file)))).collect();
+    let tests: BTreeSet<String> = code.iter().flat_map(|(file, code)| code.test_files(file)).collect();
+    let is_code = |(file, _): &(String, Code)| !tests.contains(file);
+    code.into_iter().filter(is_code).map(|(file, code)| (file, code.tokens)).collect()
+}
+
+/// The words and signs of a source, in order.
+#[derive(Debug, Default)]
+struct Code {
+    tokens: Vec<String>,
+    /// The modules that are compiled for tests only and have a file of their own.
+    test_modules: Vec<String>,
+}
+
+impl Code {
+    fn of(source: &str) -> Code {
+        Code::without_tests(tokens(source))
+    }
+
+    fn without_tests(all: Vec<String>) -> Code {
+        let mut code = Code::default();
+        let mut at = 0;
+        while at < all.len() {
+            if all[at..].starts_with(&["#", "[", "cfg", "(", "test", ")", "]"].map(str::to_owned)) {
+                at = code.skip_item(&all, at + 7);
+            } else {
+                code.tokens.push(all[at].clone());
+                at += 1;
+            }
+        }
+        code
+    }
+
+    /// The place after the item that begins at `at`.
+    fn skip_item(&mut self, all: &[String], at: usize) -> usize {
+        let rest = &all[at..];
+        let ends = |token: &String| token == "{" || token == ";";
+        let Some(end) = rest.iter().position(ends) else { return all.len() };
+        if rest[end] == ";" {
+            if let Some(name) =
+                rest[..end].iter().position(|token| token == "mod").and_then(|module| rest.get(module + 1))
+            {
+                self.test_modules.push(name.clone());
+            }
+            return at + end + 1;
+        }
+        let mut depth = 0;
+        for (offset, token) in rest.iter().enumerate().skip(end) {
+            match token.as_str() {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ => {}
+            }
+            if depth == 0 {
+                return at + offset + 1;
+            }
+        }
+        all.len()
+    }
+
+    /// Where the files of its test modules may be.
+    fn test_files(&self, file: &str) -> Vec<String> {
+        let path = Path::new(file);
+        let directory = path.parent().expect("a file stands in a directory");
+        let stem = path.file_stem().expect("a file has a name");
+        let candidates = |name: &String| {
+            [directory.join(format!("{name}.rs")), directory.join(stem).join(format!("{name}.rs"))]
+                .map(|path| path.display().to_string())
+        };
+        self.test_modules.iter().flat_map(candidates).collect()
+    }
+}
+
+/// Splits a source into identifiers and single signs; comments and literals are left out.
+fn tokens(source: &str) -> Vec<String> {
+    let characters: Vec<char> = source.chars().collect();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < characters.len() {
+        let rest = &characters[at..];
+        let length = match rest {
+            ['/', '/', ..] => rest.iter().take_while(|character| **character != '\n').count(),
+            ['/', '*', ..] => block_comment(rest),
+            ['"', ..] => text(rest),
+            ['r' | 'b', ..] if raw_text(rest).is_some() => raw_text(rest).unwrap_or(1),
+            ['\'', ..] => character_or_lifetime(rest),
+            [first, ..] if first.is_alphanumeric() || *first == '_' => {
+                let length =
+                    rest.iter().take_while(|character| character.is_alphanumeric() || **character == '_').count();
+                found.push(rest[..length].iter().collect());
+                length
+            }
+            [first, ..] => {
+                if !first.is_whitespace() {
+                    found.push(first.to_string());
+                }
+                1
+            }
+            [] => 1,
+        };
+        at += length;
+    }
+    found
+}
+
+fn block_comment(rest: &[char]) -> usize {
+    let (mut depth, mut at) = (0, 0);
+    while at < rest.len() {
+        match &rest[at..] {
+            ['/', '*', ..] => (depth, at) = (depth + 1, at + 2),
+            ['*', '/', ..] => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    at
+}
+
+fn text(rest: &[char]) -> usize {
+    let mut at = 1;
+    while at < rest.len() && rest[at] != '"' {
+        at += if rest[at] == '\\' { 2 } else { 1 };
+    }
+    at + 1
+}
+
+/// The length of `r"..."`, `r#"..."#` and their byte forms.
+fn raw_text(rest: &[char]) -> Option<usize> {
+    let prefix = rest.iter().take_while(|character| matches!(character, 'r' | 'b')).count();
+    if prefix > 2 || !rest[..prefix].contains(&'r') {
+        return None;
+    }
+    let hashes = rest[prefix..].iter().take_while(|character| **character == '#').count();
+    if rest.get(prefix + hashes) != Some(&'"') {
+        return None;
+    }
+    let end: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
+    let start = prefix + hashes + 1;
+    let length = rest[start..].windows(end.len()).position(|window| window == end)?;
+    Some(start + length + end.len())
+}
+
+fn character_or_lifetime(rest: &[char]) -> usize {
+    match rest {
+        ['\'', '\\', ..] => 2 + rest[2..].iter().skip(1).take_while(|character| **character != '\'').count() + 2,
+        ['\'', _, '\'', ..] => 3,
+        _ => 1,
+    }
+}
+
+/// Whether `tokens` contain `path`, such as `till_storage :: engine`, written out or in a group of imports.
+fn names_module(tokens: &[String], krate: &str, module: &str) -> bool {
+    let starts = tokens.iter().enumerate().filter(|(_, token)| *token == krate).map(|(at, _)| at);
+    starts.into_iter().any(|at| match tokens.get(at + 1..).unwrap_or_default() {
+        [first, second, name, ..] if first == ":" && second == ":" && name == "{" => {
+            in_group(&tokens[at + 3..], module)
+        }
+        [first, second, name, ..] if first == ":" && second == ":" => name == module,
+        _ => false,
+    })
+}
+
+/// Whether a group of imports, which begins with its brace, names `module` at its first level.
+fn in_group(group: &[String], module: &str) -> bool {
+    let mut depth = 0;
+    for (at, token) in group.iter().enumerate() {
+        match token.as_str() {
+            "{" => depth += 1,
+            "}" => depth -= 1,
+            name if depth == 1 && name == module && matches!(group[at - 1].as_str(), "{" | ",") => return true,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    false
+}
+
+fn calls_unwrap(tokens: &[String]) -> bool {
+    tokens.windows(3).any(|window| window == [".", "unwrap", "("])
+}
+
+fn has_attribute(tokens: &[String], name: &str) -> bool {
+    let plain = tokens.windows(3).any(|window| window[..2] == ["#", "["] && window[2] == name);
+    plain || tokens.windows(4).any(|window| window[..3] == ["#", "!", "["] && window[3] == name)
+}
+
+#[test]
+fn the_workspace_has_the_rooms_of_the_table_and_no_others() {
+    let manifest = manifest(".");
+    let members = manifest["workspace"]["members"].as_array().expect("a list of members");
+    let members: BTreeSet<&str> = members.iter().filter_map(toml::Value::as_str).collect();
+    let rooms: BTreeSet<&str> = TABLE.iter().map(|room| room.directory).filter(|directory| *directory != ".").collect();
+    assert_eq!(members, rooms);
+}
+
+#[test]
+fn each_room_uses_the_rooms_that_it_may_use_and_no_others() {
+    for room in &TABLE {
+        let used = dependencies(&manifest(room.directory));
+        for name in used.iter().filter(|name| name.starts_with("till-")) {
+            assert!(room.may_use.contains(&name.as_str()), "{} must not use {name}", room.directory);
+        }
+    }
+}
+
+#[test]
+fn no_room_uses_a_crate_that_is_forbidden_there() {
+    for room in &TABLE {
+        for name in dependencies(&manifest(room.directory)) {
+            let forbidden = room.forbidden_crates.iter().find(|forbidden| {
+                name.strip_prefix(*forbidden).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '_']))
+            });
+            assert_eq!(forbidden, None, "{} must not use {name}", room.directory);
+        }
+    }
+}
+
+#[test]
+fn every_dependency_is_declared_once_in_the_workspace_and_the_lints_are_its() {
+    for room in &TABLE {
+        let manifest = manifest(room.directory);
+        let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
+        for (name, value) in sections.iter().filter_map(|section| manifest.get(*section)?.as_table()).flatten() {
+            let inherited = value.get("workspace").and_then(toml::Value::as_bool) == Some(true);
+            assert!(inherited, "{}: {name} is not taken from the workspace", room.directory);
+        }
+        assert_eq!(manifest["lints"]["workspace"].as_bool(), Some(true), "{}", room.directory);
+    }
+    let lints = &manifest(".")["workspace"]["lints"];
+    assert_eq!(lints["rust"]["unsafe_code"].as_str(), Some("forbid"));
+    assert!(lints["clippy"].get("unwrap_used").is_some());
+}
+
+#[test]
+fn no_room_contains_a_word_that_is_forbidden_there() {
+    for room in &TABLE {
+        let files = code_of(room.sources);
+        assert!(files.len() > 5, "{} has sources", room.sources);
+        for (file, tokens) in files {
+            for word in room.forbidden_words {
+                assert!(!tokens.iter().any(|token| token == word), "{file} must not contain {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_bootstrap_and_verify_name_the_stores_implementation() {
+    for (file, tokens) in code_of("src").into_iter().chain(code_of("actors/src")) {
+        let may = MAY_NAME_THE_ENGINE.contains(&file.as_str());
+        assert!(may || !names_module(&tokens, "till_storage", "engine"), "{file} must not name till_storage::engine");
+    }
+}
+
+#[test]
+fn nothing_outside_of_tests_unwraps() {
+    for room in &TABLE {
+        for (file, tokens) in code_of(room.sources) {
+            assert!(!calls_unwrap(&tokens), "{file} unwraps: say with expect why it holds");
+        }
+    }
+}
+
+#[test]
+fn a_lint_is_expected_with_a_reason_and_never_allowed() {
+    for directory in ["src", "domain", "storage", "actors", "tests", "benches"] {
+        for file in rust_files(directory) {
+            assert!(!has_attribute(&tokens(&read(&file)), "allow"), "{file} allows a lint: expect it, with a reason");
+        }
+    }
+}
+
+#[test]
+fn no_module_is_a_catch_all() {
+    for room in &TABLE {
+        for file in rust_files(room.sources) {
+            let mut names =
+                Path::new(&file).iter().filter_map(|part| part.to_str()).map(|part| part.trim_end_matches(".rs"));
+            assert!(!names.any(|name| CATCH_ALLS.contains(&name)), "{file}");
+        }
+    }
+}
+
+#[test]
+fn the_reader_of_sources_sees_code_and_neither_comments_texts_nor_tests() {
+    let source = r##"
+        // HashMap in a comment, /* and f64
+        /* HashMap /* nested */ HashMap */
+        fn a<'a>(text: &'a str) -> char { let _ = "HashMap \" HashMap"; let _ = r#"HashMap "quoted" "#; '"' }
+        fn b() -> char { let c = b'\''; '\u{41}' }
+        #[cfg(test)]
+        mod tests { use std::collections::HashMap; fn c() { HashMap::new().get(&1).unwrap(); } }
+        #[cfg(test)]
+        mod more_tests;
+        fn d(x: f64) { x.unwrap(); }
+    "##;
+    let code = Code::of(source);
+    assert!(!code.tokens.iter().any(|token| token == "HashMap"), "{:?}", code.tokens);
+    assert!(code.tokens.iter().any(|token| token == "f64") && calls_unwrap(&code.tokens));
+    assert_eq!(code.test_files("src/a/mod.rs"), ["src/a/more_tests.rs", "src/a/mod/more_tests.rs"]);
+    assert!(!calls_unwrap(&tokens("x.unwrap_or(1); unwrap(x)")));
+    assert!(has_attribute(&tokens("#![allow(dead_code)]"), "allow") && has_attribute(&tokens("#[allow(x)]"), "allow"));
+    assert!(!has_attribute(&tokens("// #[allow(x)]\n#[expect(x)] fn allow() {}"), "allow"));
+    let names = |source: &str| names_module(&tokens(source), "till_storage", "engine");
+    assert!(names("use till_storage::engine::Engine;") && names("let _ = till_storage::engine::open();"));
+    assert!(names("use till_storage::{rows::Row, engine};") && names("use till_storage::{engine::Engine};"));
+    assert!(!names("use till_storage::{rows::engine, keys};") && !names("use till_actors::engine;"));
+}

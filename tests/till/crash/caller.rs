@@ -1,0 +1,221 @@
+//! A customer, a merchant and an operator in one thread: calls one after the other, and remembers all of them.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, CARD, Client, Dice, Server, Shop, merged, thb};
+
+use super::deed::{Asked, Came, Deed, Fate, Sale, What};
+use super::merchants::Merchant;
+
+/// Cards and what becomes of their payments.
+const CARDS: [(&str, Fate); 8] = [
+    (CARD, Fate::Approved),
+    (CARD, Fate::Approved),
+    (CARD, Fate::Approved),
+    ("5555555555554444", Fate::Approved),
+    ("4000000000000077", Fate::Approved),
+    ("4000000000000002", Fate::Declined("card_declined")),
+    ("4000000000009995", Fate::Declined("insufficient_funds")),
+    ("4000000000000119", Fate::Declined("processing_error")),
+];
+
+/// Customers of one merchant: few, so that several calls at once make the same one.
+const CUSTOMERS: u64 = 20;
+
+/// One thread's worth of calls.
+pub(super) struct Caller {
+    merchant: usize,
+    shop: Shop,
+    /// For the SDK's endpoints with headers of their own.
+    device: Client,
+    operator: Client,
+    dice: Dice,
+    /// What makes its names its own.
+    name: String,
+    number: u64,
+    /// The payment acknowledged last, to ask for again in a wrong way.
+    last_sale: Option<Sale>,
+    deeds: Vec<Deed>,
+}
+
+/// A session that was made for a sale.
+struct Chosen {
+    session: String,
+    minor: u64,
+    fate: Fate,
+    /// What the initiation must say about it.
+    more: Value,
+}
+
+impl Caller {
+    /// A caller of one merchant. `name` is nobody else's.
+    pub(super) fn new(server: &Server, merchant: usize, merchants: &[Merchant], name: String, dice: Dice) -> Caller {
+        Caller {
+            merchant,
+            shop: merchants[merchant].shop.on(server),
+            device: server.client(),
+            operator: server.admin_client(),
+            dice,
+            name,
+            number: 0,
+            last_sale: None,
+            deeds: Vec::new(),
+        }
+    }
+
+    /// Calls until it is told to stop or the server is gone.
+    pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<Deed> {
+        while go_on() && self.call_once().is_some() {}
+        self.deeds
+    }
+
+    /// Makes a session and initiates with it. Nothing when the server is gone.
+    pub(super) fn prepare_sale(&mut self) -> Option<Sale> {
+        let chosen = self.choose()?;
+        Some(self.sale(chosen))
+    }
+
+    fn call_once(&mut self) -> Option<()> {
+        match self.dice.between(0, 100) {
+            0..8 => self.topup(),
+            8..18 => self.refused(),
+            18..24 => self.choose().map(drop),
+            _ => {
+                let sale = self.prepare_sale()?;
+                self.initiate(sale)
+            }
+        }
+    }
+
+    fn fresh(&mut self, kind: &str) -> String {
+        self.number += 1;
+        format!("{kind}-{}-{}", self.name, self.number)
+    }
+
+    fn sometimes_fresh(&mut self, in_hundred: u64, kind: &str) -> Option<String> {
+        self.dice.in_hundred(in_hundred).then(|| self.fresh(kind))
+    }
+
+    /// Notes a call. Nothing when the server is gone.
+    fn note(&mut self, what: What, came: Came) -> Option<()> {
+        let is_there = came != Came::Unknown;
+        self.deeds.push(Deed { merchant: self.merchant, what, came });
+        is_there.then_some(())
+    }
+
+    fn choose(&mut self) -> Option<Chosen> {
+        let minor = self.dice.between(100, 1_000_000);
+        if self.dice.in_hundred(10) {
+            let more = json!({
+                "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months", "interest_bearer": "customer",
+            });
+            let session = self.select(minor, &more)?;
+            return Some(Chosen {
+                session,
+                minor,
+                fate: Fate::Approved,
+                more: json!({ "interest_bearer": "customer" }),
+            });
+        }
+        let (number, fate) = self.dice.pick(&CARDS);
+        let is_kept = self.dice.in_hundred(20);
+        let token = self.tokenize(number, if is_kept { "MULTIPLE" } else { "SINGLE" })?;
+        let session = self.select(minor, &json!({ "payment_method": "CARD", "token": token }))?;
+        let more = if is_kept { json!({ "save_card": "ADD" }) } else { json!({}) };
+        Some(Chosen { session, minor, fate, more })
+    }
+
+    fn tokenize(&mut self, number: &str, usage: &str) -> Option<String> {
+        let card = json!({
+            "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
+        });
+        match Came::of(&self.shop.sdk("tokenize-card", &card)) {
+            Came::Acknowledged(token) => Some(token),
+            Came::NotDone | Came::Unknown => None,
+        }
+    }
+
+    fn select(&mut self, minor: u64, more: &Value) -> Option<String> {
+        let body = self.shop.named(&merged(&thb(minor), more));
+        let key = self.sometimes_fresh(50, "select");
+        let came = Came::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
+        let asked = Asked { minor, external_id: None, key, body };
+        self.note(What::Session(asked), came.clone())?;
+        match came {
+            Came::Acknowledged(session) => Some(session),
+            Came::NotDone | Came::Unknown => None,
+        }
+    }
+
+    fn sale(&mut self, chosen: Chosen) -> Sale {
+        let capture = self.dice.in_hundred(75);
+        let external_id = self.sometimes_fresh(50, "order");
+        let customer = self.dice.in_hundred(30).then(|| format!("customer-{}", self.dice.between(0, CUSTOMERS)));
+        let key = self.sometimes_fresh(50, "pay");
+        let more = json!({ "capture": capture, "external_id": external_id, "customer_id": customer });
+        let required = self.shop.initiation(&chosen.session, chosen.minor);
+        let body = merged(&merged(&required, &more), &chosen.more);
+        let Chosen { session, minor, fate, more: _ } = chosen;
+        Sale { session, minor, capture, fate, external_id, customer, key, body }
+    }
+
+    fn initiate(&mut self, sale: Sale) -> Option<()> {
+        let came = Came::of(&self.ask(&sale.body, sale.key.as_deref()));
+        if matches!(came, Came::Acknowledged(_)) {
+            self.last_sale = Some(sale.clone());
+        }
+        self.note(What::Payment(sale), came)
+    }
+
+    fn ask(&self, body: &Value, key: Option<&str>) -> Answer {
+        post(&self.shop.client(), "/merchants/initiate-payment-flow", body, key)
+    }
+
+    fn topup(&mut self) -> Option<()> {
+        // The amount tells top-ups apart that have no other name.
+        let minor = self.dice.between(1_000_000, 1_000_000_000_000);
+        let external_id = self.sometimes_fresh(50, "topup");
+        let key = self.sometimes_fresh(50, "add");
+        let names = json!({ "merchant_id": self.shop.merchant_id, "external_id": external_id });
+        let body = merged(&names, &json!({ "amount": minor }));
+        let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
+        self.note(What::Topup(Asked { minor, external_id, key, body }), came)
+    }
+
+    /// Asks for a payment in one of the ways that are refused, under a name that must never be found.
+    fn refused(&mut self) -> Option<()> {
+        let external_id = self.fresh("refused");
+        let named = json!({ "external_id": external_id });
+        let (answer, code) = match (self.last_sale.clone(), self.dice.between(0, 4)) {
+            (Some(used), 0) => (self.ask(&merged(&used.body, &named), None), "NOT_FOUND"),
+            (Some(Sale { key: Some(key), body, .. }), 1) => {
+                (self.ask(&merged(&body, &named), Some(&key)), "IDEMPOTENCY_KEY_REUSED")
+            }
+            (Some(Sale { external_id: Some(taken), .. }), 2) => {
+                let sale = self.prepare_sale()?;
+                (self.ask(&merged(&sale.body, &json!({ "external_id": taken })), None), "CONFLICT")
+            }
+            (Some(_) | None, _) => {
+                let sale = self.prepare_sale()?;
+                let other = json!({ "external_id": external_id, "amount": sale.minor + 1 });
+                (self.ask(&merged(&sale.body, &other), sale.key.as_deref()), "CONFLICT")
+            }
+        };
+        let was_refused = answer.status == 400;
+        if was_refused {
+            answer.refused(code);
+        } else {
+            assert!(matches!(answer.status, 0 | 503), "to be refused with {code}: {} {}", answer.status, answer.body);
+        }
+        let came = if was_refused { Came::NotDone } else { Came::Unknown };
+        self.note(What::RefusedPayment(external_id), came)
+    }
+}
+
+/// Posts with a key when there is one.
+pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> Answer {
+    match key {
+        Some(key) => client.clone().idempotency_key(key).post(path, body),
+        None => client.post(path, body),
+    }
+}

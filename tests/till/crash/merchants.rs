@@ -1,0 +1,52 @@
+//! The merchants of a round: one of them is hot.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Shop};
+
+/// What a merchant's captures cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fee {
+    basis_points: u64,
+    fixed_minor: u64,
+}
+
+/// A merchant and what is special about it.
+pub(super) struct Merchant {
+    /// Its shop.
+    pub(super) shop: Shop,
+    fee: Option<Fee>,
+    /// Whether its captures become effective within a second.
+    pub(super) settles_soon: bool,
+}
+
+impl Merchant {
+    /// The merchants of a round. The first one is the hot one.
+    pub(super) fn of_a_round(server: &Server) -> Vec<Merchant> {
+        let fee = Fee { basis_points: 290, fixed_minor: 13 };
+        let soon = json!({ "name": "Soon", "currency": "THB", "settlement_delay_seconds": 1 });
+        vec![
+            Merchant { shop: server.shop(), fee: None, settles_soon: false },
+            Merchant { shop: with_fee(server, fee), fee: Some(fee), settles_soon: false },
+            Merchant { shop: server.shop_with(soon), fee: None, settles_soon: true },
+            Merchant { shop: server.shop(), fee: None, settles_soon: false },
+        ]
+    }
+
+    /// What a capture of this amount costs: rounded half up, at most the amount, and nothing without a fee.
+    pub(super) fn fee_minor(&self, minor: u64) -> u64 {
+        self.fee.map_or(0, |fee| ((minor * fee.basis_points + 5_000) / 10_000 + fee.fixed_minor).min(minor))
+    }
+}
+
+fn with_fee(server: &Server, fee: Fee) -> Shop {
+    let shop = server.shop();
+    for method in ["CARD", "INSTALLMENT"] {
+        let configuration: Value = json!({
+            "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": true,
+            "authorizes_without_capture": true, "fee_basis_points": fee.basis_points, "fee_fixed": fee.fixed_minor,
+        });
+        server.admin("configure-payment-method", &configuration).ok();
+    }
+    shop
+}

@@ -1,0 +1,22 @@
+//! Crashes: a loaded server is killed at a random moment, started again on the same data, and held to every promise.
+//!
+//! `TILL_CRASH_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed (what the
+//! threads make of them differs from run to run).
+
+mod merchants;
+mod deed;
+mod caller;
+mod load;
+mod truth;
+mod reckoning;
+mod inspection;
+mod sandbox;
+mod round;
+mod stop;
+mod open_effects;
+
+/// Kill, start, check, again and again.
+#[test]
+fn rounds() {
+    round::run_all();
+}

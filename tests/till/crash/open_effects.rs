@@ -1,0 +1,96 @@
+//! Calls to the acquirer that a crash has left open are made by the next start.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use crate::harness::{Dice, Server};
+
+use super::caller::post;
+use super::deed::{Came, Deed, Sale, What};
+use super::merchants::Merchant;
+use super::round::Round;
+use super::{load, sandbox};
+
+/// Sales that each caller prepares.
+const SALES_EACH: usize = 8;
+
+/// Acknowledgements after which the server is killed, at most.
+const ACKNOWLEDGED_MAX: usize = load::CALLERS * SALES_EACH / 2;
+
+/// Kills that may miss the moment in which calls are open.
+const TRIES: u64 = 40;
+
+/// Sales with their sessions made, by merchant.
+fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<Deed>) {
+    let callers = load::callers(&round.server, &round.merchants, name, &mut round.dice);
+    let prepare = callers.into_iter().map(|mut caller| {
+        let sales = (0..SALES_EACH).map(|_| caller.prepare_sale().expect("the server is there")).collect();
+        (sales, caller.call_while(|| false))
+    });
+    let (sales, sessions): (Vec<Vec<Sale>>, Vec<Vec<Deed>>) = prepare.unzip();
+    (sales, sessions.into_iter().flatten().collect())
+}
+
+/// Initiates from every caller at once and kills as soon as enough are acknowledged.
+fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<Sale>], enough: usize) -> Vec<Deed> {
+    let acknowledged = AtomicUsize::new(0);
+    let connections: Vec<_> = sales
+        .iter()
+        .enumerate()
+        .map(|(caller, sales)| {
+            let merchant = load::merchant_of(caller, merchants.len());
+            (merchant, merchants[merchant].shop.on(server).client(), sales)
+        })
+        .collect();
+    thread::scope(|scope| {
+        let calling: Vec<_> = connections
+            .into_iter()
+            .map(|(merchant, client, sales)| {
+                let acknowledged = &acknowledged;
+                scope.spawn(move || {
+                    let deed = |sale: &Sale| {
+                        let answer = post(&client, "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref());
+                        let came = Came::of(&answer);
+                        acknowledged.fetch_add(usize::from(answer.status == 200), Ordering::Relaxed);
+                        Deed { merchant, what: What::Payment(sale.clone()), came }
+                    };
+                    sales.iter().map(deed).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        while acknowledged.load(Ordering::Relaxed) < enough {
+            thread::yield_now();
+        }
+        server.kill();
+        calling.into_iter().flat_map(|caller| caller.join().expect("a caller has said what was wrong")).collect()
+    })
+}
+
+/// Acknowledged payments that the acquirer had not been asked for.
+fn open(server: &Server, deeds: &[Deed]) -> usize {
+    let asked = sandbox::asked(&sandbox::open(server.data()));
+    let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {
+        (What::Payment(_), Came::Acknowledged(id)) => Some(id),
+        (What::Payment(_) | What::Session(_) | What::Topup(_) | What::RefusedPayment(_), _) => None,
+    });
+    acknowledged.filter(|id| !asked.contains(*id)).count()
+}
+
+#[test]
+fn calls_to_the_acquirer_that_a_kill_left_open_are_made_by_the_next_start() {
+    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+    let mut deeds = Vec::new();
+    let hit = (0..TRIES).find(|number| {
+        let (sales, sessions) = prepare(&mut round, &format!("try{number}"));
+        let enough = 1 + round.dice.index(ACKNOWLEDGED_MAX);
+        let payments = initiate_and_kill(&mut round.server, &round.merchants, &sales, enough);
+        let left_open = open(&round.server, &payments);
+        println!("kill {number}: {left_open} acknowledged payments had not reached the acquirer");
+        deeds.extend(sessions.into_iter().chain(payments));
+        round.start_again();
+        left_open > 0
+    });
+    assert!(hit.is_some(), "no kill hit a moment in which calls were open");
+    round.check(&deeds);
+    round.end();
+}

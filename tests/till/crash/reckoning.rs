@@ -1,0 +1,255 @@
+//! After a crash: what was acknowledged is there once, what was refused is not, and what is unknown is asked again
+//! until it is known and there once.
+
+use std::thread;
+
+use serde_json::json;
+
+use crate::harness::{Answer, Client, Server, Shop};
+
+use super::caller::post;
+use super::deed::{Asked, Came, Deed, Sale, What};
+use super::merchants::Merchant;
+use super::truth::{Fact, Truth};
+
+/// Threads that check.
+const CHECKERS: usize = 8;
+
+/// Counts of a reckoning.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Counts {
+    pub(super) acknowledged: usize,
+    pub(super) refused: usize,
+    pub(super) unacknowledged: usize,
+    /// Of the unacknowledged ones, those that had been done.
+    pub(super) found: usize,
+}
+
+impl Counts {
+    /// Adds another reckoning's.
+    pub(super) fn add(&mut self, other: Counts) {
+        self.acknowledged += other.acknowledged;
+        self.refused += other.refused;
+        self.unacknowledged += other.unacknowledged;
+        self.found += other.found;
+    }
+}
+
+/// Holds a started server to all that was asked of it before, and notes what must be there from now on.
+pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
+    let results = in_parallel(deeds, |deeds| {
+        let desks: Vec<Desk> = merchants.iter().map(|merchant| Desk::new(server, &merchant.shop)).collect();
+        deeds.iter().map(|deed| (deed.merchant, desks[deed.merchant].settle(deed))).collect::<Vec<_>>()
+    });
+    let mut counts = Counts::default();
+    for (merchant, Settled { fact, counts: own }) in results {
+        counts.add(own);
+        fact.into_iter().for_each(|fact| truths[merchant].note(fact));
+    }
+    counts
+}
+
+/// Spreads work over the checking threads.
+pub(super) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> Vec<R> + Sync) -> Vec<R> {
+    let share = items.len().div_ceil(CHECKERS).max(1);
+    thread::scope(|scope| {
+        let working: Vec<_> = items.chunks(share).map(|chunk| scope.spawn(|| work(chunk))).collect();
+        working.into_iter().flat_map(|worker| worker.join().expect("a checker has said what is wrong")).collect()
+    })
+}
+
+/// What became of one call.
+struct Settled {
+    fact: Option<Fact>,
+    counts: Counts,
+}
+
+/// Where one merchant's calls are looked into.
+struct Desk {
+    shop: Shop,
+    device: Client,
+    operator: Client,
+}
+
+/// A call that was asked again.
+struct AskedAgain {
+    id: String,
+    /// Whether the first time had been enough.
+    was_done: bool,
+}
+
+impl Desk {
+    fn new(server: &Server, shop: &Shop) -> Desk {
+        Desk { shop: shop.on(server), device: server.client(), operator: server.admin_client() }
+    }
+
+    fn settle(&self, deed: &Deed) -> Settled {
+        let counts = Counts::default();
+        match (&deed.what, &deed.came) {
+            (What::RefusedPayment(external_id), _) => {
+                let counts = Counts { refused: 1, ..counts };
+                Settled { fact: Some(Fact::Absent(external_id.clone())), counts }
+            }
+            (what, Came::Acknowledged(id)) => {
+                let counts = Counts { acknowledged: 1, ..counts };
+                Settled { fact: Some(self.acknowledged(what, id)), counts }
+            }
+            (what, Came::NotDone) => Settled { fact: not_done(what), counts: Counts { refused: 1, ..counts } },
+            (what, Came::Unknown) => {
+                let (fact, was_done) = self.unknown(what);
+                let counts = Counts { unacknowledged: 1, found: usize::from(was_done), ..counts };
+                Settled { fact, counts }
+            }
+        }
+    }
+
+    /// Asking again with the same key gives the same answer.
+    fn acknowledged(&self, what: &What, id: &str) -> Fact {
+        match what {
+            What::Payment(sale) => {
+                if sale.key.is_some() {
+                    assert_replays(&self.ask(sale), id);
+                }
+                Fact::Payment(id.to_owned(), sale.clone())
+            }
+            What::Session(asked) => {
+                if asked.key.is_some() {
+                    assert_replays(&self.select(asked), id);
+                }
+                Fact::Session(id.to_owned(), asked.minor)
+            }
+            What::Topup(asked) => {
+                if asked.key.is_some() {
+                    assert_replays(&self.topup(asked), id);
+                }
+                Fact::Topup(id.to_owned(), asked.minor)
+            }
+            What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
+        }
+    }
+
+    /// Asks again until it is there once.
+    fn unknown(&self, what: &What) -> (Option<Fact>, bool) {
+        match what {
+            What::Payment(sale) => {
+                let again = self.payment_again(sale);
+                (Some(Fact::Payment(again.id, sale.clone())), again.was_done)
+            }
+            What::Session(asked) => match self.session_again(asked) {
+                Some(again) => (Some(Fact::Session(again.id, asked.minor)), again.was_done),
+                None => (None, true),
+            },
+            What::Topup(asked) => match self.topup_again(asked) {
+                Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
+                None => (Some(Fact::MaybeTopup(asked.minor)), false),
+            },
+            What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
+        }
+    }
+
+    fn payment_again(&self, sale: &Sale) -> AskedAgain {
+        let before = sale.external_id.as_deref().and_then(|external_id| self.find(external_id));
+        let first = self.ask(sale);
+        let again = match &sale.key {
+            Some(_) => with_key(first),
+            None if first.status == 200 => AskedAgain { id: first.id(), was_done: false },
+            None => AskedAgain { id: used_by(&first), was_done: true },
+        };
+        if sale.external_id.is_some() {
+            assert_eq!(before, again.was_done.then(|| again.id.clone()), "by external id and asked again: {sale:?}");
+        }
+        match &sale.key {
+            Some(_) => assert_replays(&self.ask(sale), &again.id),
+            None => assert_eq!(used_by(&self.ask(sale)), again.id, "asked a third time: {sale:?}"),
+        }
+        again
+    }
+
+    /// Nothing when the session is there and nobody can name it.
+    fn session_again(&self, asked: &Asked) -> Option<AskedAgain> {
+        let first = self.select(asked);
+        if asked.key.is_none() {
+            if first.code() == "TOKEN_ALREADY_USED" {
+                return None;
+            }
+            return Some(AskedAgain { id: first.id(), was_done: false });
+        }
+        let again = with_key(first);
+        assert_replays(&self.select(asked), &again.id);
+        Some(again)
+    }
+
+    /// Nothing when nobody can name it.
+    fn topup_again(&self, asked: &Asked) -> Option<AskedAgain> {
+        if asked.key.is_some() {
+            let again = with_key(self.topup(asked));
+            assert_replays(&self.topup(asked), &again.id);
+            return Some(again);
+        }
+        asked.external_id.as_ref()?;
+        let first = self.topup(asked);
+        let id = if first.status == 200 { first.clone().id() } else { taken_by(&first) };
+        assert_eq!(taken_by(&self.topup(asked)), id, "asked a third time: {asked:?}");
+        Some(AskedAgain { id, was_done: first.status != 200 })
+    }
+
+    fn ask(&self, sale: &Sale) -> Answer {
+        post(&self.shop.client(), "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref())
+    }
+
+    fn select(&self, asked: &Asked) -> Answer {
+        post(&self.device, "/sdk/select-payment-method", &asked.body, asked.key.as_deref())
+    }
+
+    fn topup(&self, asked: &Asked) -> Answer {
+        post(&self.operator, "/admin/add-topup", &asked.body, asked.key.as_deref())
+    }
+
+    fn find(&self, external_id: &str) -> Option<String> {
+        let answer = self.shop.call("find-payment", &json!({ "payment_id": external_id }));
+        if answer.status == 200 {
+            return Some(text(&answer, &answer.body["payment_id"]));
+        }
+        answer.refused("NOT_FOUND");
+        None
+    }
+}
+
+/// What is known of a call that was not done: a payment's external id is free.
+fn not_done(what: &What) -> Option<Fact> {
+    match what {
+        What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
+        What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
+        What::Session(_) | What::Topup(_) => None,
+    }
+}
+
+fn with_key(answer: Answer) -> AskedAgain {
+    AskedAgain { was_done: is_replay(&answer), id: answer.id() }
+}
+
+fn is_replay(answer: &Answer) -> bool {
+    answer.header("idempotent-replayed") == Some("true")
+}
+
+#[track_caller]
+fn assert_replays(answer: &Answer, id: &str) {
+    assert_eq!((answer.status, answer.body.as_str()), (200, Some(id)), "the same key: {}", answer.body);
+    assert!(is_replay(answer), "{id} was answered again, not from memory");
+}
+
+/// The payment that used a session, from the refusal that says so.
+fn used_by(answer: &Answer) -> String {
+    let details = answer.refused("NOT_FOUND");
+    text(answer, &details["payment_id"])
+}
+
+/// The top-up that has an external id, from the refusal that says so.
+fn taken_by(answer: &Answer) -> String {
+    let details = answer.refused("CONFLICT");
+    text(answer, &details["topup_id"])
+}
+
+fn text(answer: &Answer, value: &serde_json::Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("no id in {}", answer.body)).to_owned()
+}

@@ -1,0 +1,137 @@
+//! A round: one data directory, several lives, each of which ends in a kill under load.
+
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Dice, Server, Start};
+
+use super::merchants::Merchant;
+use super::reckoning::{Counts, reckon};
+use super::truth::Truth;
+use super::{inspection, load, sandbox};
+
+/// Lives of one data directory.
+const LIVES: u64 = 3;
+
+/// How long a life may last under load.
+const LIFE_MS_MAX: u64 = 600;
+
+/// How long a start may run until it is killed in the middle, at most.
+const START_MS_MAX: u64 = 150;
+
+/// A round under way.
+pub(super) struct Round {
+    pub(super) server: Server,
+    pub(super) merchants: Vec<Merchant>,
+    pub(super) truths: Vec<Truth>,
+    pub(super) dice: Dice,
+    counts: Counts,
+    starts: Vec<Duration>,
+}
+
+/// As many rounds as are asked for.
+pub(super) fn run_all() {
+    let rounds = std::env::var("TILL_CRASH_ROUNDS").ok();
+    let rounds: u64 = rounds.map_or(5, |text| text.parse().expect("a number of rounds"));
+    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    for number in 1..=rounds {
+        println!("round {number} of {rounds}: seed {seed}");
+        let begun = Instant::now();
+        println!("round {number} of {rounds}: {}, {} ms", run(seed), begun.elapsed().as_millis());
+        seed = Dice::new(seed).number();
+    }
+}
+
+fn run(seed: u64) -> String {
+    let mut round = Round::begin(seed);
+    for life in 0..LIVES {
+        round.live(life);
+    }
+    let ended = round.end();
+    format!("{}; {ended}", round.report())
+}
+
+impl Round {
+    /// Starts a server with its merchants.
+    pub(super) fn begin(seed: u64) -> Round {
+        let server = Server::start();
+        let merchants = Merchant::of_a_round(&server);
+        let truths = merchants.iter().map(|_| Truth::default()).collect();
+        Round { server, merchants, truths, dice: Dice::new(seed), counts: Counts::default(), starts: Vec::new() }
+    }
+
+    fn live(&mut self, life: u64) {
+        let lasts = Duration::from_millis(self.dice.between(20, LIFE_MS_MAX));
+        self.load_until(&format!("life{life}"), |server| {
+            thread::sleep(lasts);
+            server.kill();
+        });
+    }
+
+    /// Loads the server until `end` has ended it, starts it again and checks everything.
+    pub(super) fn load_until(&mut self, name: &str, end: impl FnOnce(&mut Server)) {
+        let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
+        let deeds = load::until(&mut self.server, callers, end);
+        self.start_again();
+        self.check(&deeds);
+    }
+
+    /// Holds the started server to these deeds and to all before.
+    pub(super) fn check(&mut self, deeds: &[super::deed::Deed]) {
+        let counts = reckon(&self.server, &self.merchants, deeds, &mut self.truths);
+        self.counts.add(counts);
+        inspection::inspect(&self.server, &self.merchants, &self.truths);
+    }
+
+    /// Starts the server, which may be killed while it starts, once or twice.
+    pub(super) fn start_again(&mut self) {
+        while self.dice.in_hundred(30) {
+            self.kill_in_start();
+        }
+        let begun = Instant::now();
+        self.server.restart();
+        self.starts.push(begun.elapsed());
+    }
+
+    fn kill_in_start(&mut self) {
+        let mut command = Start::default().command(self.server.data());
+        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the binary can be started");
+        thread::sleep(Duration::from_millis(self.dice.between(0, START_MS_MAX)));
+        child.kill().expect("a child can be killed");
+        let status = child.wait().expect("a child can be waited for");
+        assert_eq!(status.code(), None, "it ended by itself before it was killed");
+    }
+
+    /// Ends the last life, by a stop or by a kill, and checks what can be read without a server.
+    pub(super) fn end(&mut self) -> &'static str {
+        let ended = if self.dice.in_hundred(50) {
+            assert!(self.server.stop(), "a stop ends well");
+            "stopped"
+        } else {
+            self.server.kill();
+            "killed"
+        };
+        sandbox::check(self.server.data(), &self.merchants, &self.truths);
+        self.verify();
+        ended
+    }
+
+    fn verify(&self) {
+        let output = Start::default().command(self.server.data()).arg("verify").output();
+        let output = output.expect("the binary can be started");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "till verify: {}\n{}", text(&output.stdout), text(&output.stderr));
+    }
+
+    fn report(&self) -> String {
+        let Counts { acknowledged, refused, unacknowledged, found } = self.counts;
+        let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
+        format!(
+            "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were done, \
+             started again in {} ms",
+            starts.join(", ")
+        )
+    }
+}

@@ -1,0 +1,62 @@
+//! What must be there, by merchant: gathered from what was acknowledged and from what was asked again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::deed::Sale;
+
+/// One thing that is known.
+#[derive(Debug)]
+pub(super) enum Fact {
+    /// A payment is there.
+    Payment(String, Sale),
+    /// A top-up is there.
+    Topup(String, u64),
+    /// A top-up of this amount may be there once: nothing names it but the amount.
+    MaybeTopup(u64),
+    /// A session is there.
+    Session(String, u64),
+    /// No payment has this external id.
+    Absent(String),
+}
+
+/// What must be there of one merchant.
+#[derive(Debug, Default)]
+pub(super) struct Truth {
+    /// By id.
+    pub(super) payments: BTreeMap<String, Sale>,
+    /// Amounts by id.
+    pub(super) topups: BTreeMap<String, u64>,
+    /// Amounts of top-ups that may be there once.
+    pub(super) maybe_topups: Vec<u64>,
+    /// Amounts by id.
+    pub(super) sessions: BTreeMap<String, u64>,
+    /// External ids that no payment has.
+    pub(super) absent: BTreeSet<String>,
+}
+
+impl Truth {
+    /// Notes a fact; an id is told once.
+    pub(super) fn note(&mut self, fact: Fact) {
+        match fact {
+            Fact::Payment(id, sale) => {
+                let before = self.payments.insert(id.clone(), sale);
+                assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.payments[&id]);
+            }
+            Fact::Topup(id, minor) => {
+                assert!(self.topups.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
+            }
+            Fact::MaybeTopup(minor) => self.maybe_topups.push(minor),
+            Fact::Session(id, minor) => {
+                assert!(self.sessions.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
+            }
+            Fact::Absent(external_id) => drop(self.absent.insert(external_id)),
+        }
+    }
+
+    /// Sessions that no payment has used.
+    pub(super) fn idle_sessions(&self) -> Vec<(String, u64)> {
+        let used: BTreeSet<&str> = self.payments.values().map(|sale| sale.session.as_str()).collect();
+        let idle = self.sessions.iter().filter(|(id, _)| !used.contains(id.as_str()));
+        idle.map(|(id, minor)| (id.clone(), *minor)).collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! A data directory with what was acknowledged in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Answer, Dice, Server, Shop, Start};
+
+/// Payments of the first merchant, whose rows stand in front of the second one's.
+const FIRST_PAYMENTS: usize = 300;
+
+/// Payments of the second merchant.
+const SECOND_PAYMENTS: usize = 30;
+
+/// Threads that pay.
+const CUSTOMERS: usize = 10;
+
+/// How long a start may take until it counts as hanging: well above the limit that the server is given itself.
+const START_MAX: Duration = Duration::from_secs(30);
+
+/// How many bits to flip where the whole suite flips forty by default.
+pub(super) fn flips(of_forty: usize) -> usize {
+    let all = std::env::var("TILL_DAMAGE_FLIPS").ok();
+    let all: usize = all.map_or(40, |text| text.parse().expect("a number of flips"));
+    (all * of_forty).div_ceil(40)
+}
+
+/// Dice, and says how to throw them again.
+pub(super) fn dice() -> Dice {
+    let seed = Dice::seed("TILL_DAMAGE_SEED");
+    println!("seed {seed}");
+    Dice::new(seed)
+}
+
+/// How a server is started on a copy that may be damaged.
+pub(super) fn start() -> Start {
+    Start::default().with("TILL_OPEN_SECONDS_MAX", "5").within(START_MAX)
+}
+
+/// What a merchant was told.
+pub(super) struct Witness {
+    pub(super) shop: Shop,
+    /// The payments, as they were found.
+    payments: Vec<Value>,
+    /// All entries of the ledger.
+    history: Vec<Value>,
+    /// All activity.
+    activity: Vec<Value>,
+    balance: Value,
+}
+
+/// A data directory that no server is on, and what is in it.
+pub(super) struct Image {
+    directory: TempDir,
+    /// The one with most rows, and the other.
+    pub(super) witnesses: [Witness; 2],
+}
+
+/// A copy of an image.
+pub(super) struct Copy {
+    directory: Arc<TempDir>,
+}
+
+impl Image {
+    /// As a kill leaves it: everything is in the write-ahead log.
+    pub(super) fn killed() -> Image {
+        let (mut server, witnesses) = witnessed();
+        server.kill();
+        Image::of(&server, witnesses)
+    }
+
+    /// As a stop leaves it: everything is in table files.
+    pub(super) fn stopped() -> Image {
+        let (mut server, witnesses) = witnessed();
+        assert!(server.stop(), "a stop ends well");
+        Image::of(&server, witnesses)
+    }
+
+    fn of(server: &Server, witnesses: [Witness; 2]) -> Image {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        copy(server.data(), &directory.path().join("data"));
+        Image { directory, witnesses }
+    }
+
+    /// A copy to be damaged.
+    pub(super) fn copy(&self) -> Copy {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        copy(&self.directory.path().join("data"), &directory.path().join("data"));
+        Copy { directory: Arc::new(directory) }
+    }
+
+    /// Nothing that was acknowledged is missing or different.
+    pub(super) fn assert_whole(&self, server: &Server, damage: &str) {
+        for witness in &self.witnesses {
+            let shop = witness.shop.on(server);
+            let refused = witness.ask_all(&shop, damage);
+            assert_eq!(refused, 0, "{damage}: calls were refused");
+            shop.pay(1_234);
+        }
+    }
+}
+
+impl Copy {
+    /// The data directory.
+    pub(super) fn data(&self) -> PathBuf {
+        self.directory.path().join("data")
+    }
+
+    /// A file of the database that has such a name, the newest one.
+    pub(super) fn file(&self, is_wanted: impl Fn(&str) -> bool) -> PathBuf {
+        let db = self.data().join("db");
+        let names = fs::read_dir(&db).expect("a database").map(|file| file.expect("it lists").file_name());
+        let names = names.map(|name| name.into_string().expect("RocksDB's names are ASCII"));
+        db.join(names.filter(|name| is_wanted(name)).max().expect("there is such a file"))
+    }
+
+    fn record(&self) -> PathBuf {
+        self.directory.path().join("said")
+    }
+
+    /// What its servers have said on standard error.
+    pub(super) fn said(&self) -> String {
+        fs::read_to_string(self.record()).unwrap_or_default()
+    }
+
+    /// Starts a server on it, or says why it refuses. A start that hangs fails the test.
+    pub(super) fn start(&self, damage: &str) -> Result<Server, String> {
+        let start = start().recording(&self.record());
+        let started = start.try_server_on(&self.data(), Some(Arc::clone(&self.directory)));
+        started.inspect_err(|message| assert!(!message.contains("signal"), "{damage}: it hung or died: {message}"))
+    }
+
+    /// What `till verify` says, and whether it finds nothing wrong.
+    pub(super) fn verify(&self) -> (bool, String) {
+        let output = start().command(&self.data()).arg("verify").output().expect("the binary can be started");
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// Flips one bit of a file and says what it did.
+pub(super) fn flip(file: &Path, at: usize, bit: usize) -> String {
+    let mut bytes = fs::read(file).expect("readable");
+    bytes[at] ^= 1 << bit;
+    fs::write(file, &bytes).expect("writable");
+    format!("bit {bit} of byte {at} of {} in {}", bytes.len(), name_of(file))
+}
+
+/// A file's own name.
+pub(super) fn name_of(file: &Path) -> String {
+    file.file_name().expect("a file").to_string_lossy().into_owned()
+}
+
+impl Witness {
+    fn of(shop: Shop, payments: &[String]) -> Witness {
+        let payments = payments.iter().map(|id| shop.settled(id)).collect();
+        let (history, activity) = (shop.all("balance-history"), shop.all("list-activity-logs"));
+        let balance = shop.call("get-balance", &json!({})).ok();
+        Witness { shop, payments, history, activity, balance }
+    }
+
+    /// Asks for everything. Each answer is as before, or that it cannot be read now; returns how many of these.
+    pub(super) fn ask_all(&self, shop: &Shop, damage: &str) -> usize {
+        let payment = |payment: &Value| {
+            let answer = shop.call("find-payment", &json!({ "payment_id": payment["payment_id"] }));
+            self.is_refused(&answer, payment, damage)
+        };
+        let mut refused = self.payments.iter().filter(|expected| payment(expected)).count();
+        refused += self.payments.iter().filter(|expected| self.session_is_refused(shop, expected, damage)).count();
+        refused += usize::from(self.list_is_refused(shop, "balance-history", &self.history, damage));
+        refused += usize::from(self.list_is_refused(shop, "list-activity-logs", &self.activity, damage));
+        let balance = shop.call("get-balance", &json!({}));
+        refused + usize::from(self.is_refused(&balance, &self.balance, damage))
+    }
+
+    fn is_refused(&self, answer: &Answer, expected: &Value, damage: &str) -> bool {
+        if answer.status != 503 {
+            assert_eq!((answer.status, &answer.body), (200, expected), "{damage}: of {}", self.shop.merchant_id);
+        }
+        answer.status == 503
+    }
+
+    fn session_is_refused(&self, shop: &Shop, payment: &Value, damage: &str) -> bool {
+        let session = json!({ "payment_session_id": payment["payment_session_id"] });
+        let answer = shop.sdk("retrieve-payment-session", &session);
+        if answer.status != 503 {
+            let session = (answer.status, &answer.body["status"], &answer.body["amount"]);
+            assert_eq!(session, (200, &json!("USED"), &payment["amount"]), "{damage}: {}", answer.body);
+        }
+        answer.status == 503
+    }
+
+    /// Pages up to the first that is refused are as they were.
+    fn list_is_refused(&self, shop: &Shop, endpoint: &str, expected: &[Value], damage: &str) -> bool {
+        let mut body = json!({ "per_page": 100 });
+        for page in expected.chunks(100) {
+            let answer = shop.call(endpoint, &body);
+            if answer.status == 503 {
+                return true;
+            }
+            assert_eq!(answer.status, 200, "{damage}: {}", answer.body);
+            assert_eq!(answer.body["page"], json!(page), "{damage}: a page of {endpoint}");
+            body = answer.body["next"].clone();
+        }
+        assert!(body.is_null(), "{damage}: {endpoint} has more than before");
+        false
+    }
+}
+
+/// A server with two merchants that have told what is in it.
+fn witnessed() -> (Server, [Witness; 2]) {
+    let server = Server::start();
+    // Ids grow with time, so that the first one's rows come first.
+    let shops = [server.shop(), server.shop()];
+    let [first, second] = shops;
+    let witnesses = [(first, FIRST_PAYMENTS), (second, SECOND_PAYMENTS)].map(|(shop, count)| {
+        let payments = pay(&server, &shop, count);
+        Witness::of(shop, &payments)
+    });
+    (server, witnesses)
+}
+
+fn pay(server: &Server, shop: &Shop, count: usize) -> Vec<String> {
+    let customer = |number: usize| {
+        let shop = shop.on(server);
+        move || -> Vec<String> {
+            let sale = |sale: usize| {
+                let minor = u64::try_from(1_000 + number * 100 + sale).expect("small");
+                let more =
+                    json!({ "external_id": format!("order-{number}-{sale}"), "customer_id": format!("c-{sale}") });
+                shop.initiate(&shop.session(minor), minor, &more).id()
+            };
+            (0..count / CUSTOMERS).map(sale).collect()
+        }
+    };
+    thread::scope(|scope| {
+        let paying: Vec<_> = (0..CUSTOMERS).map(|number| scope.spawn(customer(number))).collect();
+        paying.into_iter().flat_map(|customer| customer.join().expect("everything was paid")).collect()
+    })
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("writable");
+    for entry in fs::read_dir(from).expect("readable") {
+        let entry = entry.expect("it lists");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("it lists").is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("it copies");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Flipped bits in the write-ahead log and in the MANIFEST.
+
+use std::fs;
+use std::path::Path;
+
+use crate::harness::Dice;
+
+use super::image::{Image, dice, flip, flips, name_of};
+
+/// Bytes of a block of a log file: see RocksDB's `db/log_format.h`.
+const BLOCK_LEN: usize = 32 * 1024;
+
+/// Bytes of a record's header: checksum (4), length (2), type (1).
+const HEADER_LEN: usize = 7;
+
+/// Where the records of a log file begin.
+fn record_starts(bytes: &[u8]) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut at = 0;
+    while at + HEADER_LEN <= bytes.len() {
+        let left = BLOCK_LEN - at % BLOCK_LEN;
+        if left < HEADER_LEN || bytes[at + 6] == 0 {
+            at += left;
+        } else {
+            starts.push(at);
+            at += HEADER_LEN + usize::from(u16::from_le_bytes([bytes[at + 4], bytes[at + 5]]));
+        }
+    }
+    starts
+}
+
+/// A byte of a log file: most often of a header or in the last block, where a torn write would be.
+fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
+    let starts = record_starts(bytes);
+    let last_block = (bytes.len() - 1) / BLOCK_LEN * BLOCK_LEN;
+    let last: Vec<usize> = starts.iter().copied().filter(|start| *start >= last_block).collect();
+    let place = match dice.between(0, 10) {
+        0..4 => dice.pick(&starts) + dice.index(HEADER_LEN),
+        4..7 if !last.is_empty() => dice.pick(&last) + dice.index(HEADER_LEN),
+        4..9 => last_block + dice.index(bytes.len() - last_block),
+        _ => dice.index(bytes.len()),
+    };
+    place.min(bytes.len() - 1)
+}
+
+/// Flips bits in copies of an image, one each, and holds every start to the promise; returns how many refused.
+fn refusals(image: &Image, count: usize, is_wanted: fn(&str) -> bool) -> usize {
+    let mut dice = dice();
+    let mut refused = 0;
+    for _ in 0..count {
+        let copy = image.copy();
+        let file = copy.file(is_wanted);
+        let damage = flip(&file, place(&mut dice, &fs::read(&file).expect("readable")), dice.index(8));
+        match copy.start(&damage) {
+            Ok(server) => image.assert_whole(&server, &damage),
+            Err(message) => {
+                assert_names(&message, &file, &damage);
+                refused += 1;
+            }
+        }
+    }
+    println!("{refused} of {count} starts refused, the others had everything");
+    refused
+}
+
+fn assert_names(message: &str, file: &Path, damage: &str) {
+    let names = message.contains(&name_of(file)) && message.contains("offset ");
+    assert!(names, "{damage}: the refusal names no place: {message}");
+}
+
+fn is_log(name: &str) -> bool {
+    name.ends_with(".log")
+}
+
+fn is_manifest(name: &str) -> bool {
+    name.starts_with("MANIFEST-")
+}
+
+#[test]
+fn no_flipped_bit_of_the_log_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+    let count = flips(14);
+    // All of it was acknowledged, so that no bit of it is harmless.
+    assert_eq!(refusals(&Image::killed(), count, is_log), count);
+}
+
+#[test]
+fn no_flipped_bit_of_the_manifest_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+    refusals(&Image::killed(), flips(8), is_manifest);
+}
+
+#[test]
+fn no_flipped_bit_of_the_manifest_of_a_stopped_server_loses_what_was_acknowledged_without_a_word() {
+    refusals(&Image::stopped(), flips(8), is_manifest);
+}
+
+#[test]
+fn a_log_that_is_gone_is_missed() {
+    let copy = Image::killed().copy();
+    let log = copy.file(is_log);
+    fs::remove_file(&log).expect("it is there");
+    let message = copy.start("the log is gone").err().expect("everything acknowledged is gone");
+    assert!(message.contains(&name_of(&log)) || message.contains(".log"), "{message}");
+}
+
+/// Bit 2 of a type makes it one that RocksDB's reader does not come back from.
+#[test]
+fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_by_name_and_in_time() {
+    let copy = Image::killed().copy();
+    let files = fs::read_dir(copy.data().join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
+    let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));
+    let log = logs.max().expect("its log");
+    let starts = record_starts(&fs::read(&log).expect("readable"));
+    let damage = flip(&log, starts[starts.len() / 2] + 6, 2);
+    let message = copy.start(&damage).err().expect("it cannot be read");
+    assert!(message.contains("data/sandbox did not end within"), "{damage}: {message}");
+}

@@ -1,0 +1,120 @@
+//! What a start refuses, and how it says so.
+
+use std::fs;
+use std::path::Path;
+
+use rocksdb::{DB, Options, WriteOptions};
+use till_storage::engine::{FORMAT, ROW_FORMAT};
+use till_storage::family::Family;
+use till_storage::keys::MetaKey;
+
+use crate::harness::{Server, Start};
+
+use super::image::start;
+
+/// A stopped server with a payment.
+fn stopped() -> Server {
+    let mut server = Server::start();
+    server.shop().pay(1_000);
+    assert!(server.stop(), "a stop ends well");
+    server
+}
+
+/// Starts on this directory, which must be refused, and returns the one line that says why.
+#[track_caller]
+fn refusal(start: &Start, data: &Path) -> String {
+    let message = start.try_server_on(data, None).err().expect("it must not start");
+    let line = message.lines().find_map(|line| line.split_once("till: ")).map(|(_, reason)| reason.to_owned());
+    let line = line.unwrap_or_else(|| panic!("no reason is said: {message}"));
+    assert!(!message.contains("panicked"), "{message}");
+    println!("{line}");
+    line
+}
+
+#[track_caller]
+fn assert_refused(data: &Path, words: &[&str]) {
+    let line = refusal(&start(), data);
+    assert!(words.iter().all(|word| line.contains(word)), "{words:?} are not all in: {line}");
+}
+
+/// Writes a row of the store's own, as a newer program would.
+fn write_meta(data: &Path, key: MetaKey, value: u32) {
+    let mut options = Options::default();
+    options.set_atomic_flush(true);
+    let families = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&options, data.join("db"), families).expect("it is sound");
+    let meta = db.cf_handle(Family::Meta.name()).expect("it was opened");
+    let mut synced = WriteOptions::default();
+    synced.set_sync(true);
+    db.put_cf_opt(meta, key.encode(), value.to_be_bytes(), &synced).expect("writable");
+}
+
+#[test]
+fn a_missing_or_unreadable_current_is_refused_by_name() {
+    let server = stopped();
+    let current = server.data().join("db/CURRENT");
+    fs::write(&current, "garbage").expect("writable");
+    assert_refused(server.data(), &["CURRENT names no MANIFEST"]);
+    fs::remove_file(&current).expect("it is there");
+    assert_refused(server.data(), &["CURRENT cannot be read"]);
+}
+
+#[test]
+fn a_missing_or_damaged_high_water_mark_is_refused_by_name() {
+    let server = stopped();
+    let mark = server.data().join("high-water");
+    fs::write(&mark, [0x5a; 64]).expect("writable");
+    assert_refused(server.data(), &["high-water", "is damaged"]);
+    fs::remove_file(&mark).expect("it is there");
+    assert_refused(server.data(), &["high-water", "is missing"]);
+}
+
+#[test]
+fn a_mark_above_the_last_commit_is_refused_with_the_commits_that_are_missing() {
+    let mut ahead = Server::start();
+    let mut server = stopped();
+    let shop = ahead.shop();
+    (0..20).for_each(|_| drop(shop.pay(1_000)));
+    ahead.kill();
+    fs::copy(ahead.data().join("high-water"), server.data().join("high-water")).expect("it copies");
+    server.kill();
+    assert_refused(server.data(), &["acknowledged commits", "are missing"]);
+}
+
+#[test]
+fn a_newer_format_is_refused_with_what_to_do() {
+    let server = stopped();
+    write_meta(server.data(), MetaKey::RowFormat, ROW_FORMAT + 1);
+    assert_refused(server.data(), &["row format", "upgrade the program"]);
+    let server = stopped();
+    write_meta(server.data(), MetaKey::Format, FORMAT + 1);
+    assert_refused(server.data(), &["the store has format", "upgrade the program"]);
+}
+
+#[test]
+fn a_wrong_vault_key_is_refused_and_changes_nothing() {
+    let mut server = stopped();
+    let wrong = start().with("TILL_VAULT_KEY", &"5a".repeat(32));
+    let line = refusal(&wrong, server.data());
+    assert!(line.contains("vault key") && !line.contains("5a5a"), "{line}");
+    server.restart();
+}
+
+#[test]
+fn a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on() {
+    let server = Server::start();
+    let shop = server.shop();
+    assert_refused(server.data(), &["is in use by another process"]);
+    shop.pay(1_000);
+}
+
+#[test]
+fn a_data_directory_that_is_a_file_or_cannot_be_written_is_refused_by_name() {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
+    let path = file.path().to_str().expect("its name is ASCII");
+    assert_refused(file.path(), &[path]);
+    assert_refused(&file.path().join("below"), &[path]);
+    // Nobody can make a file there, root included.
+    assert_refused(Path::new("/proc"), &["/proc"]);
+    assert_refused(Path::new("/proc/none"), &["/proc/none"]);
+}

@@ -1,0 +1,151 @@
+//! Flipped bits in table files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::harness::{Dice, Server, Shop};
+
+use super::image::{Copy, Image, Witness, dice, flip, flips, name_of};
+
+/// Writes after which RocksDB has rewritten what it wants to.
+const WRITES: usize = 20;
+
+/// Families with a row or more for each payment.
+const FAMILIES: [&str; 3] = ["rows", "journal", "indexes"];
+
+/// Whether a table file is a family's: its properties, near its end, say so in clear.
+fn is_of(table: &Path, family: &str) -> bool {
+    let bytes = fs::read(table).expect("readable");
+    let property = format!("name{family}");
+    let tail = &bytes[bytes.len().saturating_sub(4_096)..];
+    tail.windows(property.len()).any(|window| window == property.as_bytes())
+}
+
+/// The table file of a family.
+fn table(copy: &Copy, family: &str) -> PathBuf {
+    let db = copy.data().join("db");
+    copy.file(|name| name.ends_with(".sst") && is_of(&db.join(name), family))
+}
+
+/// A byte among the first merchant's rows: they fill nine tenths of what is in front of filter and index.
+fn place_of_first(dice: &mut Dice, table: &Path) -> usize {
+    let length = fs::read(table).expect("readable").len();
+    length / 20 + dice.index(length / 2)
+}
+
+#[test]
+fn a_flipped_bit_of_a_table_fails_only_the_reads_that_touch_it() {
+    let image = Image::stopped();
+    let [first, second] = &image.witnesses;
+    let mut dice = dice();
+    let mut refused = 0;
+    for number in 0..flips(6) {
+        let copy = image.copy();
+        let table = table(&copy, FAMILIES[number % FAMILIES.len()]);
+        let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
+        let server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));
+        let touched = first.ask_all(&first.shop.on(&server), &damage);
+        println!("{damage}: {touched} calls refused");
+        refused += touched;
+        let others = second.ask_all(&second.shop.on(&server), &damage);
+        assert_eq!(others, 0, "{damage}: another merchant's calls were refused");
+    }
+    assert!(refused > 0, "no flipped bit was in what can be asked for");
+}
+
+/// Tops the merchant up and reads the balance, so that RocksDB has reason to tidy up; returns what was acknowledged,
+/// and whether the server is still there.
+fn write_and_read(server: &Server, merchant_id: &str, read: impl Fn()) -> (u64, bool) {
+    let topup = json!({ "merchant_id": merchant_id, "amount": 100 });
+    let mut acknowledged = 0;
+    for _ in 0..WRITES {
+        if server.admin("add-topup", &topup).status != 200 {
+            return (acknowledged, false);
+        }
+        acknowledged += 100;
+        read();
+        thread::sleep(Duration::from_millis(20));
+    }
+    (acknowledged, true)
+}
+
+/// RocksDB writes nothing more once it has met a damaged block while it rewrites tables.
+#[test]
+fn a_server_that_meets_a_flipped_bit_while_it_rewrites_a_table_names_it_loses_nothing_and_goes_on_after_one_restart() {
+    let image = Image::stopped();
+    let second = &image.witnesses[1];
+    let mut dice = dice();
+    for number in 0..flips(3) {
+        let copy = image.copy();
+        let table = table(&copy, FAMILIES[number % FAMILIES.len()]);
+        let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
+        let mut server = copy.start(&damage).unwrap_or_else(|message| panic!("{damage}: {message}"));
+        let shop = second.shop.on(&server);
+        let balance = |shop: &Shop| shop.call("get-balance", &json!({})).body["available"].as_u64();
+        let before = balance(&shop).expect("another merchant's balance can be read");
+        let (mut acknowledged, goes_on) = write_and_read(&server, &shop.merchant_id, || {
+            balance(&shop);
+        });
+        println!("{damage}: {acknowledged} acknowledged, {}", if goes_on { "it goes on" } else { "it stopped" });
+        if !goes_on {
+            let said = copy.said();
+            assert!(said.contains(&name_of(&table)) && said.contains("the process stops"), "{damage}: {said}");
+            server.restart();
+            let (more, goes_on) = write_and_read(&server, &shop.merchant_id, || {
+                balance(&shop.on(&server));
+            });
+            assert!(goes_on, "{damage}: without compaction nothing stands in the way of writes");
+            acknowledged += more;
+        }
+        let now = balance(&shop.on(&server)).expect("another merchant's balance can be read");
+        let at_most_one_unknown = u64::from(!goes_on) * 100;
+        let expected = before + acknowledged..=before + acknowledged + at_most_one_unknown;
+        assert!(expected.contains(&now), "{damage}: {now} of {expected:?}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_a_table_is_named_by_merchant_and_place() {
+    let image = Image::stopped();
+    let [first, second] = &image.witnesses;
+    let mut dice = dice();
+    let (is_clean, text) = image.copy().verify();
+    assert!(is_clean, "an image without damage: {text}");
+    for number in 0..flips(3) {
+        let copy = image.copy();
+        let family = FAMILIES[number % FAMILIES.len()];
+        let table = table(&copy, family);
+        let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
+        let (is_clean, text) = copy.verify();
+        println!("{damage}: {text}");
+        assert!(!is_clean, "{damage}: {text}");
+        let own: Vec<&str> = text.lines().filter(|line| line.contains(&first.shop.merchant_id)).collect();
+        let place = if family == "journal" { "record" } else { family };
+        assert!(own.iter().any(|line| line.contains(place)), "{damage}: no place in {family} is named: {text}");
+        assert!(!text.contains(&second.shop.merchant_id), "{damage}: another merchant is named: {text}");
+    }
+}
+
+#[test]
+fn a_flipped_bit_behind_the_rows_of_a_table_is_refused_by_name_or_fails_only_reads() {
+    let image = Image::stopped();
+    let mut dice = dice();
+    for number in 0..flips(4) {
+        let copy = image.copy();
+        let table = table(&copy, FAMILIES[number % FAMILIES.len()]);
+        let length = fs::read(&table).expect("readable").len();
+        let damage = flip(&table, length - 1 - dice.index(length / 10), dice.index(8));
+        match copy.start(&damage) {
+            Err(message) => assert!(message.contains(".sst"), "{damage}: the refusal names no file: {message}"),
+            Ok(server) => {
+                let ask = |witness: &Witness| witness.ask_all(&witness.shop.on(&server), &damage);
+                let refused: Vec<usize> = image.witnesses.iter().map(ask).collect();
+                println!("{damage}: {refused:?} calls refused");
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Makes hostile calls and judges what comes of them.
+
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use serde_json::json;
+
+use super::bodies::{Case, batches, never_acceptable, raw_requests};
+use super::world::World;
+use crate::harness::{Answer, Wire};
+
+/// Cases in the suite.
+const CASES: u32 = 2_000;
+/// Calls between two looks at everything.
+const BATCH: u32 = 20;
+/// Requests that are damaged byte by byte.
+const RAW_CASES: u32 = 300;
+/// Bytes of a refusal, at most: hostile input must not be answered with more than it deserves.
+const REFUSAL_BYTES_MAX: usize = 64 * 1024;
+
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("it is a number"))
+}
+
+fn runner(cases: u32) -> TestRunner {
+    let clock = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("the clock is set");
+    let seed = number_of("TILL_HOSTILE_SEED").unwrap_or(u64::from(clock.subsec_nanos()));
+    eprintln!("TILL_HOSTILE_SEED={seed}");
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_be_bytes());
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}
+
+fn report<T: std::fmt::Debug>(outcome: Result<(), TestError<T>>) {
+    match outcome {
+        Ok(()) => {}
+        Err(TestError::Fail(reason, input)) => panic!("{reason}\nfor {input:#?}"),
+        Err(TestError::Abort(reason)) => panic!("{reason}"),
+    }
+}
+
+/// What an answer to a hostile call may be. Tells whether the call was accepted.
+fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
+    if answer.status == 200 {
+        return Ok(true);
+    }
+    let triple = answer.body.as_array().is_some_and(|members| members.len() == 3 && members[1].is_string());
+    let expected = matches!(answer.status, 400 | 413 | 415) && triple && !answer.code().is_empty();
+    if !expected {
+        return Err(TestCaseError::fail(format!("{} {} to {case:?}", answer.status, answer.body)));
+    }
+    let length = answer.body.to_string().len();
+    if length > REFUSAL_BYTES_MAX {
+        return Err(TestCaseError::fail(format!("{length} bytes of refusal to {case:?}")));
+    }
+    Ok(false)
+}
+
+/// Makes the calls of a batch. A refused one commits nothing, and if all were refused, all looks as before.
+fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
+    world.refresh();
+    let mut before = world.picture();
+    let mut commits = world.commits();
+    for case in batch {
+        let answer = world.call(case);
+        world.count(case, &answer);
+        let accepted = judge(case, &answer)?;
+        if accepted && world.may_change(case) {
+            commits = world.settle_after(case, answer);
+            before = world.picture();
+        } else if world.commits() != commits {
+            return Err(TestCaseError::fail(format!("a call that changes nothing was committed: {case:?}")));
+        }
+    }
+    let after = world.picture();
+    if after == before { Ok(()) } else { Err(TestCaseError::fail(format!("{before:#?}\nbecame\n{after:#?}"))) }
+}
+
+#[test]
+fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
+    let mut world = World::start();
+    let cases =
+        number_of("TILL_HOSTILE_CASES").map_or(CASES, |cases| u32::try_from(cases).expect("it is a sane number"));
+    let endpoints = world.endpoints.clone();
+    let strategy = batches(&endpoints, usize::try_from(BATCH).expect("it is small"));
+    let world = std::cell::RefCell::new(&mut world);
+    report(runner(cases.div_ceil(BATCH)).run(&strategy, |batch| play(&mut world.borrow_mut(), &batch)));
+    let world = world.into_inner();
+    world.reached_the_rules();
+    world.is_sound();
+}
+
+#[test]
+fn every_endpoint_refuses_what_is_no_body_of_its() {
+    let mut world = World::start();
+    let before = world.picture();
+    let commits = world.commits();
+    for endpoint in world.endpoints.clone() {
+        for body in never_acceptable() {
+            let case = Case::plain(&endpoint, body);
+            let answer = world.call(&case);
+            let accepted = judge(&case, &answer).unwrap_or_else(|error| panic!("{error}"));
+            assert!(!accepted, "{case:?}");
+        }
+    }
+    assert_eq!(world.commits(), commits);
+    assert_eq!(world.picture(), before);
+    world.is_sound();
+}
+
+#[test]
+fn damaged_requests_are_refused_or_dropped_and_change_nothing() {
+    let mut world = World::start();
+    let before = world.picture();
+    let wire = Wire::new(world.server.public());
+    let request = world.request_of_nothing();
+    report(runner(RAW_CASES).run(&raw_requests(request), |bytes| {
+        let status = wire.exchange_and_end(&bytes).status;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if status < 500 { Ok(()) } else { Err(TestCaseError::fail(format!("{status} to {text:?}"))) }
+    }));
+    world.shop.call("get-balance", &json!({})).ok();
+    assert_eq!(world.picture(), before);
+    world.is_sound();
+}

@@ -1,0 +1,247 @@
+//! What hostile calls are made against, and everything of it that can be seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::bodies::{Case, Endpoint};
+use crate::harness::{Answer, CARD, Client, Server, Shop, Start, id_of_nothing};
+
+/// The beginnings of the names of endpoints that only read.
+const QUERIES: [&str; 8] =
+    ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-history", "available-"];
+
+/// A server with a merchant that has something of everything.
+pub(super) struct World {
+    pub(super) server: Server,
+    pub(super) shop: Shop,
+    pub(super) endpoints: Vec<Endpoint>,
+    names: Vec<(&'static str, String)>,
+    payment: String,
+    /// How often which endpoint answered what.
+    answered: BTreeMap<(String, String), u32>,
+    log: PathBuf,
+    _directory: TempDir,
+}
+
+impl World {
+    pub(super) fn start() -> World {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let log = directory.path().join("log");
+        let server = Start::default().with("TILL_CALLS_IN_FLIGHT_MAX", "4096").recording(&log).server();
+        let shop = server.shop();
+        let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
+        let payment = shop.initiate(&shop.session(500), 500, &json!({ "external_id": "order-1" })).id();
+        shop.settled(&payment);
+        let mut world = World {
+            server,
+            shop,
+            endpoints,
+            names: Vec::new(),
+            payment,
+            answered: BTreeMap::new(),
+            log,
+            _directory: directory,
+        };
+        world.names = world.name_everything();
+        world.settle();
+        world
+    }
+
+    /// Something of every kind, by the word that stands for it in a case.
+    fn name_everything(&self) -> Vec<(&'static str, String)> {
+        let (shop, server) = (&self.shop, &self.server);
+        let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
+        let used = shop.payment(&self.payment)["payment_session_id"].as_str().expect("an id").to_owned();
+        let other = server.admin("create-merchant", &json!({ "name": "Other", "currency": "THB" })).id();
+        let spare = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Spare" })).ok();
+        let topup = server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 9 })).id();
+        let newest =
+            |list: &str, id: &str| shop.call(list, &json!({})).ok()["page"][0][id].as_str().expect("an id").to_owned();
+        let single = shop.token_of(CARD, "SINGLE");
+        shop.session_with(10, &json!({ "token": single }));
+        vec![
+            ("@merchant@", shop.merchant_id.clone()),
+            ("@other@", other),
+            ("@installation@", shop.installation_id.clone()),
+            ("@session@", shop.session(10_000)),
+            ("@bare-session@", shop.session_with(10_000, &json!({}))),
+            ("@installment-session@", shop.installment_session(10_000, "merchant")),
+            ("@used-session@", used),
+            ("@payment@", self.payment.clone()),
+            ("@customer@", customer),
+            ("@card@", card),
+            ("@token@", shop.token_of(CARD, "MULTIPLE")),
+            ("@used-token@", single),
+            ("@key@", spare["key_id"].as_str().expect("a uid").to_owned()),
+            ("@topup@", topup),
+            ("@activity@", newest("list-activity-logs", "activity_log_id")),
+            ("@entry@", newest("balance-history", "entry_id")),
+        ]
+    }
+
+    /// Makes anew what an accepted call has used up.
+    pub(super) fn refresh(&mut self) {
+        let enabled = self.enable();
+        for (word, make) in [
+            ("@session@", (|shop: &Shop| shop.session(10_000)) as fn(&Shop) -> String),
+            ("@bare-session@", |shop| shop.session_with(10_000, &json!({}))),
+            ("@installment-session@", |shop| shop.installment_session(10_000, "merchant")),
+        ] {
+            let place = self.names.iter().position(|(known, _)| *known == word).expect("it was named");
+            let known = json!({ "payment_session_id": self.names[place].1 });
+            if !enabled || self.shop.sdk("retrieve-payment-session", &known).ok()["status"] != "ACTIVE" {
+                self.names[place].1 = make(&self.shop);
+            }
+        }
+        self.settle();
+    }
+
+    /// Undoes what an accepted call may have switched off. Tells whether nothing was.
+    fn enable(&self) -> bool {
+        let changed = ["CARD", "INSTALLMENT"].map(|method| {
+            let body = json!({
+                "merchant_id": self.shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": true,
+                "authorizes_without_capture": true,
+            });
+            self.server.admin("configure-payment-method", &body).ok() == true
+        });
+        let resumed =
+            self.server.admin("resume-merchant", &json!({ "merchant_id": self.shop.merchant_id })).ok() == true;
+        !resumed && !changed.contains(&true)
+    }
+
+    /// Makes a call.
+    pub(super) fn call(&self, case: &Case) -> Answer {
+        let mut client = match case.package.as_str() {
+            "admin" => self.server.admin_client(),
+            "merchants" => self.shop.client(),
+            _ => self.server.client(),
+        };
+        if let Some(key) = &case.idempotency_key {
+            client = client.idempotency_key(key);
+        }
+        client.post_bytes(&format!("/{}/{}", case.package, case.endpoint), &self.fill(&case.body))
+    }
+
+    /// The body with what the words stand for.
+    fn fill(&self, body: &[u8]) -> Vec<u8> {
+        let Ok(text) = std::str::from_utf8(body) else { return body.to_vec() };
+        if !text.contains('@') {
+            return body.to_vec();
+        }
+        self.names.iter().fold(text.to_owned(), |text, (word, id)| text.replace(word, id)).into_bytes()
+    }
+
+    /// Remembers what a call was answered.
+    pub(super) fn count(&mut self, case: &Case, answer: &Answer) {
+        let code = if answer.status == 200 { "OK" } else { answer.code() };
+        *self.answered.entry((case.endpoint.clone(), code.to_owned())).or_default() += 1;
+    }
+
+    /// Checks that hostile calls got further than the reading of their arguments: else they would prove little.
+    pub(super) fn reached_the_rules(&self) {
+        let total: u32 = self.answered.values().sum();
+        let accepted: BTreeSet<&String> =
+            self.answered.keys().filter(|(_, code)| code == "OK").map(|(name, _)| name).collect();
+        let codes: BTreeSet<&String> = self.answered.keys().map(|(_, code)| code).collect();
+        eprintln!("{total} calls: {:#?}", self.answered);
+        if total >= 1_000 {
+            assert!(accepted.len() * 2 > self.endpoints.len(), "accepted by {accepted:?} only");
+            assert!(codes.iter().any(|code| *code == "NOT_FOUND") && codes.len() >= 4, "answered with {codes:?} only");
+        }
+    }
+
+    /// Whether an accepted call may have changed something.
+    pub(super) fn may_change(&self, case: &Case) -> bool {
+        !QUERIES.iter().any(|query| case.endpoint.starts_with(query))
+    }
+
+    /// How many batches the server has committed.
+    pub(super) fn commits(&self) -> u64 {
+        let Value::String(text) = Client::new(self.server.admin_address()).get("/metrics").body else { panic!("text") };
+        let line = text.lines().find_map(|line| line.strip_prefix("till_commit_batches_total{verdict=\"committed\"} "));
+        line.and_then(|count| count.parse().ok()).expect("the server counts its commits")
+    }
+
+    /// Waits until what an accepted call set going has been carried out; gives the number of commits by then.
+    pub(super) fn settle_after(&self, case: &Case, answer: Answer) -> u64 {
+        if case.endpoint == "initiate-payment-flow" {
+            self.shop.settled(&answer.id());
+            return self.settle();
+        }
+        self.quiet(Duration::from_millis(3))
+    }
+
+    /// Waits until nothing is committed any more; gives the number of commits by then.
+    pub(super) fn settle(&self) -> u64 {
+        self.quiet(Duration::from_millis(25))
+    }
+
+    fn quiet(&self, pause: Duration) -> u64 {
+        let mut before = self.commits();
+        loop {
+            thread::sleep(pause);
+            let now = self.commits();
+            if now == before {
+                return now;
+            }
+            before = now;
+        }
+    }
+
+    /// Everything that callers can see.
+    pub(super) fn picture(&self) -> Vec<Value> {
+        let (shop, server) = (&self.shop, &self.server);
+        let page = json!({ "per_page": 100 });
+        let merchant = json!({ "merchant_id": shop.merchant_id });
+        let sessions = self.names.iter().filter(|(word, _)| word.contains("session"));
+        let sessions =
+            sessions.map(|(_, id)| shop.sdk("retrieve-payment-session", &json!({ "payment_session_id": id })).body);
+        let own = [
+            server.admin("list-merchants", &page).body,
+            server.admin("find-merchant", &merchant).body,
+            shop.call("list-activity-logs", &page).body,
+            shop.call("balance-history", &page).body,
+            shop.call("get-balance", &json!({})).body,
+            shop.call("find-payment", &json!({ "payment_id": self.payment })).body,
+        ];
+        own.into_iter().chain(sessions).collect()
+    }
+
+    /// A request that is well formed and refused, to be damaged.
+    pub(super) fn request_of_nothing(&self) -> Vec<u8> {
+        let nothing = id_of_nothing(&self.names[3].1);
+        let body = self.shop.initiation(&nothing, 100).to_string();
+        let head = format!(
+            "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: till.example\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nApi-Version: 2025-04-01\r\nIdempotency-Key: hostile\r\nAccept: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.shop.key,
+            body.len()
+        );
+        [head, body].concat().into_bytes()
+    }
+
+    /// Checks that the server still works, has not panicked, stops well, and leaves sound data.
+    pub(super) fn is_sound(&mut self) {
+        self.refresh();
+        self.shop.pay(100);
+        assert!(self.server.stop(), "it ends with exit code 0");
+        let log = fs::read_to_string(&self.log).expect("the log was kept");
+        assert!(!log.contains("panicked"), "{log}");
+        let verified = self.server.command().arg("verify").output().expect("the binary can be started");
+        let errors = String::from_utf8_lossy(&verified.stderr).into_owned();
+        assert!(verified.status.success(), "{errors}");
+    }
+}
+
+fn endpoints(server: &Server, package: &str) -> Vec<Endpoint> {
+    let base = if package == "admin" { server.admin_address() } else { server.public() };
+    let document = Client::new(base).get(&format!("/{package}")).ok();
+    let endpoints = document["endpoints"].as_array().expect("a list of endpoints");
+    endpoints.iter().map(|endpoint| Endpoint::from_document(package, endpoint)).collect()
+}

@@ -1,0 +1,100 @@
+//! Initiations that are to be refused: nothing may change, and the session must still pay.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Client, Shop, merged};
+
+/// The endpoint under test.
+pub(super) const PATH: &str = "/merchants/initiate-payment-flow";
+
+/// A call that is to be refused, of a session that could pay.
+pub(super) struct Attempt<'a> {
+    /// The merchant's.
+    pub(super) shop: &'a Shop,
+    /// A session that could pay.
+    pub(super) session: String,
+    /// How much the session is of.
+    pub(super) minor: u64,
+    /// What else must stay as it was: ids of payments, sessions and customers.
+    pub(super) watched: Vec<String>,
+    client: Client,
+}
+
+impl<'a> Attempt<'a> {
+    /// An attempt on a card session with a token of the card that succeeds.
+    pub(super) fn new(shop: &'a Shop) -> Attempt<'a> {
+        Attempt::on(shop, shop.session(100), 100)
+    }
+
+    /// An attempt on this session.
+    pub(super) fn on(shop: &'a Shop, session: String, minor: u64) -> Attempt<'a> {
+        Attempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
+    }
+
+    /// The same that also watches the payment, session or customer of this id.
+    pub(super) fn watching(mut self, id: &str) -> Attempt<'a> {
+        self.watched.push(id.to_owned());
+        self
+    }
+
+    /// The same with an Idempotency-Key.
+    pub(super) fn idempotency_key(mut self, key: &str) -> Attempt<'a> {
+        self.client = self.client.idempotency_key(key);
+        self
+    }
+
+    /// The arguments that would pay, with these on top.
+    pub(super) fn body(&self, more: &Value) -> Value {
+        merged(&self.shop.initiation(&self.session, self.minor), more)
+    }
+
+    /// Calls with these arguments on top, and checks that nothing changed.
+    #[track_caller]
+    pub(super) fn without_trace(&self, more: &Value) -> Answer {
+        self.body_without_trace(&self.body(more).to_string())
+    }
+
+    /// Calls with this body, and checks that nothing changed.
+    #[track_caller]
+    pub(super) fn body_without_trace(&self, body: &str) -> Answer {
+        let before = self.picture();
+        let answer = self.client.post_bytes(PATH, body.as_bytes());
+        assert_ne!(answer.status, 200, "not refused: {body}");
+        assert_eq!(self.picture(), before, "a refused call leaves everything as it was: {body}");
+        answer
+    }
+
+    /// Calls with these arguments on top, checks that it is refused with this code and that nothing changed,
+    /// and returns the details.
+    #[track_caller]
+    pub(super) fn refused(&self, code: &str, more: &Value) -> Value {
+        self.without_trace(more).refused(code)
+    }
+
+    /// The faults of a call with these arguments on top, which changed nothing.
+    #[track_caller]
+    pub(super) fn faults(&self, more: &Value) -> Vec<String> {
+        self.without_trace(more).faults()
+    }
+
+    /// Checks that the session still pays, with these arguments on top.
+    #[track_caller]
+    pub(super) fn still_pays_with(&self, more: &Value) -> Value {
+        let payment = self.shop.initiate(&self.session, self.minor, more).id();
+        let paid = self.shop.settled(&payment);
+        assert_eq!(paid["payment_session_id"], self.session);
+        assert_eq!(paid["status"], "SUCCESSFUL", "{paid}");
+        paid
+    }
+
+    /// Checks that the session still pays.
+    #[track_caller]
+    pub(super) fn still_pays(&self) -> Value {
+        self.still_pays_with(&json!({}))
+    }
+
+    fn picture(&self) -> Vec<Value> {
+        let watched: Vec<&str> = self.watched.iter().map(String::as_str).collect();
+        self.shop.picture(&watched)
+    }
+}

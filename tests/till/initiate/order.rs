@@ -1,0 +1,175 @@
+//! The order of the refusals: a call that deserves two gets the earlier one. Contract, section 4.
+
+use serde_json::{Value, json};
+
+use super::attempt::Attempt;
+use super::refusals::configure;
+use crate::harness::{Server, Shop, id_of_nothing};
+
+/// A payment whose call was named `first`.
+fn named_first(shop: &Shop) -> (String, Value) {
+    let session = shop.session(100);
+    let body = shop.initiation(&session, 100);
+    let payment = shop.client().idempotency_key("first").post(super::attempt::PATH, &body).id();
+    shop.settled(&payment);
+    (payment, body)
+}
+
+#[test]
+fn faults_of_fields_come_before_a_stored_answer_of_the_idempotency_key() {
+    let server = Server::start();
+    let shop = server.shop();
+    named_first(&shop);
+    let attempt = Attempt::new(&shop).idempotency_key("first");
+    assert_eq!(attempt.faults(&json!({ "amount": "x" })), ["invalid amount"]);
+    attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({}));
+    attempt.still_pays();
+}
+
+#[test]
+fn faults_of_fields_come_before_an_inactive_session() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    let unknown = id_of_nothing(&attempt.session);
+    assert_eq!(attempt.faults(&json!({ "payment_session_id": unknown, "capture": 1 })), ["invalid capture"]);
+    attempt.still_pays();
+}
+
+#[test]
+fn a_stored_answer_comes_before_the_session_that_it_used_up() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (payment, body) = named_first(&shop);
+    assert_eq!(shop.client().idempotency_key("first").post(super::attempt::PATH, &body).id(), payment);
+    shop.client().post(super::attempt::PATH, &body).refused("NOT_FOUND");
+}
+
+#[test]
+fn a_reused_idempotency_key_comes_before_an_inactive_session() {
+    let server = Server::start();
+    let shop = server.shop();
+    named_first(&shop);
+    let attempt = Attempt::new(&shop).idempotency_key("first");
+    let unknown = id_of_nothing(&attempt.session);
+    attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({ "payment_session_id": unknown }));
+    attempt.still_pays();
+}
+
+#[test]
+fn a_stored_answer_and_a_reused_key_come_before_suspension_and_suspension_before_the_session() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (payment, body) = named_first(&shop);
+    server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
+    let named = shop.client().idempotency_key("first");
+    assert_eq!(named.post(super::attempt::PATH, &body).id(), payment);
+    let other = shop.initiation(body["payment_session_id"].as_str().expect("an id"), 99);
+    named.post(super::attempt::PATH, &other).refused("IDEMPOTENCY_KEY_REUSED");
+    shop.client().post(super::attempt::PATH, &other).refused("MERCHANT_SUSPENDED");
+}
+
+#[test]
+fn an_inactive_session_comes_before_another_amount() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    attempt.still_pays();
+    attempt.refused("NOT_FOUND", &json!({ "amount": "99" }));
+    attempt.refused("NOT_FOUND", &json!({ "currency": "USD" }));
+}
+
+#[test]
+fn another_amount_comes_before_a_capture_that_is_not_supported() {
+    let server = Server::start();
+    let shop = server.shop();
+    configure(&server, &shop, "CARD", true, false);
+    let attempt = Attempt::new(&shop);
+    attempt.refused("CONFLICT", &json!({ "amount": "99", "capture": false }));
+    attempt.refused("NOT_SUPPORTED", &json!({ "capture": false }));
+    attempt.still_pays();
+}
+
+#[test]
+fn a_capture_that_is_not_supported_comes_before_the_interest_bearer() {
+    let server = Server::start();
+    let shop = server.shop();
+    configure(&server, &shop, "INSTALLMENT", true, false);
+    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    attempt.refused("NOT_SUPPORTED", &json!({ "capture": false }));
+    assert_eq!(attempt.faults(&json!({})), ["missing interest_bearer"]);
+    attempt.still_pays_with(&json!({ "interest_bearer": "merchant" }));
+}
+
+#[test]
+fn the_interest_bearer_comes_before_the_customer() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    assert_eq!(attempt.faults(&json!({ "customer_id": "ctc_nobody" })), ["missing interest_bearer"]);
+    let wrong = json!({ "customer_id": "ctc_nobody", "interest_bearer": "customer" });
+    assert_eq!(attempt.faults(&wrong), ["invalid interest_bearer"]);
+    attempt.refused("NOT_FOUND", &json!({ "customer_id": "ctc_nobody", "interest_bearer": "merchant" }));
+    attempt.still_pays_with(&json!({ "interest_bearer": "merchant" }));
+}
+
+#[test]
+fn a_customer_of_nobody_comes_before_a_customer_who_is_not_the_owner() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100);
+    let both = json!({ "customer_id": id_of_nothing(&customer), "customer_email": "bob@example.com" });
+    attempt.refused("NOT_FOUND", &both);
+    attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": "bob", "customer_email": "bob@example.com" }));
+    attempt.still_pays_with(&json!({ "customer_id": customer }));
+}
+
+#[test]
+fn the_customer_comes_before_the_card() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    let refused = attempt.without_trace(&json!({ "customer_id": "ctc_nobody" }));
+    assert_eq!((refused.code(), refused.message()), ("NOT_FOUND", "No customer of this merchant has this id."));
+    assert_eq!(attempt.faults(&json!({ "customer_email": "ada@example.com" })), ["missing card_id"]);
+    attempt.still_pays_with(&json!({ "card_id": card }));
+}
+
+#[test]
+fn a_customer_who_is_not_the_owner_comes_before_a_taken_external_id() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100);
+    attempt.refused("CUSTOMER_REQUIRED", &json!({ "external_id": "order-1" }));
+    attempt.refused("CUSTOMER_MISMATCH", &json!({ "external_id": "order-1", "customer_email": "bob@example.com" }));
+    attempt.refused("CONFLICT", &json!({ "external_id": "order-1", "customer_id": customer }));
+    attempt.still_pays_with(&json!({ "customer_id": customer }));
+}
+
+#[test]
+fn the_card_comes_before_a_taken_external_id() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    assert_eq!(attempt.faults(&json!({ "external_id": "order-1" })), ["missing card_id"]);
+    attempt.refused("NOT_FOUND", &json!({ "external_id": "order-1", "card_id": id_of_nothing(&card) }));
+    attempt.refused("CONFLICT", &json!({ "external_id": "order-1", "card_id": card }));
+    attempt.still_pays_with(&json!({ "card_id": card }));
+}
+
+#[test]
+fn a_taken_external_id_comes_before_the_limit_of_the_ledger() {
+    let server = Server::start();
+    let shop = server.shop();
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740800" })).ok();
+    let attempt = Attempt::new(&shop);
+    attempt.refused("CONFLICT", &json!({ "external_id": "order-1" }));
+    attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
+}

@@ -1,0 +1,287 @@
+//! The refusals of initiate-payment-flow one by one: contract, section 4. Each leaves everything as it was.
+
+use serde_json::{Value, json};
+
+use super::attempt::Attempt;
+use crate::harness::{Server, Shop, id_of_nothing};
+
+/// Sets how a merchant's payment method is carried out.
+pub(super) fn configure(server: &Server, shop: &Shop, method: &str, enabled: bool, authorizes_without_capture: bool) {
+    let body = json!({
+        "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": enabled,
+        "authorizes_without_capture": authorizes_without_capture,
+    });
+    server.admin("configure-payment-method", &body).ok();
+}
+
+#[test]
+fn an_unknown_session_is_not_found_and_names_no_payment() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    let unknown = json!({ "payment_session_id": id_of_nothing(&attempt.session) });
+    assert_eq!(attempt.refused("NOT_FOUND", &unknown), Value::Null);
+    attempt.still_pays();
+}
+
+#[test]
+fn a_used_session_is_not_found_and_the_details_name_the_payment_that_used_it() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    let paid = attempt.still_pays();
+    let details = attempt.refused("NOT_FOUND", &json!({ "external_id": "again" }));
+    assert_eq!(details, json!({ "payment_id": paid["payment_id"] }));
+    assert_eq!(shop.payment_session(&attempt.session)["status"], "USED");
+}
+
+#[test]
+fn a_session_whose_payment_failed_is_used_too() {
+    let server = Server::start();
+    let shop = server.shop();
+    let session = shop.session_of("4000000000000002", 100);
+    let payment = shop.initiate(&session, 100, &json!({})).id();
+    shop.settled(&payment);
+    let details = Attempt::on(&shop, session, 100).refused("NOT_FOUND", &json!({}));
+    assert_eq!(details, json!({ "payment_id": payment }));
+}
+
+#[test]
+fn another_merchants_session_is_not_found_used_or_not() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    let attempt = Attempt::new(&shop);
+    let foreign = json!({ "payment_session_id": other.session(100) });
+    assert_eq!(attempt.refused("NOT_FOUND", &foreign), Value::Null);
+    other.initiate(foreign["payment_session_id"].as_str().expect("an id"), 100, &json!({})).ok();
+    assert_eq!(attempt.refused("NOT_FOUND", &foreign), Value::Null, "whose payment used it is nobody else's matter");
+    attempt.still_pays();
+}
+
+#[test]
+fn another_amount_than_the_sessions_is_a_conflict() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    for amount in [json!("101"), json!(99), json!(1), json!(9_007_199_254_740_991_u64)] {
+        assert_eq!(attempt.refused("CONFLICT", &json!({ "amount": amount })), Value::Null);
+    }
+    attempt.still_pays();
+}
+
+#[test]
+fn another_currency_than_the_sessions_is_a_conflict() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    assert_eq!(attempt.refused("CONFLICT", &json!({ "currency": "USD" })), Value::Null);
+    attempt.still_pays();
+}
+
+#[test]
+fn capture_false_is_not_supported_where_the_method_cannot_authorize_without_capture() {
+    let server = Server::start();
+    let shop = server.shop();
+    configure(&server, &shop, "CARD", true, false);
+    let attempt = Attempt::new(&shop);
+    assert_eq!(attempt.refused("NOT_SUPPORTED", &json!({ "capture": false })), Value::Null);
+    attempt.still_pays();
+}
+
+#[test]
+fn whether_a_method_can_authorize_without_capture_is_asked_of_that_method_only() {
+    let server = Server::start();
+    let shop = server.shop();
+    configure(&server, &shop, "INSTALLMENT", true, false);
+    let paid = shop.pay_with(100, &json!({ "capture": false }));
+    assert_eq!(paid["status"], "AUTHORIZED");
+    let attempt = Attempt::on(&shop, shop.installment_session(300, "merchant"), 300);
+    attempt.refused("NOT_SUPPORTED", &json!({ "capture": false, "interest_bearer": "merchant" }));
+    attempt.still_pays_with(&json!({ "interest_bearer": "merchant" }));
+}
+
+#[test]
+fn a_method_that_was_disabled_after_the_selection_is_not_supported_until_it_is_enabled_again() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    configure(&server, &shop, "CARD", false, true);
+    attempt.refused("NOT_SUPPORTED", &json!({}));
+    configure(&server, &shop, "CARD", true, true);
+    attempt.still_pays();
+}
+
+#[test]
+fn an_instalment_session_asks_for_its_interest_bearer() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::on(&shop, shop.installment_session(300, "customer"), 300);
+    assert_eq!(attempt.faults(&json!({})), ["missing interest_bearer"]);
+    assert_eq!(attempt.faults(&json!({ "interest_bearer": null })), ["missing interest_bearer"]);
+    assert_eq!(attempt.faults(&json!({ "interest_bearer": "merchant" })), ["invalid interest_bearer"]);
+    let paid = attempt.still_pays_with(&json!({ "interest_bearer": "customer" }));
+    assert_eq!(paid["interest_bearer"], "customer");
+}
+
+#[test]
+fn a_session_of_a_saved_card_asks_for_a_customer_by_more_than_a_name() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
+    assert_eq!(attempt.refused("CUSTOMER_REQUIRED", &json!({})), Value::Null);
+    attempt.refused("CUSTOMER_REQUIRED", &json!({ "customer_name": "Ada" }));
+    attempt.refused("CUSTOMER_REQUIRED", &json!({ "customer_id": null, "card_id": card }));
+    attempt.still_pays_with(&json!({ "customer_email": "ADA@example.com" }));
+}
+
+#[test]
+fn a_session_of_a_saved_card_does_not_know_a_customer_id_of_nobody() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
+    for unknown in [id_of_nothing(&customer), "ctc_1".to_owned()] {
+        assert_eq!(attempt.refused("NOT_FOUND", &json!({ "customer_id": unknown })), Value::Null);
+    }
+    attempt.still_pays_with(&json!({ "customer_id": customer }));
+}
+
+#[test]
+fn a_session_of_a_saved_card_takes_nobody_but_the_cards_owner() {
+    let server = Server::start();
+    let shop = server.shop();
+    let owner = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" });
+    let (customer, card) = shop.saved_card(&owner);
+    let other = json!({ "customer_id": "bob", "customer_email": "bob@example.com", "customer_mobile": "+66898765432" });
+    let other_id = shop.pay_with(100, &other)["customer_id"].as_str().expect("a customer").to_owned();
+    let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer).watching(&other_id);
+    for given in [
+        json!({ "customer_id": other_id }),
+        json!({ "customer_id": "bob" }),
+        json!({ "customer_id": "nobody" }),
+        json!({ "customer_email": "bob@example.com" }),
+        json!({ "customer_email": "nobody@example.com" }),
+        json!({ "customer_mobile": "+66898765432" }),
+        json!({ "customer_mobile": "+66800000000" }),
+        json!({ "customer_id": "ada", "customer_email": "bob@example.com" }),
+        json!({ "customer_id": "ada", "customer_email": "nobody@example.com" }),
+        json!({ "customer_id": customer, "customer_mobile": "+66800000000" }),
+        json!({ "customer_email": "ada@example.com", "customer_mobile": "+66898765432" }),
+    ] {
+        assert_eq!(attempt.refused("CUSTOMER_MISMATCH", &given), Value::Null, "{given}");
+    }
+    shop.call("find-contact", &json!({ "contact_id": "nobody" })).refused("NOT_FOUND");
+    assert_eq!(attempt.still_pays_with(&owner)["customer_id"], customer);
+}
+
+#[test]
+fn a_card_session_without_a_card_asks_for_one() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (_, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100);
+    assert_eq!(attempt.faults(&json!({})), ["missing card_id"]);
+    assert_eq!(attempt.faults(&json!({ "card_id": null, "customer_email": "ada@example.com" })), ["missing card_id"]);
+    let paid = attempt.still_pays_with(&json!({ "card_id": card }));
+    assert_eq!(paid["card"]["card_id"], card);
+}
+
+#[test]
+fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
+    let server = Server::start();
+    let (shop, foreign) = (server.shop(), server.shop());
+    let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let bob = shop.pay_with(100, &json!({ "customer_email": "bob@example.com" }))["customer_id"].clone();
+    let (_, foreign_card) = foreign.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    let attempt = Attempt::on(&shop, shop.session_with(100, &json!({})), 100).watching(&ada);
+    for given in [
+        json!({ "card_id": id_of_nothing(&card) }),
+        json!({ "card_id": "crd_1" }),
+        json!({ "card_id": "my-card" }),
+        json!({ "card_id": foreign_card }),
+        json!({ "card_id": id_of_nothing(&card), "customer_id": ada }),
+        json!({ "card_id": card, "customer_id": bob }),
+        json!({ "card_id": card, "customer_email": "bob@example.com" }),
+        json!({ "card_id": card, "customer_email": "new@example.com" }),
+        json!({ "card_id": card, "customer_mobile": "+66800000000" }),
+        json!({ "card_id": card, "customer_id": "new" }),
+    ] {
+        assert_eq!(attempt.refused("NOT_FOUND", &given), Value::Null, "{given}");
+    }
+    shop.call("find-contact", &json!({ "contact_id": "new" })).refused("NOT_FOUND");
+    assert_eq!(attempt.still_pays_with(&json!({ "card_id": card, "customer_id": ada }))["customer_id"], ada);
+}
+
+#[test]
+fn an_external_id_that_is_taken_is_a_conflict_that_names_its_payment() {
+    let server = Server::start();
+    let shop = server.shop();
+    let first = shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    let attempt = Attempt::new(&shop).watching("order-1");
+    let taken = json!({ "external_id": "order-1", "customer_email": "new@example.com" });
+    let details = attempt.refused("CONFLICT", &taken);
+    assert_eq!(details, json!({ "argument": "external_id", "payment_id": first["payment_id"] }));
+    attempt.still_pays_with(&json!({ "external_id": "Order-1" }));
+}
+
+#[test]
+fn an_external_id_stays_taken_after_its_payment_failed() {
+    let server = Server::start();
+    let shop = server.shop();
+    let failed =
+        shop.initiate(&shop.session_of("4000000000000002", 100), 100, &json!({ "external_id": "order-1" })).id();
+    assert_eq!(shop.settled(&failed)["status"], "FAILED");
+    let details = Attempt::new(&shop).refused("CONFLICT", &json!({ "external_id": "order-1" }));
+    assert_eq!(details["payment_id"], failed);
+}
+
+#[test]
+fn another_merchant_may_use_the_same_external_id() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    assert_eq!(other.pay_with(100, &json!({ "external_id": "order-1" }))["status"], "SUCCESSFUL");
+}
+
+#[test]
+fn a_total_beyond_2_to_the_53_is_refused_before_it_is_charged() {
+    let server = Server::start();
+    let shop = server.shop();
+    let topup = json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740891" });
+    server.admin("add-topup", &topup).ok();
+    let attempt = Attempt::on(&shop, shop.session(101), 101);
+    attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
+    Attempt::new(&shop).still_pays();
+    let full = Attempt::on(&shop, shop.session(1), 1);
+    full.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
+}
+
+#[test]
+fn a_suspended_merchants_call_is_refused_until_it_is_resumed_and_its_lists_go_on() {
+    let server = Server::start();
+    let shop = server.shop();
+    let session = shop.session(100);
+    let before = shop.picture(&[]);
+    let merchant = json!({ "merchant_id": shop.merchant_id });
+    assert_eq!(server.admin("suspend-merchant", &merchant).ok(), true);
+    assert_eq!(shop.initiate(&session, 100, &json!({})).refused("MERCHANT_SUSPENDED"), Value::Null);
+    assert_eq!(shop.picture(&[]), before);
+    assert_eq!(server.admin("resume-merchant", &merchant).ok(), true);
+    Attempt::on(&shop, session, 100).still_pays();
+}
+
+#[test]
+fn a_call_without_a_key_or_with_a_revoked_one_is_unauthorized_and_leaves_the_session_usable() {
+    let server = Server::start();
+    let shop = server.shop();
+    let attempt = Attempt::new(&shop);
+    let body = attempt.body(&json!({}));
+    let revoked = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Old" })).ok();
+    server.admin("revoke-key", &json!({ "merchant_id": shop.merchant_id, "key_id": revoked["key_id"] })).ok();
+    let revoked = server.client().bearer(revoked["key"].as_str().expect("a key"));
+    for client in [server.client(), server.client().bearer("sk_wrong"), revoked] {
+        assert_eq!(client.post(super::attempt::PATH, &body).refused("UNAUTHORIZED"), Value::Null);
+    }
+    attempt.still_pays();
+}

@@ -1,0 +1,168 @@
+//! Settlement and fees: when the money of a capture becomes available, and how much of it.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Shop};
+
+fn shop_that_settles_after(server: &Server, seconds: u64) -> Shop {
+    server.shop_with(json!({ "name": "Shop", "currency": "THB", "settlement_delay_seconds": seconds }))
+}
+
+/// The balance once nothing is pending any more.
+#[track_caller]
+fn settled_balance(shop: &Shop) -> Value {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let balance = shop.balance();
+        if balance["pending"] == 0 {
+            return balance;
+        }
+        assert!(Instant::now() < until, "not settled: {balance}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn set_fee(server: &Server, shop: &Shop, basis_points: u64, fixed: u64) {
+    let body = json!({
+        "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
+        "authorizes_without_capture": true, "fee_basis_points": basis_points, "fee_fixed": fixed,
+    });
+    server.admin("configure-payment-method", &body).ok();
+}
+
+/// Type, direction and amount of the entries, in the order of their types.
+fn entries(shop: &Shop) -> Vec<(String, String, u64)> {
+    let text = |value: &Value| value.as_str().expect("a string").to_owned();
+    let of =
+        |entry: &Value| (text(&entry["type"]), text(&entry["direction"]), entry["amount"].as_u64().expect("an amount"));
+    let mut entries: Vec<_> = shop.all("balance-history").iter().map(of).collect();
+    entries.sort();
+    entries
+}
+
+#[test]
+fn a_capture_is_held_for_the_merchants_delay_and_then_available() {
+    let server = Server::start();
+    let shop = shop_that_settles_after(&server, 1);
+    let payment = shop.pay(10_000);
+    let held = shop.all("balance-history").remove(0);
+    if held["status"] == "ON_HOLD" {
+        assert_eq!((&held["effective_at"], &held["canceled_at"]), (&Value::Null, &Value::Null));
+    }
+    assert_eq!(settled_balance(&shop), json!({ "currency": "THB", "available": 10_000, "pending": 0 }));
+    let entry = shop.all("balance-history").remove(0);
+    assert_eq!((&entry["status"], &entry["entry_id"]), (&json!("EFFECTIVE"), &held["entry_id"]));
+    let seconds = |key: &str| entry[key].as_u64().expect("a time");
+    assert!(seconds("effective_at") > seconds("created_at"), "not before its delay: {entry}");
+    let found = shop.payment(&payment);
+    assert_eq!((&found["reversible"], &found["refundable"]), (&json!(false), &json!(true)), "what settled is refunded");
+    assert_eq!(shop.all("list-activity-logs").len(), 1, "settling is no activity");
+}
+
+#[test]
+fn a_capture_without_delay_is_available_at_once() {
+    let server = Server::start();
+    let shop = shop_that_settles_after(&server, 0);
+    let payment = shop.pay(10_000);
+    let entry = shop.all("balance-history").remove(0);
+    assert_eq!((&entry["status"], &entry["effective_at"]), (&json!("EFFECTIVE"), &entry["created_at"]));
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 10_000, "pending": 0 }));
+    assert_eq!(shop.payment(&payment)["reversible"], false);
+}
+
+#[test]
+fn the_card_that_settles_at_once_does_so_whatever_the_delay() {
+    let server = Server::start();
+    let shop = server.shop();
+    shop.pay(1_000);
+    shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 100, "pending": 1_000 }));
+    let page = shop.all("balance-history");
+    assert_eq!((&page[0]["status"], &page[1]["status"]), (&json!("EFFECTIVE"), &json!("ON_HOLD")));
+}
+
+#[test]
+fn what_was_held_when_the_server_was_killed_is_settled_after_it_starts_again() {
+    let mut server = Server::start();
+    let shop = shop_that_settles_after(&server, 1);
+    shop.pay(10_000);
+    server.kill();
+    std::thread::sleep(Duration::from_millis(1_100));
+    server.restart();
+    assert_eq!(settled_balance(&shop.on(&server))["available"], 10_000);
+}
+
+#[test]
+fn a_fee_is_a_debit_beside_the_gross_credit_in_the_captures_own_transaction() {
+    let server = Server::start();
+    let shop = shop_that_settles_after(&server, 1);
+    set_fee(&server, &shop, 250, 10);
+    let paid = shop.payment(&shop.pay(10_000));
+    assert_eq!(paid["fees"], json!([{ "type": "PAYMENT_FEE", "amount": 260, "currency": "THB" }]));
+    assert_eq!(paid["amount_captured"], 10_000);
+    let expected = [("PAYMENT", "CREDIT", 10_000), ("PAYMENT_FEE", "DEBIT", 260)];
+    assert_eq!(entries(&shop), expected.map(|(kind, side, amount)| (kind.to_owned(), side.to_owned(), amount)));
+    let page = shop.all("balance-history");
+    assert_eq!(page[0]["transaction_id"], page[1]["transaction_id"]);
+    let balance = shop.balance();
+    assert_eq!(
+        balance["pending"].as_i64().zip(balance["available"].as_i64()).map(|(held, free)| held + free),
+        Some(9_740)
+    );
+    assert_eq!(settled_balance(&shop)["available"], 9_740);
+    assert!(shop.all("balance-history").iter().all(|entry| entry["status"] == "EFFECTIVE"), "they settle together");
+}
+
+#[test]
+fn a_held_fee_lowers_what_is_pending_and_nothing_else() {
+    let server = Server::start();
+    let shop = server.shop();
+    set_fee(&server, &shop, 250, 10);
+    shop.pay(10_000);
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 9_740 }));
+}
+
+#[test]
+fn a_fee_is_rounded_half_up_at_most_the_amount_and_posted_only_when_there_is_one() {
+    let server = Server::start();
+    let shop = server.shop();
+    let fee_of = |basis_points, fixed, amount| {
+        set_fee(&server, &shop, basis_points, fixed);
+        shop.payment(&shop.pay(amount))["fees"].get(0).map_or(0, |fee| fee["amount"].as_u64().unwrap_or(u64::MAX))
+    };
+    for (basis_points, fixed, amount, fee) in [
+        (250, 0, 20, 1),
+        (250, 0, 19, 0),
+        (250, 10, 5, 5),
+        (10_000, 500, 77, 77),
+        (0, 7, 100, 7),
+        (1, 0, 4_999, 0),
+        (1, 0, 5_000, 1),
+    ] {
+        let before = entries(&shop).len();
+        assert_eq!(fee_of(basis_points, fixed, amount), fee, "{basis_points} basis points and {fixed} of {amount}");
+        assert_eq!(entries(&shop).len() - before, if fee == 0 { 1 } else { 2 });
+    }
+}
+
+#[test]
+fn the_fee_is_that_of_the_capture_and_later_changes_leave_it() {
+    let server = Server::start();
+    let shop = server.shop();
+    set_fee(&server, &shop, 100, 0);
+    let payment = shop.pay(10_000);
+    let before = shop.picture(&[&payment]);
+    set_fee(&server, &shop, 900, 900);
+    assert_eq!(shop.picture(&[&payment]), before);
+}
+
+#[test]
+fn a_payment_that_is_only_authorized_has_no_fee() {
+    let server = Server::start();
+    let shop = server.shop();
+    set_fee(&server, &shop, 250, 10);
+    assert_eq!(shop.pay_with(10_000, &json!({ "capture": false }))["fees"], json!([]));
+    assert_eq!(shop.all("balance-history").len(), 0);
+}

@@ -1,0 +1,424 @@
+//! The operator's calls: contract, section 12.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server, Start, merged};
+
+/// The id of a merchant that there is not.
+const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
+
+fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+    server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), body)
+}
+
+fn merchant(server: &Server) -> String {
+    server.admin("create-merchant", &json!({ "name": "Shop", "currency": "THB" })).id()
+}
+
+fn found(server: &Server, merchant: &str) -> Value {
+    server.admin("find-merchant", &json!({ "merchant_id": merchant })).ok()
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs()
+}
+
+#[test]
+fn a_merchant_is_created_with_its_defaults() {
+    let server = Server::start();
+    let before = now();
+    let id = merchant(&server);
+    assert!(id.starts_with("mer_") && id.len() == 30, "{id}");
+    let found = found(&server, &id);
+    let created_at = found["created_at"].as_u64().expect("seconds");
+    assert!((before..=now()).contains(&created_at));
+    let method = |name: &str| {
+        json!({
+            "payment_method": name, "acquirer": "sandbox", "enabled": true, "authorizes_without_capture": true,
+            "fee_basis_points": 0, "fee_fixed": 0,
+        })
+    };
+    let expected = json!({
+        "merchant_id": id, "name": "Shop", "currency": "THB", "time_zone": "UTC", "settlement_delay_seconds": 172_800,
+        "support_email": null, "suspended": false, "balance_open": false,
+        "payment_methods": [method("CARD"), method("INSTALLMENT")], "created_at": created_at,
+    });
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_merchant_keeps_everything_that_it_was_created_with() {
+    let server = Server::start();
+    let body = json!({
+        "name": "ร้านค้า 💳", "currency": "JPY", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": 0,
+        "support_email": "Help@Till.example",
+    });
+    let id = server.admin("create-merchant", &body).id();
+    let found = found(&server, &id);
+    for member in ["name", "currency", "time_zone", "settlement_delay_seconds"] {
+        assert_eq!(found[member], body[member]);
+    }
+    assert!(found["support_email"].as_str().is_some_and(|email| email.eq_ignore_ascii_case("help@till.example")));
+}
+
+#[test]
+fn the_faults_of_a_new_merchant_come_at_once() {
+    let server = Server::start();
+    let body = json!({
+        "name": "", "currency": "XXY", "time_zone": "Mars/Olympus", "settlement_delay_seconds": -1, "support_email": "x",
+    });
+    let expected = [
+        "invalid name",
+        "invalid currency",
+        "invalid time_zone",
+        "invalid settlement_delay_seconds",
+        "invalid support_email",
+    ];
+    assert_eq!(server.admin("create-merchant", &body).faults(), expected);
+    assert_eq!(server.admin("create-merchant", &json!({})).faults(), ["missing name", "missing currency"]);
+    let year = json!({ "name": "A", "currency": "THB", "settlement_delay_seconds": 31_536_001 });
+    assert_eq!(server.admin("create-merchant", &year).faults(), ["invalid settlement_delay_seconds"]);
+    assert_eq!(server.admin("list-merchants", &json!({})).ok()["page"], json!([]));
+}
+
+#[test]
+fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
+    let server = Server::start();
+    let key_id = "key_01h455vb4pex5vsknk084sn02q";
+    for (endpoint, more) in [
+        ("find-merchant", json!({})),
+        ("suspend-merchant", json!({})),
+        ("resume-merchant", json!({})),
+        ("generate-key", json!({ "name": "A" })),
+        ("revoke-key", json!({ "key_id": key_id })),
+        ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
+        (
+            "configure-payment-method",
+            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": true, "authorizes_without_capture": true }),
+        ),
+        ("open-balance", json!({})),
+        ("add-topup", json!({ "amount": 1 })),
+    ] {
+        let answer = server.admin(endpoint, &merged(&json!({ "merchant_id": NOBODY }), &more));
+        assert_eq!(answer.refused("NOT_FOUND"), Value::Null, "{endpoint}");
+        let malformed =
+            server.admin(endpoint, &merged(&json!({ "merchant_id": "pay_01h455vb4pex5vsknk084sn02q" }), &more));
+        assert_eq!(malformed.faults(), ["invalid merchant_id"], "{endpoint}");
+    }
+}
+
+#[test]
+fn the_list_of_merchants_goes_from_the_newest_to_the_oldest_and_back() {
+    let server = Server::start();
+    let mut ids: Vec<String> = (0..7).map(|_| merchant(&server)).collect();
+    ids.sort(); // Made in one millisecond, ids of two merchants may stand in either order.
+    ids.reverse();
+    let ids_of = |page: &Value| -> Vec<String> {
+        let page = page["page"].as_array().expect("a page");
+        page.iter().map(|merchant| merchant["merchant_id"].as_str().expect("an id").to_owned()).collect()
+    };
+    let first = server.admin("list-merchants", &json!({ "per_page": 3 })).ok();
+    assert_eq!((ids_of(&first), &first["previous"]), (ids[..3].to_vec(), &Value::Null));
+    assert_eq!(first["next"], json!({ "after": ids[2], "per_page": 3 }));
+    let second = server.admin("list-merchants", &first["next"]).ok();
+    assert_eq!(
+        (ids_of(&second), &second["previous"]),
+        (ids[3..6].to_vec(), &json!({ "before": ids[3], "per_page": 3 }))
+    );
+    let last = server.admin("list-merchants", &second["next"]).ok();
+    assert_eq!((ids_of(&last), &last["next"]), (ids[6..].to_vec(), &Value::Null));
+    assert_eq!(ids_of(&server.admin("list-merchants", &second["previous"]).ok()), ids[..3]);
+    let both = json!({ "after": ids[0], "before": ids[1] });
+    assert_eq!(server.admin("list-merchants", &both).faults(), ["invalid before"]);
+    assert_eq!(first["page"][0], found(&server, &ids[0]), "a page holds whole merchants");
+}
+
+#[test]
+fn creating_a_merchant_twice_under_one_key_makes_one_also_over_a_crash() {
+    let mut server = Server::start();
+    let body = json!({ "name": "Shop", "currency": "THB" });
+    let first = named(&server, "once", "create-merchant", &body);
+    assert_eq!(first.header("idempotent-replayed"), None);
+    let id = first.id();
+    let again = named(&server, "once", "create-merchant", &merged(&body, &json!({ "time_zone": null })));
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.id(), id);
+    named(&server, "once", "create-merchant", &json!({ "name": "Other", "currency": "THB" }))
+        .refused("IDEMPOTENCY_KEY_REUSED");
+    server.kill();
+    server.restart();
+    let after = named(&server, "once", "create-merchant", &body);
+    assert_eq!(after.header("idempotent-replayed"), Some("true"));
+    assert_eq!(after.id(), id);
+    assert_eq!(server.admin("list-merchants", &json!({})).ok()["page"].as_array().map(Vec::len), Some(1));
+    assert_ne!(named(&server, "twice", "create-merchant", &body).id(), id);
+}
+
+#[test]
+fn creating_a_merchant_many_times_at_once_under_one_key_makes_one() {
+    let server = Server::start();
+    let body = json!({ "name": "Shop", "currency": "THB" });
+    let ids: Vec<String> = std::thread::scope(|scope| {
+        let calls: Vec<_> =
+            (0..8).map(|_| scope.spawn(|| named(&server, "race", "create-merchant", &body).id())).collect();
+        calls.into_iter().map(|call| call.join().expect("no call panics")).collect()
+    });
+    assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
+    assert_eq!(server.admin("list-merchants", &json!({})).ok()["page"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_repeated_generate_key_shows_the_same_key_again_also_over_a_crash() {
+    let mut server = Server::start();
+    let id = merchant(&server);
+    let body = json!({ "merchant_id": id, "name": "Server", "expires_at": now() + 3_600 });
+    let first = named(&server, "once", "generate-key", &body).ok();
+    assert_eq!(first["name"], "Server");
+    assert!(first["key_id"].as_str().is_some_and(|uid| uid.starts_with("key_")));
+    let members: Vec<&String> = first.as_object().expect("an object").keys().collect();
+    assert_eq!(members, ["created_at", "key", "key_id", "name"]);
+    let again = named(&server, "once", "generate-key", &body);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.ok(), first);
+    server.kill();
+    server.restart();
+    assert_eq!(named(&server, "once", "generate-key", &body).ok(), first);
+    let key = first["key"].as_str().expect("a key");
+    server.admin("open-balance", &json!({ "merchant_id": id })).ok();
+    server.client().bearer(key).post("/merchants/get-balance", &json!({})).ok();
+    let other = server.admin("generate-key", &body).ok();
+    assert_ne!(other["key"], first["key"], "without the name of the call it is another key");
+}
+
+#[test]
+fn a_key_must_end_in_the_future() {
+    let server = Server::start();
+    let id = merchant(&server);
+    for past in [json!(0), json!(now() - 1), json!(-5), json!("tomorrow"), json!(1.5)] {
+        let body = json!({ "merchant_id": id, "name": "A", "expires_at": past });
+        assert_eq!(server.admin("generate-key", &body).faults(), ["invalid expires_at"], "{past}");
+    }
+}
+
+#[test]
+fn a_key_is_revoked_once_and_only_by_its_merchant() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    let revoke =
+        |merchant: &str| server.admin("revoke-key", &json!({ "merchant_id": merchant, "key_id": shop.key_id }));
+    revoke(&other.merchant_id).refused("NOT_FOUND");
+    shop.call("get-balance", &json!({})).ok();
+    assert_eq!(revoke(&shop.merchant_id).ok(), true);
+    assert_eq!(revoke(&shop.merchant_id).ok(), false);
+    shop.call("get-balance", &json!({})).refused("UNAUTHORIZED");
+}
+
+#[test]
+fn an_installation_is_added_for_each_platform_and_refused_for_others() {
+    let server = Server::start();
+    let id = merchant(&server);
+    let body = |platform: &str, identifier: &str| json!({ "merchant_id": id, "name": "Till 1", "platform": platform, "identifier": identifier });
+    for (platform, identifier) in [
+        ("WEB", "https://shop.example"),
+        ("IOS", "com.example.shop"),
+        ("ANDROID", "com.example.shop"),
+        ("TERMINAL", "SN-0001"),
+    ] {
+        let installation = server.admin("add-installation", &body(platform, identifier)).id();
+        assert!(installation.starts_with("ins_"), "{installation}");
+        let named = json!({ "merchant_id": id, "installation_id": installation });
+        let settings = server.client().post("/sdk/retrieve-installation-settings", &named).ok();
+        assert_eq!((&settings["platform"], &settings["installation_name"]), (&json!(platform), &json!("Till 1")));
+        assert_eq!(settings["payment_methods"], json!(["CARD", "INSTALLMENT"]));
+    }
+    assert_eq!(server.admin("add-installation", &body("web", "https://a.example")).faults(), ["invalid platform"]);
+    assert_eq!(server.admin("add-installation", &body("IOS", "")).faults(), ["invalid identifier"]);
+}
+
+#[test]
+fn a_payment_method_is_offered_as_it_is_configured_and_takes_its_fee() {
+    let server = Server::start();
+    let shop = server.shop();
+    let method = |more: &Value| {
+        let body = json!({
+            "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
+            "authorizes_without_capture": true,
+        });
+        server.admin("configure-payment-method", &merged(&body, more))
+    };
+    assert_eq!(method(&json!({})).ok(), false, "nothing changed");
+    assert_eq!(method(&json!({ "fee_basis_points": 365, "fee_fixed": 10 })).ok(), true);
+    let payment = shop.pay(10_000);
+    let fees = shop.call("find-payment", &json!({ "payment_id": payment })).ok()["fees"].clone();
+    assert_eq!(fees, json!([{ "type": "PAYMENT_FEE", "amount": 375, "currency": "THB" }]));
+    assert_eq!(method(&json!({ "enabled": false })).ok(), true);
+    let settings = shop.sdk("retrieve-installation-settings", &json!({})).ok();
+    assert_eq!(settings["payment_methods"], json!(["INSTALLMENT"]));
+    let token = shop.token_of(crate::harness::CARD, "SINGLE");
+    let select = json!({ "amount": 5, "currency": "THB", "payment_method": "CARD", "token": token });
+    shop.sdk("select-payment-method", &select).refused("NOT_SUPPORTED");
+    for (member, wrong) in [
+        ("payment_method", json!("CASH")),
+        ("acquirer", json!("bank")),
+        ("enabled", json!("true")),
+        ("authorizes_without_capture", json!(1)),
+        ("fee_basis_points", json!(10_001)),
+        ("fee_fixed", json!(-1)),
+    ] {
+        assert_eq!(method(&json!({ member: wrong })).faults(), [format!("invalid {member}")]);
+    }
+}
+
+#[test]
+fn a_balance_is_opened_once() {
+    let server = Server::start();
+    let id = merchant(&server);
+    let body = json!({ "merchant_id": id });
+    assert_eq!(server.admin("open-balance", &body).ok(), true);
+    assert_eq!(server.admin("open-balance", &body).ok(), false);
+    assert_eq!(found(&server, &id)["balance_open"], true);
+}
+
+#[test]
+fn a_topup_opens_the_balance_adds_to_it_and_is_listed() {
+    let server = Server::start();
+    let id = merchant(&server);
+    let topup =
+        server.admin("add-topup", &json!({ "merchant_id": id, "amount": "2500", "external_id": "transfer-1" })).id();
+    assert!(topup.starts_with("tup_"));
+    let key = server.admin("generate-key", &json!({ "merchant_id": id, "name": "A" })).ok();
+    let client = server.client().bearer(key["key"].as_str().expect("a key"));
+    let balance = client.post("/merchants/get-balance", &json!({})).ok();
+    assert_eq!(balance, json!({ "currency": "THB", "available": 2_500, "pending": 0 }));
+    let entry = client.post("/merchants/balance-history", &json!({})).ok()["page"][0].clone();
+    assert_eq!((&entry["type"], &entry["direction"]), (&json!("ADD_PREFUND"), &json!("CREDIT")));
+    assert_eq!((&entry["status"], &entry["topup_id"]), (&json!("EFFECTIVE"), &json!(topup)));
+    assert!(entry["effective_at"].is_u64());
+}
+
+#[test]
+fn a_topup_with_a_reference_that_was_used_is_a_conflict_that_names_the_first() {
+    let server = Server::start();
+    let (one, two) = (merchant(&server), merchant(&server));
+    let body =
+        |merchant: &str, amount: u64| json!({ "merchant_id": merchant, "amount": amount, "external_id": "transfer" });
+    let first = named(&server, "k", "add-topup", &body(&one, 100)).id();
+    let details = server.admin("add-topup", &body(&one, 200)).refused("CONFLICT");
+    assert_eq!((&details["argument"], &details["topup_id"]), (&json!("external_id"), &json!(first)));
+    assert_eq!(named(&server, "k", "add-topup", &body(&one, 100)).id(), first, "a repeated call is answered as before");
+    server.admin("add-topup", &body(&two, 100)).ok();
+    let own_form = json!({ "merchant_id": one, "amount": 1, "external_id": first });
+    assert_eq!(server.admin("add-topup", &own_form).faults(), ["invalid external_id"]);
+    for wrong in [
+        json!(0),
+        json!("0"),
+        json!("-1"),
+        json!("01"),
+        json!("1e2"),
+        json!("1.0"),
+        json!(1.5),
+        json!("9007199254740992"),
+    ] {
+        assert_eq!(
+            server.admin("add-topup", &json!({ "merchant_id": one, "amount": wrong })).faults(),
+            ["invalid amount"]
+        );
+    }
+}
+
+#[test]
+fn every_operator_call_is_repeated_under_its_key_also_over_a_crash() {
+    let mut server = Server::start();
+    let shop = server.shop();
+    let id = json!({ "merchant_id": shop.merchant_id });
+    let calls = [
+        ("suspend-merchant", json!({})),
+        ("resume-merchant", json!({})),
+        ("revoke-key", json!({ "key_id": shop.key_id })),
+        ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
+        (
+            "configure-payment-method",
+            json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": false, "authorizes_without_capture": true }),
+        ),
+        ("open-balance", json!({})),
+        ("add-topup", json!({ "amount": 77 })),
+    ];
+    let all = |server: &Server| -> Vec<(Value, Option<String>)> {
+        let call = |(endpoint, more): &(&str, Value)| {
+            let answer = named(server, "one-key-for-all", endpoint, &merged(&id, more));
+            let replayed = answer.header("idempotent-replayed").map(str::to_owned);
+            (answer.ok(), replayed)
+        };
+        calls.iter().map(call).collect()
+    };
+    let first = all(&server);
+    assert!(first.iter().all(|(_, replayed)| replayed.is_none()), "a key is scoped to its endpoint");
+    let is_repeated = |again: Vec<(Value, Option<String>)>| {
+        for ((answer, _), (repeated, replayed)) in first.iter().zip(again) {
+            assert_eq!((answer, replayed.as_deref()), (&repeated, Some("true")));
+        }
+    };
+    is_repeated(all(&server));
+    server.kill();
+    server.restart();
+    is_repeated(all(&server));
+    assert_eq!(found(&server, &shop.merchant_id)["suspended"], false);
+}
+
+#[test]
+fn a_malformed_idempotency_key_is_a_fault() {
+    let server = Server::start();
+    let body = json!({ "name": "A", "currency": "THB" });
+    let long = "k".repeat(255);
+    named(&server, &long, "create-merchant", &body).ok();
+    for wrong in [format!("{long}k"), "a b".to_owned(), String::new()] {
+        let answer = named(&server, &wrong, "create-merchant", &body);
+        assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_suspended_merchant_reads_and_changes_nothing_until_it_is_resumed() {
+    let mut server = Start::default().server();
+    let shop = server.shop();
+    let payment = shop.pay(300);
+    let session = shop.session(400);
+    let id = json!({ "merchant_id": shop.merchant_id });
+    assert_eq!(server.admin("suspend-merchant", &id).ok(), true);
+    assert_eq!(server.admin("suspend-merchant", &id).ok(), false);
+    server.kill();
+    server.restart();
+    let shop = shop.on(&server);
+    assert_eq!(found(&server, &shop.merchant_id)["suspended"], true);
+    shop.initiate(&session, 400, &json!({})).refused("MERCHANT_SUSPENDED");
+    for (endpoint, body) in [
+        ("retrieve-installation-settings", json!({})),
+        ("list-installment-plans", json!({})),
+        ("check-status", json!({ "payment_session_id": session })),
+        ("discover-next-action", json!({ "payment_session_id": session })),
+        ("retrieve-payment-session", json!({ "payment_session_id": session })),
+        ("select-payment-method", json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" })),
+        (
+            "tokenize-card",
+            json!({
+                "number": crate::harness::CARD, "name": "A", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
+            }),
+        ),
+    ] {
+        shop.sdk(endpoint, &body).refused("MERCHANT_SUSPENDED");
+    }
+    for (endpoint, body) in [
+        ("find-payment", json!({ "payment_id": payment })),
+        ("list-activity-logs", json!({})),
+        ("balance-history", json!({})),
+        ("get-balance", json!({})),
+    ] {
+        shop.call(endpoint, &body).ok();
+    }
+    server.admin("add-topup", &merged(&id, &json!({ "amount": 5 }))).ok();
+    assert_eq!(server.admin("resume-merchant", &id).ok(), true);
+    assert_eq!(server.admin("resume-merchant", &id).ok(), false);
+    shop.initiate(&session, 400, &json!({})).ok();
+}

@@ -1,0 +1,163 @@
+//! The operator's calls as commands of the binary, against a running server.
+
+use std::process::Output;
+
+use serde_json::{Value, json};
+
+use crate::harness::Server;
+
+/// Runs a command and gives its exit code, standard output and standard error.
+fn run(server: &Server, arguments: &[&str]) -> (i32, String, String) {
+    let output: Output = server.command().args(arguments).output().expect("the binary can be started");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
+    (output.status.code().expect("it ends by itself"), text(output.stdout), text(output.stderr))
+}
+
+/// The line that a successful command prints.
+#[track_caller]
+fn line(server: &Server, arguments: &[&str]) -> String {
+    let (code, output, errors) = run(server, arguments);
+    assert_eq!((code, errors.as_str()), (0, ""), "{arguments:?}");
+    output.strip_suffix('\n').expect("it ends in a line feed").to_owned()
+}
+
+/// The JSON that a successful command prints.
+#[track_caller]
+fn value(server: &Server, arguments: &[&str]) -> Value {
+    serde_json::from_str(&line(server, arguments)).expect("it is JSON")
+}
+
+#[test]
+fn every_call_of_the_operator_is_a_command() {
+    let server = Server::start();
+    let id = line(
+        &server,
+        &[
+            "merchant",
+            "create",
+            "--name",
+            "Shop & Söhne",
+            "--currency",
+            "THB",
+            "--time-zone",
+            "Asia/Bangkok",
+            "--settlement-delay-seconds",
+            "60",
+            "--support-email",
+            "help@till.example",
+            "--idempotency-key",
+            "once",
+        ],
+    );
+    assert!(id.starts_with("mer_"), "a bare id: {id}");
+    let merchant = value(&server, &["merchant", "find", "--merchant-id", &id]);
+    assert_eq!(merchant, server.admin("find-merchant", &json!({ "merchant_id": id })).ok());
+    assert_eq!((&merchant["name"], &merchant["settlement_delay_seconds"]), (&json!("Shop & Söhne"), &json!(60)));
+    let page = value(&server, &["merchant", "list", "--per-page", "1"]);
+    assert_eq!(page["page"][0], merchant);
+    assert_eq!(line(&server, &["merchant", "suspend", "--merchant-id", &id]), "true");
+    assert_eq!(line(&server, &["merchant", "suspend", "--merchant-id", &id]), "false");
+    assert_eq!(line(&server, &["merchant", "resume", "--merchant-id", &id]), "true");
+    assert_eq!(line(&server, &["balance", "open", "--merchant-id", &id]), "true");
+    let topup = line(&server, &["topup", "add", "--merchant-id", &id, "--amount", "2500", "--external-id", "t-1"]);
+    assert!(topup.starts_with("tup_"));
+    let method = [
+        "payment-method",
+        "configure",
+        "--merchant-id",
+        &id,
+        "--payment-method",
+        "CARD",
+        "--acquirer",
+        "sandbox",
+        "--enabled",
+        "false",
+        "--authorizes-without-capture",
+        "true",
+        "--fee-basis-points",
+        "10",
+        "--fee-fixed",
+        "3",
+    ];
+    assert_eq!(line(&server, &method), "true");
+    let configured = value(&server, &["merchant", "find", "--merchant-id", &id])["payment_methods"][0].clone();
+    assert_eq!((&configured["enabled"], &configured["fee_fixed"]), (&json!(false), &json!(3)));
+    let installation = [
+        "installation",
+        "add",
+        "--merchant-id",
+        &id,
+        "--name",
+        "Web",
+        "--platform",
+        "WEB",
+        "--identifier",
+        "https://shop.example",
+    ];
+    assert!(line(&server, &installation).starts_with("ins_"));
+}
+
+#[test]
+fn a_key_is_generated_used_and_revoked_by_commands() {
+    let server = Server::start();
+    let id = line(&server, &["merchant", "create", "--name", "A", "--currency", "THB"]);
+    let generate = ["key", "generate", "--merchant-id", &id, "--name", "Server", "--idempotency-key", "once"];
+    let key = value(&server, &generate);
+    assert_eq!(value(&server, &generate), key, "asked again under its key");
+    let client = server.client().bearer(key["key"].as_str().expect("a key"));
+    client.post("/merchants/list-activity-logs", &json!({})).ok();
+    let revoke = ["key", "revoke", "--merchant-id", &id, "--key-id", key["key_id"].as_str().expect("a uid")];
+    assert_eq!(line(&server, &revoke), "true");
+    client.post("/merchants/list-activity-logs", &json!({})).refused("UNAUTHORIZED");
+    assert_eq!(line(&server, &revoke), "false");
+}
+
+#[test]
+fn a_command_that_is_refused_says_why_and_exits_with_1() {
+    let server = Server::start();
+    let nobody = "mer_01h455vb4pex5vsknk084sn02q";
+    let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", nobody]);
+    assert_eq!((code, output.as_str(), errors.as_str()), (1, "", "till: NOT_FOUND: No merchant has this id.\n"));
+    let (code, output, errors) = run(&server, &["merchant", "create", "--name", "A", "--currency", "baht"]);
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.starts_with("till: INVALID_ARGUMENTS: currency: "), "{errors}");
+    let id = line(&server, &["merchant", "create", "--name", "A", "--currency", "THB"]);
+    let topup = ["topup", "add", "--merchant-id", &id, "--amount", "1", "--external-id", "t"];
+    let first = line(&server, &topup);
+    let (code, _, errors) = run(&server, &topup);
+    assert!(code == 1 && errors.starts_with("till: CONFLICT: ") && errors.contains(&first), "{errors}");
+}
+
+#[test]
+fn a_command_line_that_says_nothing_sensible_exits_with_2() {
+    let server = Server::start();
+    for arguments in [
+        &["merchant", "create", "--name", "A"][..],
+        &["merchant", "remove"],
+        &["payment-method", "configure", "--enabled", "maybe"],
+        &["nonsense"],
+        &["merchant", "find", "--merchant"],
+        &[],
+    ] {
+        let (code, output, errors) = run(&server, arguments);
+        assert_eq!((code, output.as_str()), (2, ""), "{arguments:?}");
+        assert!(errors.contains("Usage") || errors.contains("--help"), "{errors}");
+    }
+}
+
+#[test]
+fn a_command_with_another_token_or_without_a_server_says_so() {
+    let mut server = Server::start();
+    let list = ["merchant", "list"];
+    let wrong = server.command().args(list).env("TILL_ADMIN_TOKEN", "wrong-token").output().expect("it starts");
+    let errors = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert_eq!(wrong.status.code(), Some(1));
+    assert!(errors.starts_with("till: UNAUTHORIZED: ") && !errors.contains("wrong-token"), "{errors}");
+    let none = server.command().args(list).env_remove("TILL_ADMIN_TOKEN").output().expect("it starts");
+    let errors = String::from_utf8_lossy(&none.stderr).into_owned();
+    assert!(none.status.code() == Some(1) && errors.contains("TILL_ADMIN_TOKEN"), "{errors}");
+    assert!(server.stop());
+    let (code, output, errors) = run(&server, &list);
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.starts_with("till: failed to call the server at 127.0.0.1:"), "{errors}");
+}

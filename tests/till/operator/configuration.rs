@@ -1,0 +1,119 @@
+//! Settings: where they come from, and what is said of those that cannot be used.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A command line with nothing around it but what a test gives.
+struct Bare {
+    directory: TempDir,
+}
+
+impl Bare {
+    fn new() -> Bare {
+        Bare { directory: TempDir::new().expect("a temporary directory can be made") }
+    }
+
+    fn file(&self, text: &str) -> String {
+        let path = self.directory.path().join("till.toml");
+        fs::write(&path, text).expect("a file can be written");
+        path.display().to_string()
+    }
+
+    /// Prints the configuration: exit code, standard output, standard error.
+    fn print(&self, variables: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, String, String) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        command.env_clear().current_dir(self.directory.path()).arg("configuration").args(arguments);
+        let output = command.envs(variables.iter().copied()).output().expect("the binary can be started");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    }
+}
+
+fn has_line(output: &str, line: &str) {
+    assert!(output.lines().any(|printed| printed == line), "{line} is not in\n{output}");
+}
+
+#[test]
+fn a_setting_comes_from_the_flag_else_the_environment_else_the_file_else_its_default() {
+    let bare = Bare::new();
+    let file =
+        bare.file("data = '/file'\nlisten = '127.0.0.1:1001'\nadmin_listen = '127.0.0.1:1002'\nhttp_threads = 3\n");
+    let variables = [("TILL_DATA", "/environment"), ("TILL_LISTEN", "127.0.0.1:2001")];
+    let (code, output, errors) = bare.print(&variables, &["--config", &file, "--data", "/flag"]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    has_line(&output, "data = \"/flag\" # command line");
+    has_line(&output, "listen = \"127.0.0.1:2001\" # environment");
+    has_line(&output, "admin_listen = \"127.0.0.1:1002\" # file");
+    has_line(&output, "http_threads = \"3\" # file");
+    has_line(&output, "connections_max = \"8192\" # default");
+    let (_, output, _) = bare.print(&[("TILL_CONFIG", &file)], &[]);
+    has_line(&output, "data = \"/file\" # file");
+}
+
+#[test]
+fn without_anything_the_defaults_count() {
+    let (code, output, errors) = Bare::new().print(&[], &[]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    has_line(&output, "data = \"./data\" # default");
+    has_line(&output, "listen = \"127.0.0.1:8080\" # default");
+    has_line(&output, "admin_listen = \"127.0.0.1:9090\" # default");
+}
+
+#[test]
+fn all_faults_of_a_configuration_are_said_at_once() {
+    let bare = Bare::new();
+    let file = bare.file("lissten = 'x'\nconnections_max = 0\nhttp_threads = [1]\nmade_up = 1\n");
+    let variables = [
+        ("TILL_ADMIN_LISTEN", "nowhere"),
+        ("TILL_LOG_FORMAT", "xml"),
+        ("TILL_DISK_RESERVE_BYTES", ""),
+        ("TILL_PUBLIC_URL", "ftp://a"),
+    ];
+    let (code, output, errors) = bare.print(&variables, &["--config", &file, "--listen", "here"]);
+    assert_eq!((code, output.as_str()), (Some(1), ""));
+    assert!(errors.starts_with("till: the configuration is not usable:\n"), "{errors}");
+    for fault in [
+        "lissten: there is no such setting; did you mean listen?",
+        "connections_max: ",
+        "http_threads: must be ",
+        "made_up: there is no such setting",
+        "TILL_ADMIN_LISTEN: ",
+        "TILL_LOG_FORMAT: must be json or text",
+        "TILL_DISK_RESERVE_BYTES: is empty",
+        "TILL_PUBLIC_URL: ",
+        "--listen: ",
+    ] {
+        assert!(errors.contains(fault), "{fault} is not in\n{errors}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_used_and_one_address_for_both_listeners_are_refused() {
+    let bare = Bare::new();
+    let (code, _, errors) = bare.print(&[], &["--config", "/does/not/exist.toml"]);
+    assert!(code == Some(1) && errors.contains("/does/not/exist.toml: cannot be read"), "{errors}");
+    let file = bare.file("listen = \n");
+    let (code, _, errors) = bare.print(&[], &["--config", &file]);
+    assert!(code == Some(1) && errors.contains("is not TOML"), "{errors}");
+    let (code, _, errors) = bare.print(&[], &["--listen", "127.0.0.1:9090"]);
+    assert!(code == Some(1) && errors.contains("admin_listen: must not be the address of listen"), "{errors}");
+    let (code, _, errors) = bare.print(&[], &["--listn", "127.0.0.1:9090"]);
+    assert!(code == Some(2) && errors.contains("--listen"), "{errors}");
+}
+
+#[test]
+fn a_printed_configuration_shows_no_secret() {
+    let bare = Bare::new();
+    let key = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0";
+    let variables = [("TILL_ADMIN_TOKEN", "distinctive-admin-token"), ("TILL_VAULT_KEY", key)];
+    let (code, output, errors) = bare.print(&variables, &[]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
+    assert!(!output.contains("distinctive") && !output.contains(&key[..8]), "{output}");
+    has_line(&output, "# TILL_ADMIN_TOKEN is given by the environment");
+    let file = bare.file("admin_token = 'distinctive-admin-token'\nvault_key = '0f1e2d3c'\n");
+    let (code, output, errors) = bare.print(&[], &["--config", &file]);
+    assert_eq!((code, output.as_str()), (Some(1), ""), "a secret does not belong in the file");
+    assert!(!errors.contains("distinctive") && !errors.contains("0f1e2d3c"), "{errors}");
+}

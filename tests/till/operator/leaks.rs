@@ -1,0 +1,168 @@
+//! What must appear nowhere: card numbers, security codes, customers, keys. A session with values that occur
+//! nowhere else, and then a search through everything that the server wrote.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server, Shop, Start, merged};
+
+/// Numbers with a sound check digit that no other test and no table of test cards has.
+const NUMBERS: [&str; 2] = ["5196081888500645", "4716258050958645"];
+/// Two codes, since four digits may turn up by chance: both at once do not.
+const CODES: [&str; 2] = ["7391", "8264"];
+const EMAIL: &str = "wilhelmina.quux@customers.example";
+const MOBILE: &str = "+66873915520";
+const NAME: &str = "Wilhelmina Quuxley";
+/// Something of the merchant's own, to be found: else the search would prove nothing.
+const CONTROL: &str = "control-reference-5520";
+
+/// Everything that the server wrote, by where.
+struct Written {
+    places: Vec<(String, Vec<u8>)>,
+}
+
+impl Written {
+    fn of(data: &Path, log: &Path) -> Written {
+        let mut files = vec![log.to_owned()];
+        collect(data, &mut files);
+        let read = |file: PathBuf| (file.display().to_string(), fs::read(&file).unwrap_or_default());
+        Written { places: files.into_iter().map(read).collect() }
+    }
+
+    fn holding(&self, needle: &str) -> Vec<&str> {
+        let holds =
+            |text: &[u8]| text.windows(needle.len()).any(|window| window.eq_ignore_ascii_case(needle.as_bytes()));
+        self.places.iter().filter(|(_, text)| holds(text)).map(|(place, _)| place.as_str()).collect()
+    }
+
+    /// Where the needle stands by itself, not as a part of a longer word or number.
+    fn holding_word(&self, needle: &str) -> Vec<&str> {
+        let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'.');
+        let holds = |text: &[u8]| {
+            let starts = text.windows(needle.len()).enumerate().filter(|(_, window)| *window == needle.as_bytes());
+            starts.into_iter().any(|(at, _)| {
+                !is_word(at.checked_sub(1).and_then(|before| text.get(before))) && !is_word(text.get(at + needle.len()))
+            })
+        };
+        self.places.iter().filter(|(_, text)| holds(text)).map(|(place, _)| place.as_str()).collect()
+    }
+
+    #[track_caller]
+    fn is_clean(&self, secrets: &[&str]) {
+        for secret in secrets {
+            assert_eq!(self.holding(secret), Vec::<&str>::new(), "{secret}");
+        }
+        let both: Vec<Vec<&str>> = CODES.iter().map(|code| self.holding_word(code)).collect();
+        assert!(both.iter().any(Vec::is_empty), "security codes in {both:?}");
+    }
+}
+
+fn collect(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory of ours can be read").filter_map(Result::ok) {
+        let path = entry.path();
+        if path.is_dir() { collect(&path, files) } else { files.push(path) }
+    }
+}
+
+fn customer() -> Value {
+    json!({ "customer_id": "their-own-id", "customer_email": EMAIL, "customer_mobile": MOBILE, "customer_name": NAME })
+}
+
+fn card(number: &str, code: &str) -> Value {
+    json!({
+        "number": number, "name": "Holder Of Card", "expiration_date": "11/48", "security_code": code, "usage": "MULTIPLE",
+    })
+}
+
+/// Payments with these values, well and badly sent; returns all answers but those that show what was asked for.
+fn session(server: &Server, shop: &Shop, round: u32) -> Vec<String> {
+    let mut answers = Vec::new();
+    for (number, code) in NUMBERS.iter().zip(CODES) {
+        let token = shop.sdk("tokenize-card", &card(number, code)).id();
+        let more = merged(&customer(), &json!({ "token": token }));
+        let selected = shop.session_with(1_000, &more);
+        let paid = merged(
+            &customer(),
+            &json!({ "external_id": format!("{CONTROL}-{number:.2}-{round}"), "save_card": "DEFAULT" }),
+        );
+        let payment = shop.initiate(&selected, 1_000, &paid).id();
+        shop.settled(&payment);
+        answers.push(token);
+        answers.push(payment);
+        answers.extend(badly(server, shop, number, code));
+    }
+    answers
+}
+
+/// The same values where they do not belong.
+fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> {
+    let client = server.client();
+    let mut bodies = vec![
+        merged(&card(number, code), &json!({ "expiration_date": number })),
+        merged(&card(&format!("{number}9"), code), &json!({ "usage": number })),
+        merged(&card(number, number), &json!({ "name": "" })),
+        merged(&card(code, code), &json!({ "number": [number], "security_code": { "x": number } })),
+        json!({ "token": number, "amount": number, "payment_method": number, "currency": code, "customer_email": NAME }),
+    ];
+    bodies.push(merged(
+        &customer(),
+        &json!({ "payment_session_id": number, "customer_mobile": number, "card_id": number }),
+    ));
+    let mut answers: Vec<String> = Vec::new();
+    for body in &bodies {
+        for endpoint in ["tokenize-card", "select-payment-method", "check-status"] {
+            answers.push(shop.sdk(endpoint, body).body.to_string());
+        }
+        answers.push(shop.call("initiate-payment-flow", body).body.to_string());
+    }
+    for path in [format!("/sdk/{number}"), format!("/{number}/sdk/tokenize-card"), format!("/{}/merchants", shop.key)] {
+        answers.push(client.post(&path, &json!({})).body.to_string());
+    }
+    let in_query = format!("/merchants/get-balance?key={}&card={number}&api_version={number}", shop.key);
+    answers.push(client.post(&in_query, &json!({})).body.to_string());
+    answers.push(client.clone().bearer(number).post("/merchants/get-balance", &json!({})).body.to_string());
+    answers
+        .push(client.clone().header("Api-Version", number).post("/merchants/get-balance", &json!({})).body.to_string());
+    // The names of arguments are answered to whoever sent them, and said to nobody else.
+    shop.sdk("tokenize-card", &json!({ number: 1, NAME: 1 })).refused("INVALID_ARGUMENTS");
+    let half = format!("{{\"number\":\"{number}\",\"security_code\":\"{code}\"");
+    answers.push(client.post_bytes("/sdk/tokenize-card", half.as_bytes()).body.to_string());
+    answers
+}
+
+#[test]
+fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_file() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let log = directory.path().join("log");
+    let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);
+    let mut server = start.server();
+    let shop = server.shop();
+    let named = server.admin_client().idempotency_key("kept");
+    let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();
+    let kept = kept["key"].as_str().expect("a key").to_owned();
+    let answers = session(&server, &shop, 1);
+    let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
+    let vault_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    let keys = [shop.key.as_str(), kept.as_str(), "admin-token-of-a-test", vault_key];
+    let personal = [NUMBERS[0], NUMBERS[1], EMAIL, MOBILE, NAME, "Wilhelmina"];
+    for secret in keys.iter().chain(&personal).copied().chain(CODES) {
+        assert!(!metrics.contains(secret), "{secret} in the metrics");
+        for answer in &answers {
+            assert!(!answer.contains(secret), "{secret} in {answer}");
+        }
+    }
+    let secrets = [keys.as_slice(), &personal].concat();
+    server.kill();
+    let written = Written::of(server.data(), &log);
+    let controls = written.holding(CONTROL);
+    assert!(controls.iter().any(|place| place.contains("/db/")), "the search finds what is there: {controls:?}");
+    assert!(!written.holding("/sdk/tokenize-card").is_empty(), "the log was kept");
+    written.is_clean(&secrets);
+    server.restart();
+    session(&server, &shop.on(&server), 2);
+    assert!(server.stop());
+    Written::of(server.data(), &log).is_clean(&secrets);
+}

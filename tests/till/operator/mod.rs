@@ -1,0 +1,8 @@
+//! What the operator does: calls, commands, configuration, secrets, and watching the server run.
+
+mod calls;
+mod command_line;
+mod configuration;
+mod leaks;
+mod running;
+mod secrets;

@@ -1,0 +1,103 @@
+//! Watching a server run and stop.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Client, Server, Start};
+
+#[test]
+fn health_and_metrics_need_no_token() {
+    let server = Server::start();
+    let client = Client::new(server.admin_address());
+    assert_eq!(client.get("/health/live").ok(), json!({ "status": "live" }));
+    assert_eq!(client.get("/health/ready").ok(), json!({ "status": "ready" }));
+    let metrics = client.get("/metrics");
+    assert_eq!(metrics.status, 200);
+    assert!(
+        metrics.header("content-type").is_some_and(|media_type| media_type.starts_with("text/plain; version=0.0.4"))
+    );
+}
+
+#[test]
+fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.pay(100);
+    shop.call("find-payment", &json!({ "payment_id": "distinctive-reference" })).refused("NOT_FOUND");
+    server.client().post(&format!("/merchants/{}", shop.merchant_id), &json!({}));
+    server.client().post(&format!("/{}/merchants/get-balance", "distinctive"), &json!({}));
+    let Value::String(text) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
+    for line in [
+        "till_http_requests_total{endpoint=\"initiate-payment-flow\",code=\"OK\"} 1",
+        "till_http_requests_total{endpoint=\"find-payment\",code=\"NOT_FOUND\"} 1",
+        "till_http_requests_total{endpoint=\"(unknown)\",code=\"UNKNOWN_ENDPOINT\"} 1",
+        "till_http_requests_total{endpoint=\"get-balance\",code=\"BAD_VERSION\"} 1",
+    ] {
+        assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
+    }
+    assert!(text.contains("till_http_request_seconds_bucket{endpoint=\"create-merchant\","));
+    assert!(text.contains("till_commit_batches_total{verdict=\"committed\"}"));
+    let prefixes = ["mer_", "pay_", "ins_", "key_", "tok_", "pse_", "act_", "ent_", "txn_", "ctc_", "crd_", "sk_"];
+    for forbidden in
+        prefixes.iter().copied().chain(["distinctive", "admin-token-of-a-test", payment.as_str(), &shop.key])
+    {
+        assert!(!text.contains(forbidden), "{forbidden} in\n{text}");
+    }
+}
+
+#[test]
+fn each_listener_serves_its_own_interfaces_only() {
+    let server = Server::start();
+    let shop = server.shop();
+    let operator_on_public = server.client().bearer("admin-token-of-a-test");
+    for path in ["/admin/list-merchants", "/admin/create-merchant", "/2025-04-01/admin/list-merchants", "/admin"] {
+        let answer = operator_on_public.post(path, &json!({}));
+        assert_eq!((answer.status, answer.code()), (404, "UNKNOWN_ENDPOINT"), "{path}");
+    }
+    for path in ["/metrics", "/health/live", "/health/ready", "/admin"] {
+        assert_eq!(operator_on_public.get(path).status, 404, "{path}");
+    }
+    let merchant_on_admin = Client::new(server.admin_address()).bearer(&shop.key);
+    for path in
+        ["/merchants/get-balance", "/sdk/list-installment-plans", "/merchants", "/merchants/available-api-versions"]
+    {
+        let answer = merchant_on_admin.post(path, &json!({}));
+        assert_eq!((answer.status, answer.code()), (404, "UNKNOWN_ENDPOINT"), "{path}");
+    }
+}
+
+#[test]
+fn a_told_stop_ends_with_exit_code_0_and_loses_nothing() {
+    let mut server = Server::start();
+    let shop = server.shop();
+    let payment = shop.pay(700);
+    let before = shop.call("find-payment", &json!({ "payment_id": payment })).ok();
+    assert!(server.stop(), "exit code 0");
+    server.restart();
+    let shop = shop.on(&server);
+    assert_eq!(shop.call("find-payment", &json!({ "payment_id": payment })).ok(), before);
+    assert!(server.stop(), "exit code 0");
+}
+
+#[test]
+fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
+    let server = Server::start();
+    let shop = server.shop();
+    let refused = Start::default().try_server_on(server.data(), None).map(|_| ());
+    let reason = refused.expect_err("the data is in use");
+    assert!(reason.contains("exit status: 1"), "{reason}");
+    assert!(reason.contains("in use") || reason.to_lowercase().contains("another"), "it says why: {reason}");
+    shop.pay(100);
+}
+
+#[test]
+fn an_address_that_is_taken_is_refused_with_its_setting() {
+    let server = Server::start();
+    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let taken = server.public().trim_start_matches("http://").to_owned();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_till"));
+    command.env_clear().args(["serve", "--listen", &taken, "--admin-listen", "127.0.0.1:0", "--data"]);
+    let refused = command.arg(directory.path().join("data")).output().expect("the binary can be started");
+    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("failed to listen where listen says"), "{errors}");
+}

@@ -1,0 +1,248 @@
+//! Bodies: what counts as JSON, as an object, as small enough.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Server, Wire, chunked, received};
+
+/// Bytes of a body, at most.
+const BODY_MAX: usize = 1 << 20;
+
+/// Posts bytes to an endpoint that takes `per_page` and nothing that changes anything.
+struct Poster {
+    wire: Wire,
+    key: String,
+}
+
+impl Poster {
+    fn new(server: &Server) -> Poster {
+        Poster { wire: Wire::new(server.public()), key: format!("Bearer {}", server.shop().key) }
+    }
+
+    fn post(&self, body: &[u8]) -> Answer {
+        self.post_with(&[], body)
+    }
+
+    fn post_with(&self, more: &[(&str, &str)], body: &[u8]) -> Answer {
+        let own = [("Content-Type", "application/json"), ("Authorization", self.key.as_str())];
+        self.wire.send("POST", "/merchants/list-activity-logs", &[&own, more].concat(), body)
+    }
+
+    /// Whether the body could be read as JSON at all: else there is no fault of an argument to name.
+    #[track_caller]
+    fn is_malformed(&self, body: &[u8]) -> bool {
+        let answer = self.post(body);
+        answer.status != 200 && answer.refused("INVALID_ARGUMENTS") == json!([])
+    }
+}
+
+fn nested(levels: usize) -> String {
+    // The body is level 1.
+    format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
+}
+
+#[test]
+fn a_body_that_is_not_one_json_object_is_malformed() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    let bodies: [&[u8]; 40] = [
+        b"",
+        b" ",
+        b"\n",
+        b"{",
+        b"}",
+        b"[]",
+        b"\"\"",
+        b"null",
+        b"1",
+        b"true",
+        b"{}{}",
+        b"{} x",
+        b"{},",
+        b"{'a':1}",
+        b"{a:1}",
+        b"{\"a\":1,}",
+        b"{\"a\" 1}",
+        b"{\"a\":}",
+        b"{\"a\":01}",
+        b"{\"a\":+1}",
+        b"{\"a\":.5}",
+        b"{\"a\":1.}",
+        b"{\"a\":NaN}",
+        b"{\"a\":Infinity}",
+        b"{\"a\":0x1}",
+        b"{\"a\":tru}",
+        b"{\"a\":\"\\x\"}",
+        b"{\"a\":\"\n\"}",
+        b"{\"a\":\"\0\"}",
+        b"{\"a\":1}\0",
+        b"\xEF\xBB\xBF{}",
+        b"{\"a\":\"\xFF\"}",
+        b"{\"a\":\"\xC0\x80\"}",
+        b"{\"a\":\"\xED\xA0\x80\"}",
+        b"{\"a\":\"\\ud800\"}",
+        b"{\"a\":\"\\udc00\\ud800\"}",
+        b"{\"a\":\"\\ud800x\"}",
+        b"/**/{}",
+        b"{\"a\":1 // b\n}",
+        b"\xFE\xFF\0{\0}",
+    ];
+    for body in bodies {
+        assert!(poster.is_malformed(body), "{}", String::from_utf8_lossy(body));
+    }
+    poster.post(b" \t\r\n{ } \n").ok();
+    assert_eq!(
+        poster.post(b"{\"a\":\"\\ud83d\\ude00\"}").faults(),
+        ["unknown a"],
+        "a pair of surrogates is a character"
+    );
+}
+
+#[test]
+fn a_key_twice_in_any_object_is_malformed() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    for body in [
+        r#"{"per_page":1,"per_page":1}"#,
+        r#"{"per_page":1,"per_p\u0061ge":2}"#,
+        r#"{"x":{"a":1,"a":1}}"#,
+        r#"{"x":[{"y":{"z":[{"a":1,"b":2,"a":3}]}}]}"#,
+        r#"{"":1,"":2}"#,
+    ] {
+        assert!(poster.is_malformed(body.as_bytes()), "{body}");
+    }
+    assert_eq!(poster.post(br#"{"x":{"a":1},"y":{"a":1}}"#).faults(), ["unknown x", "unknown y"]);
+}
+
+#[test]
+fn a_body_may_nest_64_levels_and_no_more() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    assert_eq!(poster.post(nested(64).as_bytes()).faults(), ["unknown x"]);
+    for levels in [65, 66, 127, 128, 129, 1_000, 100_000] {
+        assert!(poster.is_malformed(nested(levels).as_bytes()), "{levels}");
+    }
+    let objects = format!("{}1{}", "{\"a\":".repeat(65), "}".repeat(65));
+    assert!(poster.is_malformed(objects.as_bytes()));
+}
+
+#[test]
+fn numbers_beyond_what_json_holds_exactly_are_malformed() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    for number in [
+        "9007199254740992",
+        "-9007199254740992",
+        "18446744073709551616",
+        "1e309",
+        "-1e309",
+        "1e400",
+        "1e-400",
+        "123456789012345678901234567890",
+    ] {
+        assert!(poster.is_malformed(format!("{{\"x\":{number}}}").as_bytes()), "{number}");
+        assert!(poster.is_malformed(format!("{{\"x\":[{{\"y\":{number}}}]}}").as_bytes()), "{number}");
+    }
+    for number in ["9007199254740991", "-9007199254740991", "1e308", "-0", "0.1", "1E+2", "5e-324"] {
+        assert_eq!(poster.post(format!("{{\"x\":{number}}}").as_bytes()).faults(), ["unknown x"], "{number}");
+    }
+}
+
+#[test]
+fn an_integer_is_one_by_value() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    for three in ["3", "3.0", "3.000", "3e0", "0.3e1", "30e-1", "300E-2"] {
+        poster.post(format!("{{\"per_page\":{three}}}").as_bytes()).ok();
+    }
+    for other in ["3.5", "0", "-1", "101", "1e2000e", "\"3\"", "true", "[3]", "{}", "9007199254740991", "1e300"] {
+        let answer = poster.post(format!("{{\"per_page\":{other}}}").as_bytes());
+        answer.refused("INVALID_ARGUMENTS");
+    }
+}
+
+#[test]
+fn text_with_control_characters_is_refused() {
+    let server = Server::start();
+    for name in ["a\u{0}b", "\n", "\u{7f}", "\u{85}", "a\tb"] {
+        let answer = server.admin("create-merchant", &json!({ "name": name, "currency": "THB" }));
+        assert_eq!(answer.faults(), ["invalid name"], "{name:?}");
+    }
+}
+
+#[test]
+fn a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not() {
+    let server = Server::start();
+    let poster = Poster::new(&server);
+    let padded = |length: usize| [b"{}".as_slice(), &vec![b' '; length - 2]].concat();
+    poster.post(&padded(BODY_MAX)).ok();
+    let over = poster.post(&padded(BODY_MAX + 1));
+    assert_eq!((over.status, over.code()), (413, "BODY_TOO_LARGE"));
+    let in_chunks = [("Transfer-Encoding", "chunked")];
+    poster.post_with(&in_chunks, &chunked(&padded(BODY_MAX))).ok();
+    let over = poster.post_with(&in_chunks, &chunked(&padded(BODY_MAX + 1)));
+    assert_eq!((over.status, over.code()), (413, "BODY_TOO_LARGE"));
+    for announced in ["1048577", "4294967296", "18446744073709551615"] {
+        let answer = poster.post_with(&[("Content-Length", announced)], b"");
+        assert_eq!((answer.status, answer.code()), (413, "BODY_TOO_LARGE"), "{announced}");
+        assert_eq!(answer.body.as_array().map(Vec::len), Some(3));
+    }
+}
+
+#[test]
+fn a_body_that_breaks_off_changes_nothing() {
+    let server = Server::start();
+    let shop = server.shop();
+    let session = shop.session(100);
+    let body = shop.initiation(&session, 100).to_string();
+    let mut stream = Wire::new(server.public()).connect();
+    let head = format!(
+        "POST /merchants/initiate-payment-flow HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        shop.key,
+        body.len() + 1
+    );
+    stream.write_all(head.as_bytes()).expect("the server reads");
+    stream.write_all(body.as_bytes()).expect("the server reads");
+    stream.shutdown(std::net::Shutdown::Write).expect("it can be ended");
+    assert_ne!(received(&mut stream).status, 200);
+    let status = shop.sdk("retrieve-payment-session", &json!({ "payment_session_id": session })).ok();
+    assert_eq!(status["status"], "ACTIVE");
+    shop.initiate(&session, 100, &json!({})).ok();
+}
+
+#[test]
+fn a_request_that_could_be_read_in_two_ways_is_not_answered_as_one() {
+    let server = Server::start();
+    let shop = server.shop();
+    let wire = Wire::new(server.public());
+    let head = format!(
+        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\n",
+        shop.key
+    );
+    for framing in [
+        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
+        "Content-Length: 2, 3\r\n\r\n{}",
+        "Content-Length: +2\r\n\r\n{}",
+        "Content-Length: 0x2\r\n\r\n{}",
+        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        "Transfer-Encoding: gzip, identity\r\n\r\n{}",
+        "Transfer-Encoding: chunked\r\n\r\nx\r\n{}\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+    ] {
+        let answer = wire.exchange(format!("{head}{framing}").as_bytes());
+        assert!((answer.status == 0) || (400..500).contains(&answer.status), "{framing:?}: {}", answer.status);
+    }
+    shop.call("get-balance", &json!({})).ok();
+}
+
+#[test]
+fn an_answer_is_any_json_value_bare() {
+    let server = Server::start();
+    let shop = server.shop();
+    let string = server.admin("create-merchant", &json!({ "name": "A", "currency": "THB" })).ok();
+    assert!(string.is_string());
+    assert_eq!(server.admin("open-balance", &json!({ "merchant_id": string })).ok(), Value::Bool(true));
+    assert!(shop.call("get-balance", &json!({})).ok().is_object());
+    assert!(shop.sdk("list-installment-plans", &json!({})).ok().is_array());
+}

@@ -1,0 +1,234 @@
+//! The package documents: what they say of the interface, held against the interface.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Answer, Client, Server, Shop, Wire};
+
+/// The JSON types by the names that documents use.
+const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+
+/// A server with what is needed to call every endpoint of it.
+struct Interfaces {
+    server: Server,
+    shop: Shop,
+}
+
+impl Interfaces {
+    fn start() -> Interfaces {
+        let server = Server::start();
+        let shop = server.shop();
+        Interfaces { server, shop }
+    }
+
+    fn client(&self, package: &str) -> Client {
+        match package {
+            "admin" => self.server.admin_client(),
+            "merchants" => self.shop.client(),
+            _ => self.server.client(),
+        }
+    }
+
+    fn document(&self, package: &str) -> Value {
+        let base = if package == "admin" { self.server.admin_address() } else { self.server.public() };
+        Client::new(base).get(&format!("/{package}")).ok()
+    }
+
+    fn call(&self, package: &str, endpoint: &Value, body: &Value) -> Answer {
+        self.client(package).post(&format!("/{package}/{}", text(&endpoint["name"])), body)
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_else(|| panic!("a string: {value}"))
+}
+
+fn items(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("an array: {value}"))
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    items(list).iter().map(|item| text(&item["name"])).collect()
+}
+
+/// Checks that a type is one of JSON's, or several of them.
+fn is_type(value: &Value) -> bool {
+    let known = |name: &Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
+    known(value) || value.as_array().is_some_and(|names| !names.is_empty() && names.iter().all(known))
+}
+
+#[test]
+fn each_interface_describes_itself_by_get_and_by_post_without_a_key() {
+    let interfaces = Interfaces::start();
+    for (package, base) in [
+        ("merchants", interfaces.server.public()),
+        ("sdk", interfaces.server.public()),
+        ("admin", interfaces.server.admin_address()),
+    ] {
+        let client = Client::new(base);
+        let path = format!("/{package}");
+        let document = client.get(&path).ok();
+        assert_eq!(client.post(&path, &json!({})).ok(), document);
+        assert_eq!(document["base_url"], format!("{base}/{package}"));
+        assert_eq!(document["version"], "2025-04-01");
+        assert_eq!(document["versions"], json!(["2025-04-01"]));
+        assert_eq!(document["flags"], json!(["versioned"]));
+        assert!(document["name"].is_string());
+        assert_eq!(client.post(&path, &json!({ "x": 1 })).faults(), ["unknown x"]);
+        let head = Wire::new(base).receive("HEAD", &path, &[], b"");
+        assert_eq!((head.status, head.body.len()), (200, 0), "{package}");
+    }
+}
+
+#[test]
+fn a_document_has_the_form_of_the_protocol() {
+    let interfaces = Interfaces::start();
+    for package in ["merchants", "sdk", "admin"] {
+        let document = interfaces.document(package);
+        let objects: BTreeSet<&str> = names(&document["objects"]).into_iter().collect();
+        assert_eq!(objects.len(), items(&document["objects"]).len(), "each object once");
+        for error in items(&document["errors"]) {
+            assert!(error["code"].is_string() && error["docs"].is_string(), "{error}");
+        }
+        for endpoint in items(&document["endpoints"]) {
+            has_the_form_of_an_endpoint(package, endpoint);
+        }
+    }
+}
+
+fn has_the_form_of_an_endpoint(package: &str, endpoint: &Value) {
+    let name = text(&endpoint["name"]);
+    assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");
+    assert!(!text(&endpoint["group"]).is_empty() && !text(&endpoint["docs"]).is_empty(), "{name}");
+    assert!(is_type(&endpoint["returns"]), "{name}");
+    let flags: Vec<&str> = items(&endpoint["flags"]).iter().map(text).collect();
+    assert!(flags.contains(&"error_triple"), "{name}");
+    let open = package == "sdk" || name == "available-api-versions";
+    assert_eq!(flags.contains(&"bearer_auth"), !open, "{name}");
+    for argument in items(&endpoint["arguments"]) {
+        assert!(is_type(&argument["type"]) && argument["required"].is_boolean(), "{name}: {argument}");
+        assert!(!text(&argument["docs"]).is_empty(), "{name}: {argument}");
+    }
+    for attribute in items(&endpoint["attributes"]) {
+        assert!(is_type(&attribute["type"]) && attribute["nullable"].is_boolean(), "{name}: {attribute}");
+    }
+    let codes: Vec<&str> = items(&endpoint["errors"]).iter().map(|error| text(&error["code"])).collect();
+    assert_eq!(codes.contains(&"UNAUTHORIZED"), !open, "{name}");
+    assert_eq!(flags.contains(&"paginated"), names(&endpoint["attributes"]) == ["previous", "page", "next"], "{name}");
+}
+
+#[test]
+fn the_endpoints_of_the_contract_are_listed() {
+    let interfaces = Interfaces::start();
+    for (package, expected) in [
+        (
+            "merchants",
+            &[
+                "initiate-payment-flow",
+                "list-activity-logs",
+                "balance-history",
+                "find-payment",
+                "get-balance",
+                "available-api-versions",
+            ][..],
+        ),
+        (
+            "sdk",
+            &[
+                "retrieve-installation-settings",
+                "tokenize-card",
+                "select-payment-method",
+                "list-installment-plans",
+                "discover-next-action",
+                "check-status",
+                "retrieve-payment-session",
+            ],
+        ),
+        (
+            "admin",
+            &[
+                "create-merchant",
+                "find-merchant",
+                "list-merchants",
+                "suspend-merchant",
+                "resume-merchant",
+                "generate-key",
+                "revoke-key",
+                "add-installation",
+                "configure-payment-method",
+                "open-balance",
+                "add-topup",
+            ],
+        ),
+    ] {
+        let document = interfaces.document(package);
+        let listed = names(&document["endpoints"]);
+        for name in expected {
+            assert!(listed.contains(name), "{package}: {name}");
+        }
+    }
+}
+
+#[test]
+fn every_declared_argument_is_taken_and_every_other_is_refused() {
+    let interfaces = Interfaces::start();
+    for package in ["merchants", "sdk", "admin"] {
+        for endpoint in items(&interfaces.document(package)["endpoints"]) {
+            let name = text(&endpoint["name"]);
+            let arguments = names(&endpoint["arguments"]);
+            let wrong: Map<String, Value> = arguments.iter().map(|name| ((*name).to_owned(), json!({}))).collect();
+            let mut body = Value::Object(wrong);
+            body["never_declared"] = json!(1);
+            let faults = interfaces.call(package, endpoint, &body).faults();
+            let unknown: Vec<&String> = faults.iter().filter(|fault| fault.starts_with("unknown")).collect();
+            assert_eq!(unknown, ["unknown never_declared"], "{name}");
+            for argument in arguments {
+                assert!(faults.contains(&format!("invalid {argument}")), "{name} does not read {argument}: {faults:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_arguments_said_to_be_required_are_those_that_an_empty_body_misses() {
+    let interfaces = Interfaces::start();
+    for package in ["merchants", "sdk", "admin"] {
+        for endpoint in items(&interfaces.document(package)["endpoints"]) {
+            let required = items(&endpoint["arguments"]).iter().filter(|argument| argument["required"] == true);
+            let expected: Vec<String> =
+                required.map(|argument| format!("missing {}", text(&argument["name"]))).collect();
+            let answer = interfaces.call(package, endpoint, &json!({}));
+            if expected.is_empty() {
+                answer.ok();
+            } else {
+                assert_eq!(answer.faults(), expected, "{}", endpoint["name"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_has_the_attributes_that_are_declared_and_no_others() {
+    let interfaces = Interfaces::start();
+    interfaces.shop.pay(1_000);
+    let payment = interfaces.shop.initiate(&interfaces.shop.session(5), 5, &json!({})).id();
+    let document = interfaces.document("merchants");
+    let declared = |object: &str| -> BTreeSet<String> {
+        let found = items(&document["objects"]).iter().find(|item| item["name"] == object);
+        let attributes = &found.unwrap_or_else(|| panic!("{object} is declared"))["attributes"];
+        names(attributes).into_iter().map(str::to_owned).collect()
+    };
+    let members = |value: &Value| -> BTreeSet<String> {
+        value.as_object().unwrap_or_else(|| panic!("an object: {value}")).keys().cloned().collect()
+    };
+    let shop = &interfaces.shop;
+    assert_eq!(members(&shop.call("find-payment", &json!({ "payment_id": payment })).ok()), declared("payment"));
+    assert_eq!(members(&shop.call("get-balance", &json!({})).ok()), declared("balance"));
+    assert_eq!(members(&shop.call("balance-history", &json!({})).ok()["page"][0]), declared("entry"));
+    assert_eq!(members(&shop.call("list-activity-logs", &json!({})).ok()["page"][0]), declared("activity_log"));
+    let document = interfaces.document("admin");
+    let merchant = interfaces.server.admin("find-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
+    let found = items(&document["objects"]).iter().find(|item| item["name"] == "merchant").expect("it is declared");
+    assert_eq!(members(&merchant), names(&found["attributes"]).into_iter().map(str::to_owned).collect());
+}

@@ -1,0 +1,145 @@
+//! API keys: their form, and how one that is not valid is refused.
+
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use crate::harness::{Answer, Client, Server, Wire};
+
+/// The characters of a key, in the order of their values.
+const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// CRC-32 (ISO-HDLC), bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 };
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), |crc, _| step(crc)))
+}
+
+/// The six characters that end a key.
+fn check_characters(random: &str) -> String {
+    let mut rest = crc32(random.as_bytes()) as usize;
+    let mut characters = Vec::new();
+    for _ in 0..6 {
+        characters.insert(0, BASE62[rest % 62]);
+        rest /= 62;
+    }
+    String::from_utf8(characters).expect("they are ASCII")
+}
+
+fn ask(server: &Server, key: &str) -> Answer {
+    Client::new(server.public()).bearer(key).post("/merchants/get-balance", &json!({}))
+}
+
+#[test]
+fn a_key_ends_in_the_checksum_of_its_random_part() {
+    assert_eq!(crc32(b"123456789"), 0xCBF4_3926, "the check value of the algorithm's catalogue");
+    let server = Server::start();
+    let key = server.shop().key;
+    let rest = key.strip_prefix("sk_").expect("keys begin with sk_");
+    assert_eq!(rest.len(), 38);
+    assert!(rest.bytes().all(|byte| BASE62.contains(&byte)), "{rest}");
+    assert_eq!(rest[32..], check_characters(&rest[..32]));
+}
+
+#[test]
+fn a_key_that_is_not_valid_is_refused_with_one_message_whatever_is_wrong_with_it() {
+    let server = Server::start();
+    let shop = server.shop();
+    ask(&server, &shop.key).ok();
+    let random = "0123456789abcdefghijABCDEFGHIJ00";
+    let unknown = format!("sk_{random}{}", check_characters(random));
+    let flipped = format!("{}{}", &shop.key[..40], if shop.key.ends_with('0') { '1' } else { '0' });
+    let key_id = shop.key_id.clone();
+    let revoked = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "R" })).ok();
+    let revocation = json!({ "merchant_id": shop.merchant_id, "key_id": revoked["key_id"] });
+    server.admin("revoke-key", &revocation).ok();
+    let revoked = revoked["key"].as_str().expect("a key").to_owned();
+    let message = ask(&server, &unknown).message().to_owned();
+    let cases = [
+        unknown,
+        flipped,
+        key_id,
+        revoked,
+        "sk_".to_owned(),
+        "x".to_owned(),
+        format!("{}0", shop.key),
+        "x".repeat(8000),
+    ];
+    for key in cases {
+        let answer = ask(&server, &key);
+        answer.refused("UNAUTHORIZED");
+        assert_eq!(answer.message(), message, "{key}");
+        assert!(!answer.body.to_string().contains(&key) || key == "x", "{key}");
+    }
+}
+
+#[test]
+fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
+    let server = Server::start();
+    let key = format!("Bearer {}", server.shop().key);
+    let bare = key.trim_start_matches("Bearer ").to_owned();
+    let basic = format!("Basic {bare}");
+    let two = format!("Bearer {bare} {bare}");
+    let wire = Wire::new(server.public());
+    let json = ("Content-Type", "application/json");
+    let cases: [Vec<(&str, &str)>; 7] = [
+        vec![json],
+        vec![json, ("Authorization", "Bearer")],
+        vec![json, ("Authorization", "Bearer ")],
+        vec![json, ("Authorization", &bare)],
+        vec![json, ("Authorization", &basic)],
+        vec![json, ("Authorization", &two)],
+        vec![json, ("Authorization", &key), ("Authorization", &key)],
+    ];
+    for headers in cases {
+        wire.send("POST", "/merchants/get-balance", &headers, b"{}").refused("UNAUTHORIZED");
+    }
+    let lower = key.replace("Bearer", "bearer");
+    wire.send("POST", "/merchants/get-balance", &[json, ("Authorization", &lower)], b"{}").ok();
+    let in_query = format!("/merchants/get-balance?api_key={bare}&access_token={bare}");
+    wire.send("POST", &in_query, &[json], b"{}").refused("UNAUTHORIZED");
+}
+
+#[test]
+fn a_revoked_key_is_refused_from_the_next_call_on_and_other_keys_go_on() {
+    let server = Server::start();
+    let shop = server.shop();
+    let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "B" })).ok();
+    let revocation = json!({ "merchant_id": shop.merchant_id, "key_id": shop.key_id });
+    let session = shop.session(100);
+    ask(&server, &shop.key).ok();
+    assert_eq!(server.admin("revoke-key", &revocation).ok(), true);
+    ask(&server, &shop.key).refused("UNAUTHORIZED");
+    shop.initiate(&session, 100, &json!({})).refused("UNAUTHORIZED");
+    ask(&server, other["key"].as_str().expect("a key")).ok();
+    assert_eq!(server.admin("revoke-key", &revocation).ok(), false);
+}
+
+#[test]
+fn a_key_ends_when_it_expires() {
+    let server = Server::start();
+    let shop = server.shop();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is set").as_secs();
+    let body = json!({ "merchant_id": shop.merchant_id, "name": "Short", "expires_at": now + 3 });
+    let key = server.admin("generate-key", &body).ok()["key"].as_str().expect("a key").to_owned();
+    ask(&server, &key).ok();
+    thread::sleep(Duration::from_millis(3_500));
+    let answer = ask(&server, &key);
+    answer.refused("UNAUTHORIZED");
+    assert_eq!(answer.message(), "The API key is not valid.");
+    ask(&server, &shop.key).ok();
+}
+
+#[test]
+fn a_key_opens_its_merchants_records_only_and_nothing_of_the_operators() {
+    let server = Server::start();
+    let (mine, theirs) = (server.shop(), server.shop());
+    let payment = theirs.pay(100);
+    mine.call("find-payment", &json!({ "payment_id": payment })).refused("NOT_FOUND");
+    mine.initiate(&theirs.session(100), 100, &json!({})).refused("NOT_FOUND");
+    assert_eq!(mine.call("list-activity-logs", &json!({})).ok()["page"], json!([]));
+    let admin = Client::new(server.admin_address()).bearer(&mine.key);
+    admin.post("/admin/list-merchants", &json!({})).refused("UNAUTHORIZED");
+    ask(&server, "admin-token-of-a-test").refused("UNAUTHORIZED");
+}

@@ -1,0 +1,10 @@
+//! The wire protocol, clause by clause: contract, sections 1 to 3.
+
+mod bodies;
+mod browsers;
+mod documents;
+mod errors;
+mod headers;
+mod judgement;
+mod keys;
+mod versions;

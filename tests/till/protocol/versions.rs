@@ -1,0 +1,87 @@
+//! Versions: where a caller names one, and what becomes of one that does not exist.
+
+use serde_json::json;
+
+use crate::harness::{Server, Wire};
+
+/// The one version that there is.
+const VERSION: &str = "2025-04-01";
+/// The media type of every body.
+const JSON: (&str, &str) = ("Content-Type", "application/json");
+
+#[test]
+fn a_version_is_named_by_prefix_header_or_query_or_all_of_them() {
+    let server = Server::start();
+    let shop = server.shop();
+    let client = shop.client();
+    let named = client.clone().header("Api-Version", VERSION);
+    for answer in [
+        client.post("/merchants/get-balance", &json!({})),
+        client.post("/2025-04-01/merchants/get-balance", &json!({})),
+        client.post("/merchants/get-balance?api_version=2025-04-01", &json!({})),
+        client.post("/merchants/get-balance?other=1&api_version=2025%2D04%2D01", &json!({})),
+        named.post("/merchants/get-balance", &json!({})),
+        named.post("/2025-04-01/merchants/get-balance?api_version=2025-04-01", &json!({})),
+    ] {
+        assert_eq!(answer.header("api-version"), Some(VERSION));
+        answer.ok();
+    }
+    let sdk = server.client().post("/2025-04-01/sdk/retrieve-installation-settings", &shop.named(&json!({})));
+    assert_eq!(sdk.header("api-version"), Some(VERSION));
+    sdk.ok();
+    server.admin_client().post("/2025-04-01/admin/list-merchants", &json!({})).ok();
+}
+
+#[test]
+fn a_version_that_does_not_exist_is_refused_wherever_it_is_named() {
+    let server = Server::start();
+    let key = format!("Bearer {}", server.shop().key);
+    let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
+    for unknown in ["2025-04-02", "2025-4-1", "latest", "v1", "1", "2025-04-01x"] {
+        let header = ("Api-Version", unknown);
+        let bearer = ("Authorization", key.as_str());
+        for answer in [
+            public.send("POST", &format!("/{unknown}/merchants/get-balance"), &[JSON, bearer], b"{}"),
+            public.send("POST", &format!("/merchants/get-balance?api_version={unknown}"), &[JSON, bearer], b"{}"),
+            public.send("POST", "/merchants/get-balance", &[JSON, bearer, header], b"{}"),
+            public.send("POST", &format!("/{unknown}/sdk/check-status"), &[JSON], b"{}"),
+            public.send("POST", "/sdk/check-status", &[JSON, header], b"{}"),
+            public.send("POST", "/merchants/available-api-versions", &[JSON, header], b"{}"),
+            public.send("GET", "/merchants", &[header], b""),
+            admin.send("POST", &format!("/{unknown}/admin/list-merchants"), &[JSON], b"{}"),
+            admin.send("GET", "/admin", &[header], b""),
+        ] {
+            assert_eq!(answer.refused("BAD_VERSION"), json!({ "versions": [VERSION] }), "{unknown}");
+        }
+    }
+    for empty in ["/merchants/get-balance?api_version=", "/merchants/get-balance?api_version"] {
+        public.send("POST", empty, &[JSON], b"{}").refused("BAD_VERSION");
+    }
+    public.send("POST", "/merchants/get-balance", &[JSON, ("Api-Version", "")], b"{}").refused("BAD_VERSION");
+}
+
+#[test]
+fn two_versions_that_disagree_are_refused() {
+    let server = Server::start();
+    let wire = Wire::new(server.public());
+    let (known, unknown) = (("Api-Version", VERSION), ("Api-Version", "2024-01-01"));
+    for answer in [
+        wire.send("POST", "/2025-04-01/merchants/get-balance", &[JSON, unknown], b"{}"),
+        wire.send("POST", "/merchants/get-balance?api_version=2024-01-01", &[JSON, known], b"{}"),
+        wire.send("POST", "/2025-04-01/merchants/get-balance?api_version=2024-01-01", &[JSON], b"{}"),
+        wire.send("POST", "/merchants/get-balance", &[JSON, known, unknown], b"{}"),
+        wire.send("POST", "/merchants/get-balance?api_version=2025-04-01&api_version=x", &[JSON], b"{}"),
+    ] {
+        answer.refused("BAD_VERSION");
+    }
+}
+
+#[test]
+fn the_versions_can_be_asked_for_without_a_key() {
+    let server = Server::start();
+    let client = server.client();
+    assert_eq!(client.post("/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
+    assert_eq!(client.post("/2025-04-01/merchants/available-api-versions", &json!({})).ok(), json!([VERSION]));
+    let extra = client.post("/merchants/available-api-versions", &json!({ "a": 1 }));
+    assert_eq!(extra.faults(), ["unknown a"]);
+}
