@@ -11,7 +11,7 @@ use till_domain::ids::KeyId;
 use till_domain::time::Millis;
 
 /// The file below the data directory.
-pub const LAST_USED_FILE: &str = "keys-last-used";
+const LAST_USED_FILE: &str = "keys-last-used";
 
 /// Seconds between two writes of the file.
 const SAVED_EVERY_SECONDS: u64 = 60;

@@ -11,7 +11,7 @@ mod shared;
 
 pub use activity_log::{Selection, Terms};
 pub use installation::{Named, SdkCaller, SdkRate};
-pub use last_used::{LAST_USED_FILE, LastUsed};
+pub use last_used::LastUsed;
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

@@ -10,10 +10,12 @@ use till_storage::shapes::{ActivityIndex, activity_of};
 use crate::protocol::api_error::ApiError;
 use crate::service::shared::unreadable;
 
-/// Entries that a range reads at first; it reads more at a time the further it goes on.
+/// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;
 /// Entries that a range reads at a time at most.
 const READ_MAX: usize = 1_024;
+/// Steps without an entry after which other calls of the same thread get their turn.
+const STEPS_MAX: usize = 4_096;
 
 /// The oldest id that there could be.
 const OLDEST: ActivityId = ActivityId::from_bytes([0; 16]);
@@ -88,8 +90,8 @@ struct Range {
 }
 
 impl Range {
-    fn new(index: ActivityIndex) -> Range {
-        Range { index, read: VecDeque::new(), next_read: FIRST_READ, is_read_up: false }
+    fn new(index: ActivityIndex, next_read: usize) -> Range {
+        Range { index, read: VecDeque::new(), next_read, is_read_up: false }
     }
 
     /// The first entry from `span`'s beginning on. Spans only ever shrink from call to call.
@@ -124,6 +126,17 @@ const fn begin(walk: Walk<'_>, span: Span) -> ActivityId {
     }
 }
 
+/// What a step of a walk comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// An entry.
+    Found(Found),
+    /// Nothing yet, after a while.
+    Pause,
+    /// The end.
+    End,
+}
+
 /// What is in all of some unions, in the order of a walk.
 pub(super) struct Intersection<'a> {
     walk: Walk<'a>,
@@ -133,32 +146,43 @@ pub(super) struct Intersection<'a> {
 }
 
 impl<'a> Intersection<'a> {
-    /// Of unions of indexes, within a span.
-    pub(super) fn new(walk: Walk<'a>, all_of: &[Vec<ActivityIndex>], span: Option<Span>) -> Intersection<'a> {
-        let union = |indexes: &Vec<ActivityIndex>| indexes.iter().cloned().map(Range::new).collect();
+    /// Of unions of indexes, within a span; so many entries are wanted.
+    pub(super) fn new(
+        walk: Walk<'a>,
+        all_of: &[Vec<ActivityIndex>],
+        span: Option<Span>,
+        wanted: usize,
+    ) -> Intersection<'a> {
+        // A range by itself is read once, and no further than what is wanted of it.
+        let is_one = matches!(all_of, [union] if union.len() == 1);
+        let first_read = if is_one { wanted.clamp(1, READ_MAX) } else { FIRST_READ };
+        let range = |index: &ActivityIndex| Range::new(index.clone(), first_read);
+        let union = |indexes: &Vec<ActivityIndex>| indexes.iter().map(range).collect();
         Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }
     }
 
-    /// The next entry.
-    pub(super) fn next(&mut self) -> Result<Option<Found>, ApiError> {
-        let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(None) };
+    /// The next entry, unless it is too far for one step.
+    pub(super) fn next(&mut self) -> Result<Step, ApiError> {
+        let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(Step::End) };
         let mut agreed = 0;
         let all = self.unions.len();
-        loop {
+        for _ in 0..STEPS_MAX {
             for union in &mut self.unions {
                 let Some(found) = first_of(union, self.walk, span)? else {
                     self.rest = None;
-                    return Ok(None);
+                    return Ok(Step::End);
                 };
                 agreed = if found.id == begin(self.walk, span) { agreed + 1 } else { 1 };
                 span = from(self.walk, span, found.id);
                 if agreed >= all {
                     let found = found.clone();
                     self.rest = behind(self.walk, span, found.id);
-                    return Ok(Some(found));
+                    return Ok(Step::Found(found));
                 }
             }
         }
+        self.rest = Some(span);
+        Ok(Step::Pause)
     }
 }
 

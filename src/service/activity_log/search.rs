@@ -8,7 +8,7 @@ use till_storage::family::Family;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{ActivityIndex, Personal, ShapeError, TableKind, decode_row_of};
 
-use super::merge::{Found, Intersection, Span, Walk};
+use super::merge::{Found, Intersection, Span, Step, Walk};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::{Cursor, PageRequest};
 use crate::service::shared::unreadable;
@@ -138,16 +138,11 @@ impl<'a> Search<'a> {
     /// At most `limit` entries of a span that pass every filter.
     async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
         let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
-        let mut walked = Intersection::new(walk, &self.selection.indexes(), span);
         let at_a_time = if self.selection.contains.is_some() { ROWS_AT_A_TIME } else { limit };
+        let mut walked = Intersection::new(walk, &self.selection.indexes(), span, at_a_time);
         let mut entries = Vec::new();
         loop {
-            let mut batch = Vec::with_capacity(at_a_time);
-            while batch.len() < at_a_time
-                && let Some(found) = walked.next()?
-            {
-                batch.push(found);
-            }
+            let batch = next_batch(&mut walked, at_a_time).await?;
             let is_last = batch.len() < at_a_time;
             let read = self.read(batch)?;
             let wanted = limit.saturating_sub(entries.len());
@@ -185,6 +180,19 @@ impl<'a> Search<'a> {
     fn passes(&self, entry: &Activity) -> bool {
         self.selection.contains.as_ref().is_none_or(|text| has(entry, text))
     }
+}
+
+/// So many entries, or fewer at the end.
+async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<Found>, ApiError> {
+    let mut batch = Vec::with_capacity(size);
+    while batch.len() < size {
+        match walked.next()? {
+            Step::Found(found) => batch.push(found),
+            Step::Pause => tokio::task::yield_now().await,
+            Step::End => break,
+        }
+    }
+    Ok(batch)
 }
 
 /// Whether an address or id of an entry has a text in it.
