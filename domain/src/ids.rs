@@ -220,6 +220,8 @@ id_type! {
     KeyId = "key";
     /// One installation of a client SDK: a site, an app, a terminal.
     InstallationId = "ins";
+    /// One metadata record, from its creation until it is deleted or expires.
+    MetadataId = "mtd";
 }
 
 #[cfg(test)]

@@ -7,15 +7,16 @@ use crate::customer::Customer;
 use crate::effect::{Effect, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, SessionId,
-    TokenId, TopupId, TransactionId,
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId,
+    SessionId, TokenId, TopupId, TransactionId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
 use crate::session::Session;
-use crate::text::{Email, ExternalId, IdempotencyKey, Mobile};
+use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
 use crate::time::Millis;
 use std::collections::BTreeMap;
 
@@ -189,6 +190,20 @@ tables! {
     MerchantDirectory: MerchantId => Millis;
     /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
+    /// Metadata records by key, expired ones that nobody has met yet among them.
+    Metadata: MetadataKey => MetadataRecord;
+    /// Values of metadata records, without the items of their sets.
+    MetadataDocuments: MetadataId => Document;
+    /// Counters of the sets of metadata records.
+    MetadataSets: (MetadataId, SetNumber) => MetadataSet;
+    /// Items of sets by hash: where they stand.
+    MetadataItems: (MetadataId, SetNumber, ItemHash) => u64;
+    /// Items of sets by position: what they are.
+    MetadataPositions: (MetadataId, SetNumber, u64) => CanonicalJson;
+    /// Metadata records in the order in which they were made.
+    MetadataByCreation: MetadataId => MetadataKey;
+    /// Records whose sets below a number are to be swept.
+    MetadataGarbage: MetadataId => SetNumber;
 }
 
 /// Whose API key a digest is.

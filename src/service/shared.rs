@@ -71,6 +71,7 @@ impl Answered {
             Answer::Session(id) => self.reply(&id.to_string()),
             Answer::Payment(id) => self.reply(&id.to_string()),
             Answer::Changed(changed) => self.reply(&changed),
+            Answer::Metadata { version, .. } => self.reply(&version),
         }
     }
 }

@@ -17,6 +17,9 @@ use crate::store::Store;
 /// Durable rows that an actor keeps at hand.
 const CACHED_ROWS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("more than zero");
 
+/// The largest document that is kept at hand: the size of a usual row.
+const KEPT_DOCUMENT_BYTES: usize = 1_024;
+
 /// A row that is staged by the record `sequence`; no row when it removes one.
 #[derive(Debug)]
 struct StagedRow {
@@ -115,7 +118,7 @@ impl<P: Personal> StagedRecords<P> {
                 if self.staged.get(&key).is_some_and(|staged| staged.sequence == sequence)
                     && let Some(staged) = self.staged.remove(&key)
                 {
-                    self.cached.get_mut().put(key, staged.row);
+                    keep(self.cached.get_mut(), key, staged.row);
                 }
             }
         }
@@ -131,8 +134,23 @@ impl<P: Personal> StagedRecords<P> {
         let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
         let stored = self.store.get(family, &bytes).map_err(|error| Unreadable { reason: error.to_string() })?;
         let row = stored.map(|bytes| shapes::decode_row(key, &bytes, &self.personal)).transpose()?;
-        self.cached.borrow_mut().put(key.clone(), row.clone());
+        keep(&mut self.cached.borrow_mut(), key.clone(), row.clone());
         Ok(row)
+    }
+}
+
+/// Keeps a row at hand, or forgets what was kept of it: what no decision reads, or what would take more room
+/// than hundreds of usual rows, is left to the store.
+fn keep(cached: &mut LruCache<AnyKey, Option<AnyRow>>, key: AnyKey, row: Option<AnyRow>) {
+    let is_swept = row.is_none() && matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_));
+    let is_large = match &row {
+        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() > KEPT_DOCUMENT_BYTES,
+        Some(_) | None => false,
+    };
+    if is_swept || is_large || matches!(key, AnyKey::MetadataPositions(_)) {
+        cached.pop(&key);
+    } else {
+        cached.put(key, row);
     }
 }
 

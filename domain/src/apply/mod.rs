@@ -1,5 +1,6 @@
 //! The two folds. Neither can refuse: the event is durable already. Live and on replay they are the same.
 
+mod metadata;
 mod rows;
 mod state;
 

@@ -1,5 +1,6 @@
 //! The fold into rows and indexes.
 
+use super::metadata;
 use crate::activity::Activity;
 use crate::card::Card;
 use crate::command::Caller;
@@ -110,6 +111,16 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::TransactionSettled { transaction_id, settles_at, credit_minor, fee_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
             change_balance(rows, |totals| totals.with_settled(*credit_minor, *fee_minor))
+        }
+        Event::MetadataSaved { .. }
+        | Event::MetadataSetFormed { .. }
+        | Event::MetadataItemAdded { .. }
+        | Event::MetadataItemRemoved { .. }
+        | Event::MetadataEnded { .. }
+        | Event::MetadataTimerMoved { .. }
+        | Event::MetadataSwept { .. } => {
+            metadata::apply(event, rows);
+            Ok(())
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, operator, sdk, timers};
+use super::{acquirer, initiate, metadata, operator, sdk, timers};
 use crate::command::{Caller, Command, Idempotency, Request};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
@@ -160,6 +160,11 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         }
         Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
+        Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
+        Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
+        Command::SyncMetadata(command) => metadata::sync(records, command, context),
+        Command::DeleteMetadata(command) => metadata::delete(records, command, context),
+        Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
     }
 }
 

@@ -4,6 +4,7 @@ mod acquirer;
 mod customer;
 mod envelope;
 mod initiate;
+mod metadata;
 mod operator;
 mod posting;
 mod sdk;

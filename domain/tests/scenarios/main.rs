@@ -15,6 +15,7 @@ mod captures;
 mod customers;
 mod idempotency;
 mod instruments;
+mod metadata;
 mod operator;
 mod refusal_order;
 mod refusals;
