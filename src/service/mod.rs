@@ -3,11 +3,13 @@
 mod denial;
 mod fingerprint;
 mod installation;
+mod metadata;
 mod page;
 mod reading;
 mod shared;
 
 pub use installation::{Named, RateLimit, SdkCaller};
+pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

@@ -6,6 +6,7 @@ mod find_payment;
 mod get_balance;
 mod initiate_payment_flow;
 mod list_activity_logs;
+mod metadata;
 
 use std::sync::Arc;
 
@@ -27,4 +28,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
     ]
+    .into_iter()
+    .chain(metadata::functions(service))
+    .collect()
 }

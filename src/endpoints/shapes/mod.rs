@@ -4,4 +4,5 @@ pub(super) mod activity;
 pub(super) mod contact;
 pub(super) mod entry;
 pub(super) mod merchant;
+pub(super) mod metadata;
 pub(super) mod payment;
