@@ -161,8 +161,7 @@ fn arguments_of_a_wrong_form_are_refused_all_at_once() {
     let record = record(&server);
     let refused = |endpoint: &str, body: Value| record.shop.call(endpoint, &body).faults();
     let body = json!({ "key": "", "path": "a..b", "version": -1, "ttl": 0, "Path": "x" });
-    let expected =
-        ["invalid key", "invalid path", "missing value", "invalid version", "invalid ttl", "unknown Path"];
+    let expected = ["invalid key", "invalid path", "missing value", "invalid version", "invalid ttl", "unknown Path"];
     assert_eq!(refused("add-to-metadata-set", body), expected);
     for (argument, value) in [
         ("key", json!("é".repeat(128))),
@@ -228,7 +227,8 @@ fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
 fn the_version_grows_with_every_change_and_stays_without_one() {
     let server = Server::start();
     let record = record(&server);
-    let steps: [(fn(&Record) -> Value, u64); 7] = [
+    type Step = (fn(&Record) -> Value, u64);
+    let steps: [Step; 7] = [
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(2)).ok(), 2),
