@@ -12,6 +12,7 @@ mod registry;
 mod reply;
 pub mod security_codes;
 mod store;
+mod sweeper;
 mod timers;
 
 pub use effects::Acquirers;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 use till_domain::effect::Timer;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, MetadataId, PaymentId};
+use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::records::{AnyKey, Unreadable};
 use till_domain::time::Millis;
 use till_storage::family::Family;
@@ -46,17 +47,61 @@ pub(crate) fn open_effects(
     found.into_iter().map(|(merchant_id, key)| Ok((merchant_id, payment_of(&key)?))).collect()
 }
 
-/// The merchant behind `after` that has a timer set, with its first instant.
+/// The merchant behind `after` that has a timer set or something to be swept, with the first timer's instant.
 pub(crate) fn next_merchant_with_timers(
     store: &dyn Store,
     after: Option<MerchantId>,
-) -> Result<Option<(MerchantId, Millis)>, Unreadable> {
+) -> Result<Option<(MerchantId, Option<Millis>)>, Unreadable> {
     let (mut lower, upper) = shapes::all_timers_range();
     if let Some(merchant_id) = after {
-        lower = shapes::table_range(merchant_id, TableKind::Timers).1;
+        // The last table of the family.
+        lower = shapes::table_range(merchant_id, TableKind::MetadataGarbage).1;
     }
     let found = scan(store, Family::Timers, (lower, upper), 1)?;
-    found.first().map(|(merchant_id, key)| Ok((*merchant_id, timer_of(key)?.due))).transpose()
+    let Some((merchant_id, key)) = found.first() else { return Ok(None) };
+    let is_timer = !matches!(key, AnyKey::MetadataGarbage(_));
+    let due = is_timer.then(|| timer_of(key)).transpose()?.map(|timer| timer.due);
+    Ok(Some((*merchant_id, due)))
+}
+
+/// A record of the merchant that has something to be swept.
+pub(crate) fn first_garbage(store: &dyn Store, merchant_id: MerchantId) -> Result<Option<MetadataId>, Unreadable> {
+    let range = shapes::table_range(merchant_id, TableKind::MetadataGarbage);
+    let found = scan(store, Family::Timers, range, 1)?;
+    let id = |key: &AnyKey| if let AnyKey::MetadataGarbage(id) = key { Ok(*id) } else { Err(misplaced(key)) };
+    found.first().map(|(_, key)| id(key)).transpose()
+}
+
+/// At most `limit` items of a record's sets below a number, with the set and the hash of each.
+pub(crate) fn items_below(
+    store: &dyn Store,
+    merchant_id: MerchantId,
+    id: MetadataId,
+    below: SetNumber,
+    limit: usize,
+) -> Result<Vec<(SetNumber, ItemHash)>, Unreadable> {
+    let range = shapes::metadata_items_range(merchant_id, id, SetNumber(0), below);
+    let item = |key: &AnyKey| match key {
+        AnyKey::MetadataItems((_, number, hash)) => Ok((*number, *hash)),
+        key => Err(misplaced(key)),
+    };
+    scan(store, Family::Rows, range, limit)?.iter().map(|(_, key)| item(key)).collect()
+}
+
+/// At most `limit` of a record's sets below a number.
+pub(crate) fn sets_below(
+    store: &dyn Store,
+    merchant_id: MerchantId,
+    id: MetadataId,
+    below: SetNumber,
+    limit: usize,
+) -> Result<Vec<SetNumber>, Unreadable> {
+    let range = shapes::metadata_sets_range(merchant_id, id, SetNumber(0), below);
+    let set = |key: &AnyKey| match key {
+        AnyKey::MetadataSets((_, number)) => Ok(*number),
+        key => Err(misplaced(key)),
+    };
+    scan(store, Family::Rows, range, limit)?.iter().map(|(_, key)| set(key)).collect()
 }
 
 /// A merchant's first timers, due or not, the earliest first.

@@ -6,17 +6,17 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, SessionId, TokenId,
-    TopupId, TransactionId, UserId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Payment};
 use crate::plan::PlanChoice;
 use crate::session::Session;
 use crate::team::{Invitation, User};
-use crate::text::Name;
+use crate::text::{MetadataKey, Name};
 use crate::time::Millis;
 
 /// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
@@ -77,6 +77,17 @@ pub enum Answer {
     Invitation(InvitationId),
     /// Somebody became a user.
     User(UserId),
+    /// A metadata record was given the value that the call brought.
+    Metadata {
+        /// Its version.
+        version: u64,
+        /// When it was made.
+        created_at: Millis,
+        /// When its value last changed.
+        updated_at: Millis,
+        /// From when on it is gone.
+        expires_at: Millis,
+    },
 }
 
 /// A write to the vault that belongs to a decision. The bytes are no part of any event.
@@ -276,5 +287,86 @@ pub enum Event {
         choice: PlanChoice,
         /// What the activity log says.
         activity: Activity,
+    },
+    /// A metadata record was made, changed, or lives longer.
+    MetadataSaved {
+        /// Its key.
+        key: MetadataKey,
+        /// As it is now.
+        record: MetadataRecord,
+        /// When its timer was due before; none when it is a new record.
+        timer_was: Option<Millis>,
+        /// Its document, where that changed.
+        document: Option<Document>,
+        /// The sets below this number were replaced, and are to be swept.
+        garbage_below: Option<SetNumber>,
+    },
+    /// An array became a set, or an empty place did.
+    MetadataSetFormed {
+        /// Of which record.
+        id: MetadataId,
+        /// Which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// An array of its items, at positions from 0.
+        items: CanonicalJson,
+    },
+    /// An item was added to a set.
+    MetadataItemAdded {
+        /// Of which record.
+        id: MetadataId,
+        /// To which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// Where in it.
+        position: u64,
+        /// The item.
+        item: CanonicalJson,
+    },
+    /// An item was removed from a set.
+    MetadataItemRemoved {
+        /// Of which record.
+        id: MetadataId,
+        /// From which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// Where it was.
+        position: u64,
+        /// What it was found by.
+        hash: ItemHash,
+    },
+    /// A metadata record was deleted or has expired.
+    MetadataEnded {
+        /// Its key.
+        key: MetadataKey,
+        /// Which record.
+        id: MetadataId,
+        /// When its timer was due.
+        timer_due: Millis,
+        /// The sets below this number are to be swept.
+        garbage_below: Option<SetNumber>,
+    },
+    /// The timer of a metadata record was due before the record's expiry, and is set anew.
+    MetadataTimerMoved {
+        /// The record's key.
+        key: MetadataKey,
+        /// The record as it is now.
+        record: MetadataRecord,
+        /// When it was due.
+        timer_was: Millis,
+    },
+    /// Rows of metadata that nobody could see any more were removed.
+    MetadataSwept {
+        /// Of which record they were.
+        id: MetadataId,
+        /// Items.
+        items: Vec<SweptItem>,
+        /// Counters of sets.
+        sets: Vec<SetNumber>,
+        /// Whether nothing is left.
+        finished: bool,
     },
 }

@@ -76,6 +76,7 @@ impl Answered {
             Answer::Changed(changed) => self.reply(&changed),
             Answer::Invitation(id) => self.reply(&id.to_string()),
             Answer::User(id) => self.reply(&id.to_string()),
+            Answer::Metadata { version, .. } => self.reply(&version),
         }
     }
 }

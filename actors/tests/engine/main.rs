@@ -11,6 +11,7 @@ mod bounds;
 mod effects;
 mod failures;
 mod loading;
+mod metadata;
 mod order;
 mod restart;
 mod retirement;

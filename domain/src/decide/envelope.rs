@@ -1,6 +1,6 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, keys, operator, sdk, team, timers};
+use super::{acquirer, initiate, keys, metadata, operator, sdk, team, timers};
 use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
@@ -165,6 +165,11 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
             change_team(records, asker, change, context)
         }
+        Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
+        Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
+        Command::SyncMetadata(command) => metadata::sync(records, command, context),
+        Command::DeleteMetadata(command) => metadata::delete(records, command, context),
+        Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
     }
 }
 

@@ -5,6 +5,7 @@ mod customer;
 mod envelope;
 mod initiate;
 mod keys;
+mod metadata;
 mod operator;
 mod posting;
 mod sdk;

@@ -16,6 +16,7 @@ mod customers;
 mod idempotency;
 mod instruments;
 mod keys;
+mod metadata;
 mod operator;
 mod refusal_order;
 mod refusals;
