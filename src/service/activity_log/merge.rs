@@ -12,6 +12,8 @@ use crate::service::shared::unreadable;
 
 /// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;
+/// The same of ranges that share what is wanted.
+const FIRST_READ_MIN: usize = 8;
 /// Entries that a range reads at a time at most.
 const READ_MAX: usize = 1_024;
 /// Steps without an entry after which other calls of the same thread get their turn.
@@ -153,9 +155,12 @@ impl<'a> Intersection<'a> {
         span: Option<Span>,
         wanted: usize,
     ) -> Intersection<'a> {
-        // A range by itself is read once, and no further than what is wanted of it.
-        let is_one = matches!(all_of, [union] if union.len() == 1);
-        let first_read = if is_one { wanted.clamp(1, READ_MAX) } else { FIRST_READ };
+        // A range by itself is read once, and no further than what is wanted of it; ranges of one union share that.
+        let first_read = match all_of {
+            [union] if union.len() == 1 => wanted.clamp(1, READ_MAX),
+            [union] => wanted.div_ceil(union.len().max(1)).clamp(FIRST_READ_MIN, FIRST_READ),
+            _ => FIRST_READ,
+        };
         let range = |index: &ActivityIndex| Range::new(index.clone(), first_read);
         let union = |indexes: &Vec<ActivityIndex>| indexes.iter().map(range).collect();
         Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }
