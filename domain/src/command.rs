@@ -3,7 +3,9 @@
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
-use crate::ids::{InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, SessionId, TokenId, UserId};
+use crate::ids::{
+    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, SessionId, TokenId, UserId,
+};
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
 use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};

@@ -6,7 +6,8 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId,
+    TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};

@@ -7,7 +7,8 @@ use crate::customer::Customer;
 use crate::effect::{Effect, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
+    PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};

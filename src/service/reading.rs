@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use till_actors::StoreReader;
-use till_domain::activity::{Activity};
+use till_domain::activity::Activity;
 use till_domain::ids::{ActivityId, MerchantId};
 use till_domain::records::{AnyKey, Rows, Table};
-use till_domain::text::{Email};
+use till_domain::text::Email;
+use till_domain::time::Millis;
+use till_storage::journal::record;
 use till_storage::rows::{Direction, RowReader};
-use till_storage::shapes::{decode_key, decode_row_of, KeyParts, ReadPersonal, StoredRows, table_range, TableKind, TypedRows};
-use till_domain::time::{Millis};
-use till_storage::journal::{record};
+use till_storage::shapes::{
+    KeyParts, ReadPersonal, StoredRows, TableKind, TypedRows, decode_key, decode_row_of, table_range,
+};
 
 use super::activity_log::{Search, Selection, decode_activity};
 use super::page::{ListedRow, Neighbour, Page};

@@ -1,7 +1,7 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
-use super::{metadata};
+use super::metadata;
 use crate::activity::Activity;
 use crate::card::Card;
 use crate::command::Caller;

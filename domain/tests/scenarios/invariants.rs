@@ -12,7 +12,11 @@ use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet,
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{
-    Activities, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions, Users,
+    Activities, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers, CustomersByEmail,
+    CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState,
+    Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
+    Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
+    Users,
 };
 
 /// Checks everything, the whole log included. Its cost grows with the log.

@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata,
+    GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
+    TokenizeCard,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;

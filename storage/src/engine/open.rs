@@ -254,9 +254,15 @@ impl Opening<'_> {
         }
     }
 
+    /// What RocksDB says of a damaged table at times names the MANIFEST that lists it: when that is good, the
+    /// reader is told where to look.
     fn damaged(&self, reason: String) -> OpenError {
-        let end = || if reason.contains("MANIFEST") { manifest::manifest_end(&self.db_dir) } else { None };
-        OpenError::Damaged { place: manifest::first_fault(&self.db_dir).or_else(end), reason }
+        let fault = manifest::first_fault(&self.db_dir);
+        let end = if reason.contains("MANIFEST") { manifest::manifest_end(&self.db_dir) } else { None };
+        let blames_a_table = fault.is_none() && reason.starts_with("Corruption") && !reason.contains(".sst");
+        let hint = "; every record of the MANIFEST is good, so a table file (.sst) that it lists is damaged";
+        let reason = if blames_a_table { format!("{reason}{hint}") } else { reason };
+        OpenError::Damaged { place: fault.or(end), reason }
     }
 
     fn files(&self, attempt: &'static str, source: io::Error) -> OpenError {

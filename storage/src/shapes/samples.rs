@@ -10,7 +10,8 @@ use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
+    MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{

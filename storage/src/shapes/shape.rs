@@ -6,7 +6,8 @@
 
 use till_domain::card::CardFingerprint;
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
+    MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};

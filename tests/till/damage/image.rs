@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -123,8 +123,21 @@ impl Copy {
         self.directory.path().join("said")
     }
 
+    /// What the server has said once it has said `awaited`, which a process that ends may do a moment after its
+    /// last answer; what it has said by then when it never does.
+    pub(super) fn said_with(&self, awaited: &str) -> String {
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let said = self.said();
+            if said.contains(awaited) || Instant::now() > until {
+                return said;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// What its servers have said on standard error.
-    pub(super) fn said(&self) -> String {
+    fn said(&self) -> String {
         fs::read_to_string(self.record()).unwrap_or_default()
     }
 

@@ -92,7 +92,7 @@ fn a_server_that_meets_a_flipped_bit_while_it_rewrites_a_table_names_it_loses_no
         });
         println!("{damage}: {acknowledged} acknowledged, {}", if goes_on { "it goes on" } else { "it stopped" });
         if !goes_on {
-            let said = copy.said();
+            let said = copy.said_with("the process stops");
             assert!(said.contains(&name_of(&table)) && said.contains("the process stops"), "{damage}: {said}");
             server.restart();
             let (more, goes_on) = write_and_read(&server, &shop.merchant_id, || {
