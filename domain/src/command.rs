@@ -88,6 +88,21 @@ pub enum Command {
     RecordVoid(PaymentId),
     /// Do what is due.
     FireTimers(Vec<Timer>),
+    /// Remove what nobody needs any more.
+    Sweep(Vec<Expired>),
+}
+
+/// What a sweeper takes for expired. The rules look again before they remove it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Expired {
+    /// A payment session. The token for one use that it used up goes with it.
+    Session(SessionId),
+    /// A token for one use that nobody selected.
+    Token(TokenId),
+    /// The token for one use that this session used up.
+    TokenOf(SessionId),
+    /// A kept answer, with what is kept only for it.
+    Answer(IdempotencyScope),
 }
 
 /// Open a merchant's log.

@@ -7,6 +7,7 @@ mod initiate;
 mod operator;
 mod posting;
 mod sdk;
+mod sweeping;
 mod timers;
 
 pub use envelope::{Context, Decision, Outcome, decide};

@@ -20,6 +20,7 @@ mod refusal_order;
 mod refusals;
 mod saved_cards;
 mod sessions;
+mod sweeping;
 mod timers;
 
 // Random commands.

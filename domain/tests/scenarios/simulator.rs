@@ -6,7 +6,7 @@ use crate::words::*;
 use crate::world::{World, raw_id};
 use std::collections::BTreeMap;
 use till_domain::card::{SaveCard, TokenUsage};
-use till_domain::command::{AuthorizationResult, Command, Selection};
+use till_domain::command::{AuthorizationResult, Command, Expired, Selection};
 use till_domain::customer::CustomerFields;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectKind, Timer};
@@ -14,6 +14,7 @@ use till_domain::event::{Answer, Event};
 use till_domain::ids::{CardId, CustomerId, Entropy, KeyId, PaymentId, SessionId, TokenId};
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
+use till_domain::records::AnyKey;
 use till_domain::refusal::Stop;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
@@ -124,8 +125,9 @@ impl Run {
             12..=32 => self.selection(),
             33..=59 => self.initiation(),
             60..=77 => self.acquirer_result(),
-            78..=85 => self.due_timers(),
-            86..=89 => self.topup(),
+            78..=83 => self.due_timers(),
+            84..=86 => self.sweeping(),
+            87..=89 => self.topup(),
             90..=95 => self.operation(),
             _ => return self.earlier_ask(),
         };
@@ -222,6 +224,25 @@ impl Run {
         fire(some)
     }
 
+    /// Anything that could be swept, old enough or not, some of it twice, some of it unknown.
+    fn sweeping(&mut self) -> Ask {
+        let mut sweepable: Vec<Expired> = vec![
+            Expired::Session(raw_id(9, SessionId::from_raw)),
+            Expired::Token(raw_id(9, TokenId::from_raw)),
+            Expired::TokenOf(raw_id(9, SessionId::from_raw)),
+        ];
+        for (key, _) in self.world.rows.iter() {
+            if let AnyKey::Sessions(id) = key {
+                sweepable.extend([Expired::Session(*id), Expired::TokenOf(*id)]);
+            } else if let AnyKey::Tokens(id) = key {
+                sweepable.push(Expired::Token(*id));
+            } else if let AnyKey::Answers(scope) = key {
+                sweepable.push(Expired::Answer(scope.clone()));
+            }
+        }
+        sweep((0..32).filter_map(|_| self.random.pick(&sweepable)).collect::<Vec<_>>())
+    }
+
     fn topup(&mut self) -> Ask {
         let minor = self.money().amount.get();
         if self.random.once_in(2) { topup(minor) } else { topup_known_as(minor, &self.small_name("bank")) }
@@ -315,6 +336,9 @@ impl Run {
                 self.open.insert(*payment_id, effect.kind);
             }
             Event::TransactionSettled { .. } => self.saw("settled"),
+            Event::SessionsSwept { .. } => self.saw("sessions swept"),
+            Event::TokensSwept { .. } => self.saw("tokens swept"),
+            Event::AnswersSwept { .. } => self.saw("answers swept"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
             Event::MerchantCreated { .. }
             | Event::SuspensionChanged { .. }
@@ -355,6 +379,9 @@ impl Run {
             "lapsed",
             "voided",
             "settled",
+            "sessions swept",
+            "tokens swept",
+            "answers swept",
             "card saved",
             "customer updated",
             "replayed",

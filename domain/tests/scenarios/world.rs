@@ -7,6 +7,7 @@ use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
     result, select_token, tokenize,
 };
+use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, SaveCard, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
@@ -21,8 +22,8 @@ use till_domain::ledger::{BalanceTotals, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
 use till_domain::payment::Payment;
 use till_domain::records::{
-    AnyKey, AnyRow, Cards, Customers, MemoryRows, MerchantState, Payments, Records, Rows, Table, Transactions,
-    Unreadable,
+    AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Payments, Records, Rows, Sessions, Table,
+    Transactions, Unreadable,
 };
 use till_domain::refusal::{Refusal, Stop};
 use till_domain::text::IdempotencyKey;
@@ -36,6 +37,10 @@ pub(crate) struct World {
     pub(crate) state: MerchantState,
     pub(crate) rows: MemoryRows,
     pub(crate) log: Vec<Mutation>,
+    /// Tokens whose number the vault keeps.
+    pub(crate) numbers: BTreeSet<TokenId>,
+    /// Keys whose text the vault keeps.
+    pub(crate) key_texts: BTreeSet<KeyId>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -68,6 +73,8 @@ impl World {
             state: MerchantState::default(),
             rows: MemoryRows::default(),
             log: Vec::new(),
+            numbers: BTreeSet::new(),
+            key_texts: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -123,12 +130,26 @@ impl World {
         let view = View { state: &self.state, rows: &self.rows };
         let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut entropy));
         self.random = entropy;
-        if let Ok(Outcome::Effective { mutation, .. }) = &outcome {
+        if let Ok(Outcome::Effective { mutation, vault, .. }) = &outcome {
             apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
             apply_state(mutation, &mut self.state);
             self.log.push((**mutation).clone());
+            vault.iter().for_each(|write| self.write_to_the_vault(*write));
         }
         outcome
+    }
+
+    fn write_to_the_vault(&mut self, write: VaultWrite) {
+        let fits = match write {
+            VaultWrite::KeepTokenNumber(id) => self.numbers.insert(id),
+            VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
+            VaultWrite::CopyTokenNumber(id, _) => self.numbers.contains(&id),
+            VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
+            // A key whose text came twice is answered again, and its text is not kept twice.
+            VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
+            VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
+        };
+        assert!(fits, "{write:?} does not fit what the vault keeps");
     }
 
     fn request(&self, ask: &Ask) -> Request {
@@ -369,6 +390,8 @@ fn endpoint(command: &Command) -> &'static str {
         Command::TokenizeCard(_) => "sdk/tokenize-card",
         Command::SelectPaymentMethod(_) => "sdk/select-payment-method",
         Command::InitiatePayment(_) => "merchants/initiate-payment-flow",
-        Command::RecordAuthorization(_, _) | Command::RecordVoid(_) | Command::FireTimers(_) => "system",
+        Command::RecordAuthorization(_, _) | Command::RecordVoid(_) | Command::FireTimers(_) | Command::Sweep(_) => {
+            "system"
+        }
     }
 }

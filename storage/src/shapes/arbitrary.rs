@@ -424,7 +424,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(21) {
+        match self.below(24) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -463,12 +463,18 @@ impl Draw {
                 released_minor: self.magnitude(),
                 activity: self.activity(),
             },
-            _ => Event::TransactionSettled {
+            20 => Event::TransactionSettled {
                 transaction_id: self.id(),
                 settles_at: self.millis(),
                 credit_minor: self.magnitude(),
                 fee_minor: self.magnitude(),
                 at: self.millis(),
+            },
+            21 => Event::SessionsSwept { session_ids: self.list(3, Draw::id) },
+            22 => Event::TokensSwept { token_ids: self.list(3, Draw::id) },
+            _ => Event::AnswersSwept {
+                scopes: self.list(3, Draw::scope),
+                created_merchants: self.list(3, Draw::idempotency_key),
             },
         }
     }

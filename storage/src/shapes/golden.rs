@@ -81,10 +81,16 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::AuthorizationLapsed { .. } => ("AuthorizationLapsed", 18),
         Event::PaymentVoided { .. } => ("PaymentVoided", 19),
         Event::TransactionSettled { .. } => ("TransactionSettled", 20),
+        Event::SessionsSwept { .. } => ("SessionsSwept", 21),
+        Event::TokensSwept { .. } => ("TokensSwept", 22),
+        Event::AnswersSwept { .. } => ("AnswersSwept", 23),
     }
 }
 
-const EVENT_KINDS: usize = 21;
+const EVENT_KINDS: usize = 24;
+
+/// As many kinds as there were when the line `mutation.with_every_event` was written.
+const EVENT_KINDS_OF_THE_LINE: usize = 21;
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");
@@ -133,8 +139,9 @@ fn every_kind_of_answer_is_the_bytes_that_format_1_wrote() {
 }
 
 #[test]
-fn a_mutation_with_every_event_is_the_bytes_that_format_1_wrote() {
-    check_mutation("mutation.with_every_event", &samples::mutation(samples::events()));
+fn a_mutation_of_many_events_is_the_bytes_that_format_1_wrote() {
+    let events = samples::events().into_iter().take(EVENT_KINDS_OF_THE_LINE).collect();
+    check_mutation("mutation.with_every_event", &samples::mutation(events));
 }
 
 #[test]

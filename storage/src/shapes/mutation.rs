@@ -108,6 +108,9 @@ shape_enum! {
             fee_minor: u64,
             at: u64
         },
+        SessionsSwept { session_ids: Vec<[u8; 16]> },
+        TokensSwept { token_ids: Vec<[u8; 16]> },
+        AnswersSwept { scopes: Vec<IdempotencyScopeV1>, created_merchants: Vec<String> },
     }
 }
 

@@ -414,6 +414,9 @@ pub(super) fn events() -> Vec<Event> {
             fee_minor: 1_250,
             at: Millis(1_743_672_800_009),
         },
+        Event::SessionsSwept { session_ids: vec![session().id, SessionId::from_bytes([0x17; 16])] },
+        Event::TokensSwept { token_ids: vec![token().id] },
+        Event::AnswersSwept { scopes: vec![scope()], created_merchants: vec![idempotency_key()] },
     ]
 }
 
