@@ -19,6 +19,7 @@ use crate::registry::{Admission, Limits, Registry};
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::{Store, next_merchant_with_timers, open_effects};
+use crate::sweeping::{Sweeper, Walk};
 use crate::timers::TimerService;
 
 /// Rows that one page of the scans at start reads.
@@ -36,6 +37,8 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// How long an actor without work lives on.
     pub idle_before_retiring: Duration,
+    /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
+    pub sweep_pause: Duration,
     /// What to do when a write ended uncertain: end the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
@@ -106,6 +109,10 @@ impl Engine {
         let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
         let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
         background.spawn(runner.run(opened));
+        for walk in Walk::ALL {
+            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+            background.spawn(Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
+        }
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));

@@ -15,4 +15,5 @@ mod order;
 mod restart;
 mod retirement;
 mod sameness;
+mod sweeping;
 mod timers;
