@@ -7,6 +7,7 @@ mod page;
 mod reading;
 mod shared;
 
+pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
