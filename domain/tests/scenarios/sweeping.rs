@@ -8,7 +8,7 @@ use till_domain::event::{ANSWER_KEPT_SECONDS, Answer, Event, VaultWrite};
 use till_domain::ids::{MerchantId, SessionId, TokenId};
 use till_domain::records::{Answers, AnyKey, CreatedMerchant, CreatedMerchants, RowsMut, Sessions, Tokens};
 use till_domain::refusal::Refusal;
-use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
+use till_domain::session::SESSION_LIFETIME_SECONDS;
 use till_domain::time::Millis;
 
 const NOTHING: Answer = Answer::Changed(false);
@@ -16,7 +16,7 @@ const SOMETHING: Answer = Answer::Changed(true);
 
 /// When a session that was made at the start is no longer kept.
 fn forgotten() -> Millis {
-    START.plus_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS)
+    START.plus_seconds(SESSION_LIFETIME_SECONDS + 25 * 3_600)
 }
 
 fn before(instant: Millis) -> Millis {
@@ -58,7 +58,7 @@ fn a_used_session_names_its_payment_for_a_day_and_an_hour_and_goes_then() {
     let session = world.card_session();
     world.clock = before(START.plus_seconds(SESSION_LIFETIME_SECONDS));
     let payment_id = world.captured(initiate(session));
-    world.clock = world.clock.plus_seconds(SESSION_KEPT_SECONDS);
+    world.after_seconds(25 * 3_600);
     world.when(sweep([Expired::Session(session)])).changes_nothing(NOTHING);
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: Some(payment_id) });
     world.clock = forgotten();
@@ -216,13 +216,16 @@ fn the_name_of_a_call_that_has_created_another_merchant_since_stays() {
 fn what_is_named_twice_goes_once_in_one_event_of_each_kind() {
     let mut world = World::open();
     let (session, token) = (world.card_session(), world.token(2, TokenUsage::Single));
+    world.given(topup(100).named("call-1"));
     world.clock = forgotten();
-    let twice = [Expired::Token(token), Expired::Session(session), Expired::TokenOf(session)];
+    let mut twice = vec![Expired::Token(token), Expired::Session(session), Expired::TokenOf(session)];
+    twice.extend(scopes_of_one());
     world.when(sweep([twice.clone(), twice].concat())).answers(SOMETHING);
     let events = &world.log.last().expect("it took effect").events;
     assert!(
-        matches!(events.as_slice(), [Event::SessionsSwept { session_ids }, Event::TokensSwept { token_ids }]
-        if session_ids.len() == 1 && token_ids.len() == 2),
+        matches!(events.as_slice(),
+            [Event::SessionsSwept { session_ids }, Event::TokensSwept { token_ids }, Event::AnswersSwept { scopes, .. }]
+            if session_ids.len() == 1 && token_ids.len() == 2 && scopes.len() == 1),
         "{events:?}"
     );
 }
