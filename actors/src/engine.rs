@@ -20,6 +20,7 @@ use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
 use crate::sweeper::Sweeper;
+use crate::sweeping::{self, Walk};
 use crate::timers::TimerService;
 
 /// Rows that one page of the scans at start reads.
@@ -37,6 +38,8 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// How long an actor without work lives on.
     pub idle_before_retiring: Duration,
+    /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
+    pub sweep_pause: Duration,
     /// What to do when a write ended uncertain: end the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
@@ -110,6 +113,11 @@ impl Engine {
         let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
         background.spawn(runner.run(opened));
         background.spawn(sweeper.run(left));
+        for walk in Walk::ALL {
+            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+            background
+                .spawn(sweeping::Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
+        }
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));

@@ -9,7 +9,7 @@ use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::Journal;
 use till_storage::keys::KeyRange;
-use till_storage::rows::{Direction, RowStore};
+use till_storage::rows::{Direction, RowPair, RowStore};
 use till_storage::shapes::{self, ByteReader, KeyParts, TableKind, VaultReader};
 
 /// A journal with its rows.
@@ -110,14 +110,42 @@ pub(crate) fn first_timers(store: &dyn Store, merchant_id: MerchantId, limit: us
     scan(store, Family::Timers, range, limit)?.iter().map(|(_, key)| timer_of(key)).collect()
 }
 
+/// At most `limit` merchants behind `after`, in order.
+pub(crate) fn merchants(
+    store: &dyn Store,
+    after: Option<MerchantId>,
+    limit: usize,
+) -> Result<Vec<MerchantId>, Unreadable> {
+    let found = rows_of(store, Family::Directory, &shapes::all_merchants_range(after), limit)?;
+    found.iter().map(|(key, _)| merchant_of(key)).collect()
+}
+
+fn merchant_of(bytes: &[u8]) -> Result<MerchantId, Unreadable> {
+    let decoded = shapes::decode_key(Family::Directory, bytes);
+    match decoded.map_err(|error| Unreadable { reason: error.to_string() })? {
+        (_, KeyParts::Row(AnyKey::MerchantDirectory(merchant_id))) => Ok(merchant_id),
+        (_, parts) => Err(Unreadable { reason: format!("{parts:?} is in another table's place") }),
+    }
+}
+
+/// At most `limit` rows of a range, in order.
+pub(crate) fn rows_of(
+    store: &dyn Store,
+    family: Family,
+    (lower, upper): &KeyRange,
+    limit: usize,
+) -> Result<Vec<RowPair>, Unreadable> {
+    let found = store.scan(family, lower, upper, Direction::Forward, limit);
+    found.map_err(|error| Unreadable { reason: error.to_string() })
+}
+
 fn scan(
     store: &dyn Store,
     family: Family,
-    (lower, upper): KeyRange,
+    range: KeyRange,
     limit: usize,
 ) -> Result<Vec<(MerchantId, AnyKey)>, Unreadable> {
-    let found = store.scan(family, &lower, &upper, Direction::Forward, limit);
-    let found = found.map_err(|error| Unreadable { reason: error.to_string() })?;
+    let found = rows_of(store, family, &range, limit)?;
     found.iter().map(|(key, _)| key_below_a_merchant(family, key)).collect()
 }
 

@@ -105,6 +105,8 @@ pub enum Command {
     DeleteMetadata(DeleteMetadata),
     /// Remove rows of metadata that nobody can see any more.
     SweepMetadata(SweepMetadata),
+    /// Remove what nobody needs any more.
+    Sweep(Vec<Expired>),
 }
 
 /// Change the team or the plan.
@@ -118,6 +120,19 @@ pub enum TeamChange {
     RemoveUser(UserId),
     /// Switch to a plan.
     SelectPlan(PlanId),
+}
+
+/// What a sweeper takes for expired. The rules look again before they remove it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Expired {
+    /// A payment session. The token for one use that it used up goes with it.
+    Session(SessionId),
+    /// A token for one use that nobody selected.
+    Token(TokenId),
+    /// The token for one use that this session used up.
+    TokenOf(SessionId),
+    /// A kept answer, with what is kept only for it.
+    Answer(IdempotencyScope),
 }
 
 /// Open a merchant's log.

@@ -17,7 +17,7 @@ use crate::payment::{Authorization, Capture, Failure, Payment};
 use crate::plan::PlanChoice;
 use crate::session::Session;
 use crate::team::{Invitation, User};
-use crate::text::{MetadataKey, Name};
+use crate::text::{IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 
 /// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
@@ -48,6 +48,14 @@ pub struct StoredAnswer {
     pub answer: Answer,
     /// Until when it is kept.
     pub expires_at: Millis,
+}
+
+impl StoredAnswer {
+    /// Whether a repeated call is still given it at `now`.
+    #[must_use]
+    pub fn is_kept(&self, now: Millis) -> bool {
+        now < self.expires_at
+    }
 }
 
 /// What a command that took effect is answered.
@@ -100,6 +108,12 @@ pub enum VaultWrite {
     CopyTokenNumber(TokenId, CardId),
     /// Keep the text of a key that came beside the command for as long as the answer is kept.
     KeepKeyText(KeyId),
+    /// Forget the number of a token.
+    ForgetTokenNumber(TokenId),
+    /// Forget the key under which the customer fields of a session are sealed.
+    ForgetSessionKey(SessionId),
+    /// Forget the kept text of a key.
+    ForgetKeyText(KeyId),
 }
 
 /// What happened.
@@ -369,5 +383,22 @@ pub enum Event {
         sets: Vec<SetNumber>,
         /// Whether nothing is left.
         finished: bool,
+    },
+    /// Sessions were removed.
+    SessionsSwept {
+        /// Which.
+        session_ids: Vec<SessionId>,
+    },
+    /// Tokens for one use were removed.
+    TokensSwept {
+        /// Which.
+        token_ids: Vec<TokenId>,
+    },
+    /// Kept answers were removed.
+    AnswersSwept {
+        /// Which.
+        scopes: Vec<IdempotencyScope>,
+        /// Under which names the merchant is no longer found as one that a named call created.
+        created_merchants: Vec<IdempotencyKey>,
     },
 }

@@ -8,7 +8,7 @@ use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::fault::Fault;
 
 /// When to ask again after the service could not carry something out.
-pub(super) const RETRY_AFTER_SECONDS: u32 = 1;
+pub const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The error for a denial.
 pub(super) fn to_api_error(denied: &Denied) -> ApiError {

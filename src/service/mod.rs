@@ -11,6 +11,7 @@ mod reading;
 mod shared;
 
 pub use activity_log::{Selection, Terms};
+pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};

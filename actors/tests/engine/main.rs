@@ -16,4 +16,5 @@ mod order;
 mod restart;
 mod retirement;
 mod sameness;
+mod sweeping;
 mod timers;

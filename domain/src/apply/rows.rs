@@ -141,6 +141,19 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             metadata::apply(event, rows);
             Ok(())
         }
+        Event::SessionsSwept { session_ids } => {
+            session_ids.iter().for_each(|id| rows.remove::<Sessions>(*id));
+            Ok(())
+        }
+        Event::TokensSwept { token_ids } => {
+            token_ids.iter().for_each(|id| rows.remove::<Tokens>(*id));
+            Ok(())
+        }
+        Event::AnswersSwept { scopes, created_merchants } => {
+            scopes.iter().for_each(|scope| rows.remove::<Answers>(scope.clone()));
+            created_merchants.iter().for_each(|key| rows.remove::<CreatedMerchants>(key.clone()));
+            Ok(())
+        }
     }
 }
 

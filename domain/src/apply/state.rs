@@ -85,7 +85,10 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::MetadataItemRemoved { .. }
         | Event::MetadataEnded { .. }
         | Event::MetadataTimerMoved { .. }
-        | Event::MetadataSwept { .. } => {}
+        | Event::MetadataSwept { .. }
+        | Event::SessionsSwept { session_ids: _ }
+        | Event::TokensSwept { token_ids: _ }
+        | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }
 }
 

@@ -10,6 +10,7 @@ mod operator;
 mod posting;
 mod sdk;
 mod team;
+mod sweeping;
 mod timers;
 
 pub use envelope::{Context, Decision, Outcome, decide};

@@ -5,18 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::effect::{EffectKind, Timer, TimerKind};
-use till_domain::event::{Event, Mutation};
+use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
 use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus, EntryType, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{
-    Activities, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers, CustomersByEmail,
-    CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState,
-    Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
-    Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
-    Users,
+    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
+    CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
+    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Tokens,
+    Topups, TopupsByExternalId, Transactions, Users,
 };
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -63,6 +63,7 @@ fn check_activity(world: &World) {
     };
     let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();
     assert_eq!(found, expected);
+    check_sweeping(world);
 }
 
 /// What can be checked of one mutation in the time that deciding it took.
@@ -157,6 +158,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::MetadataEnded { .. }
         | Event::MetadataTimerMoved { .. }
         | Event::MetadataSwept { .. } => Vec::new(),
+        Event::SessionsSwept { .. } | Event::TokensSwept { .. } | Event::AnswersSwept { .. } => Vec::new(),
     }
 }
 
@@ -393,4 +395,23 @@ fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
         if let AnyKey::MetadataItems((id, of, _)) = key { (*id, *of) == (record.id, number) } else { false }
     });
     assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
+}
+/// The vault keeps exactly what rows speak of, and whatever an open call may need is there.
+fn check_sweeping(world: &World) {
+    let tokens: BTreeSet<_> = world.all::<Tokens>().into_iter().map(|token| token.id).collect();
+    assert_eq!(world.numbers, tokens, "a token and its number come and go together");
+    let answers = world.all::<Answers>().into_iter();
+    let answered: BTreeSet<_> = answers
+        .filter_map(|stored| if let Answer::Key { key_id, .. } = stored.answer { Some(key_id) } else { None })
+        .collect();
+    assert!(world.key_texts.is_subset(&answered), "the text of a key is kept with its answer only");
+    let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
+    for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
+        assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
+        let token = payment.instrument.single_token();
+        assert!(token.is_none_or(|id| tokens.contains(&id)), "the number of an open authorization stays");
+    }
+    for session in world.all::<Sessions>().into_iter().filter(|session| session.is_active(world.state.last_at)) {
+        assert!(session.instrument.single_token().is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
+    }
 }

@@ -23,6 +23,7 @@ mod refusals;
 mod saved_cards;
 mod sessions;
 mod team;
+mod sweeping;
 mod timers;
 
 // Random commands.

@@ -6,7 +6,7 @@ use crate::words::*;
 use crate::world::{World, raw_id};
 use std::collections::BTreeMap;
 use till_domain::card::{SaveCard, TokenUsage};
-use till_domain::command::{AuthorizationResult, Command, Selection, SweepMetadata};
+use till_domain::command::{AuthorizationResult, Command, Expired, Selection, SweepMetadata};
 use till_domain::customer::CustomerFields;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectKind, Timer};
@@ -21,7 +21,7 @@ use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
 
 /// Commands of one run.
-const STEPS: u64 = 6_000;
+const STEPS: u64 = 9_000;
 /// Steps between two checks of everything, whose cost grows with the log.
 const STEPS_BETWEEN_FULL_CHECKS: u64 = 1_000;
 const SEEDS: [u64; 4] = [1, 20_250_401, 0x0bad_5eed, u64::MAX];
@@ -122,15 +122,16 @@ impl Run {
 
     fn ask(&mut self) -> Ask {
         let ask = match self.random.below(100) {
-            0..=11 => self.tokenization(),
-            12..=32 => self.selection(),
-            33..=59 => self.initiation(),
-            60..=77 => self.acquirer_result(),
-            78..=85 => self.due_timers(),
-            86 | 87 => self.topup(),
-            88 | 89 => self.operation(),
-            90 | 91 => self.team_change(),
-            92..=97 => self.metadata(),
+            0..=9 => self.tokenization(),
+            10..=28 => self.selection(),
+            29..=52 => self.initiation(),
+            53..=67 => self.acquirer_result(),
+            68..=74 => self.due_timers(),
+            75 | 76 => self.sweeping(),
+            77 | 78 => self.topup(),
+            79..=82 => self.operation(),
+            83 | 84 => self.team_change(),
+            85..=96 => self.metadata(),
             _ => return self.earlier_ask(),
         };
         if self.random.once_in(4) { ask.named(&format!("call-{}", self.random.below(400))) } else { ask }
@@ -237,15 +238,15 @@ impl Run {
             5..=7 => remove(&key, path, item),
             8 if self.random.once_in(3) => sync(&key, self.random.pick(&values).unwrap_or("{}")),
             9 if self.random.once_in(3) => delete(&key),
-            _ => return self.sweeping(),
+            _ => return self.metadata_sweeping(),
         };
         let ask = if self.random.once_in(6) { ask.at_version(self.random.below(4)) } else { ask };
         let days = 1 + self.random.below(10);
         if self.random.once_in(3) { ask.ttl(1 + self.random.below(days * 86_400)) } else { ask }
     }
 
-    /// Sweeps some of what can be swept, and at times something that cannot.
-    fn sweeping(&mut self) -> Ask {
+    /// Sweeps some of what can be swept of metadata, and at times something that cannot.
+    fn metadata_sweeping(&mut self) -> Ask {
         let garbage = self
             .world
             .rows
@@ -277,6 +278,25 @@ impl Run {
         }
         let finished_below = whole.then_some(below);
         Ask::of(Who::Till, Command::SweepMetadata(SweepMetadata { id, items, sets, finished_below }))
+    }
+
+    /// Anything that could be swept, old enough or not, some of it twice, some of it unknown.
+    fn sweeping(&mut self) -> Ask {
+        let mut sweepable: Vec<Expired> = vec![
+            Expired::Session(raw_id(9, SessionId::from_raw)),
+            Expired::Token(raw_id(9, TokenId::from_raw)),
+            Expired::TokenOf(raw_id(9, SessionId::from_raw)),
+        ];
+        for (key, _) in self.world.rows.iter() {
+            if let AnyKey::Sessions(id) = key {
+                sweepable.extend([Expired::Session(*id), Expired::TokenOf(*id)]);
+            } else if let AnyKey::Tokens(id) = key {
+                sweepable.push(Expired::Token(*id));
+            } else if let AnyKey::Answers(scope) = key {
+                sweepable.push(Expired::Answer(scope.clone()));
+            }
+        }
+        sweep((0..32).filter_map(|_| self.random.pick(&sweepable)).collect::<Vec<_>>())
     }
 
     fn topup(&mut self) -> Ask {
@@ -384,6 +404,9 @@ impl Run {
                 self.open.insert(*payment_id, effect.kind);
             }
             Event::TransactionSettled { .. } => self.saw("settled"),
+            Event::SessionsSwept { .. } => self.saw("sessions swept"),
+            Event::TokensSwept { .. } => self.saw("tokens swept"),
+            Event::AnswersSwept { .. } => self.saw("answers swept"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
             Event::UserInvited { .. } => self.saw("invited"),
             Event::InvitationAccepted { .. } => self.saw("accepted"),
@@ -438,6 +461,9 @@ impl Run {
             "lapsed",
             "voided",
             "settled",
+            "sessions swept",
+            "tokens swept",
+            "answers swept",
             "card saved",
             "customer updated",
             "invited",

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, Expired,
     GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
     TokenizeCard,
 };
@@ -301,6 +301,10 @@ pub(crate) fn void_done(payment_id: PaymentId) -> Ask {
 
 pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
     Ask::of(Who::Till, Command::FireTimers(timers.into_iter().collect()))
+}
+
+pub(crate) fn sweep(expired: impl IntoIterator<Item = Expired>) -> Ask {
+    Ask::of(Who::Till, Command::Sweep(expired.into_iter().collect()))
 }
 
 pub(crate) fn create_merchant(merchant_id: MerchantId) -> Ask {

@@ -7,6 +7,7 @@ use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
     result, select_token, tokenize,
 };
+use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, SaveCard, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request, TeamChange};
@@ -23,8 +24,8 @@ use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
 use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
-    AnyKey, AnyRow, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments, MetadataPositions,
-    Payments, Records, Rows, RowsMut, Table, Transactions, Unreadable,
+    AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
+    MetadataPositions, Payments, Records, Rows, RowsMut, Sessions, Table, Transactions, Unreadable,
 };
 use till_domain::refusal::{Refusal, Stop};
 use till_domain::text::{IdempotencyKey, MetadataKey};
@@ -38,6 +39,10 @@ pub(crate) struct World {
     pub(crate) state: MerchantState,
     pub(crate) rows: MemoryRows,
     pub(crate) log: Vec<Mutation>,
+    /// Tokens whose number the vault keeps.
+    pub(crate) numbers: BTreeSet<TokenId>,
+    /// Keys whose text the vault keeps.
+    pub(crate) key_texts: BTreeSet<KeyId>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -70,6 +75,8 @@ impl World {
             state: MerchantState::default(),
             rows: MemoryRows::default(),
             log: Vec::new(),
+            numbers: BTreeSet::new(),
+            key_texts: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -125,10 +132,11 @@ impl World {
         let view = View { state: &self.state, rows: &self.rows };
         let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut entropy));
         self.random = entropy;
-        if let Ok(Outcome::Effective { mutation, .. }) = &outcome {
+        if let Ok(Outcome::Effective { mutation, vault, .. }) = &outcome {
             apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
             apply_state(mutation, &mut self.state);
             self.log.push((**mutation).clone());
+            vault.iter().for_each(|write| self.write_to_the_vault(*write));
         }
         outcome
     }
@@ -148,6 +156,19 @@ impl World {
     #[track_caller]
     pub(crate) fn accepted_without_checks(&mut self, ask: Ask) {
         assert!(self.step(&ask).is_ok());
+    }
+
+    fn write_to_the_vault(&mut self, write: VaultWrite) {
+        let fits = match write {
+            VaultWrite::KeepTokenNumber(id) => self.numbers.insert(id),
+            VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
+            VaultWrite::CopyTokenNumber(id, _) => self.numbers.contains(&id),
+            VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
+            // A key whose text came twice is answered again, and its text is not kept twice.
+            VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
+            VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
+        };
+        assert!(fits, "{write:?} does not fit what the vault keeps");
     }
 
     fn request(&self, ask: &Ask) -> Request {
@@ -422,6 +443,7 @@ fn endpoint(command: &Command) -> &'static str {
         Command::RecordAuthorization(_, _)
         | Command::RecordVoid(_)
         | Command::FireTimers(_)
-        | Command::SweepMetadata(_) => "system",
+        | Command::SweepMetadata(_)
+        | Command::Sweep(_) => "system",
     }
 }

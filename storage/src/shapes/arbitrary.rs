@@ -516,7 +516,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(33) {
+        match self.below(36) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -567,6 +567,12 @@ impl Draw {
             23 => Event::InvitationAccepted { user: self.user(), activity: self.activity() },
             24 => Event::UserRemoved { user_id: self.id(), activity: self.activity() },
             25 => Event::PlanSwitched { choice: self.plan_choice(), activity: self.activity() },
+            26 => Event::SessionsSwept { session_ids: self.list(3, Draw::id) },
+            27 => Event::TokensSwept { token_ids: self.list(3, Draw::id) },
+            28 => Event::AnswersSwept {
+                scopes: self.list(3, Draw::scope),
+                created_merchants: self.list(3, Draw::idempotency_key),
+            },
             _ => self.metadata_event(),
         }
     }

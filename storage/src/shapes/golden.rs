@@ -93,10 +93,13 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::MetadataEnded { .. } => ("MetadataEnded", 30),
         Event::MetadataTimerMoved { .. } => ("MetadataTimerMoved", 31),
         Event::MetadataSwept { .. } => ("MetadataSwept", 32),
+        Event::SessionsSwept { .. } => ("SessionsSwept", 33),
+        Event::TokensSwept { .. } => ("TokensSwept", 34),
+        Event::AnswersSwept { .. } => ("AnswersSwept", 35),
     }
 }
 
-const EVENT_KINDS: usize = 33;
+const EVENT_KINDS: usize = 36;
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");

@@ -130,6 +130,9 @@ shape_enum! {
         MetadataEnded { key: String, id: [u8; 16], timer_due: u64, garbage_below: Option<u32> },
         MetadataTimerMoved { key: String, record: MetadataRecordV1, timer_was: u64 },
         MetadataSwept { id: [u8; 16], items: Vec<SweptItemV1>, sets: Vec<u32>, finished: bool },
+        SessionsSwept { session_ids: Vec<[u8; 16]> },
+        TokensSwept { token_ids: Vec<[u8; 16]> },
+        AnswersSwept { scopes: Vec<IdempotencyScopeV1>, created_merchants: Vec<String> },
     }
 }
 

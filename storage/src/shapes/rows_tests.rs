@@ -188,7 +188,7 @@ fn the_largest_change_of_metadata_that_the_rules_allow_fits_a_record() {
     let [
         Event::MetadataSaved { key, record, timer_was, garbage_below, .. },
         Event::MetadataSetFormed { id, number, set, .. },
-    ] = &samples::events()[21..23]
+    ] = &samples::events()[26..28]
     else {
         panic!("out of place")
     };

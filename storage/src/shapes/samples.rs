@@ -479,9 +479,17 @@ fn metadata_events() -> Vec<Event> {
     ]
 }
 
+fn sweeping_events() -> Vec<Event> {
+    vec![
+        Event::SessionsSwept { session_ids: vec![session().id, SessionId::from_bytes([0x17; 16])] },
+        Event::TokensSwept { token_ids: vec![token().id] },
+        Event::AnswersSwept { scopes: vec![scope()], created_merchants: vec![idempotency_key()] },
+    ]
+}
+
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
-    [payment_events(), metadata_events()].concat()
+    [payment_events(), metadata_events(), sweeping_events()].concat()
 }
 
 /// Those of the first release's kinds.
