@@ -10,7 +10,7 @@ use secrecy::{ExposeSecret, SecretBox};
 use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, Store};
+use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, SWEEP_PAUSE, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions};
@@ -100,6 +100,7 @@ fn engine_options(configuration: &Configuration) -> EngineOptions {
             live_actors: LIVE_ACTORS_MAX,
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
+        sweep_pause: SWEEP_PAUSE,
         on_fatal: Box::new(last_word),
     }
 }

@@ -18,7 +18,9 @@ use crate::merchant::{Secret, Surroundings};
 use crate::registry::{Admission, Limits, Registry};
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
-use crate::store::{Store, next_merchant_with_timers, open_effects};
+use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
+use crate::sweeper::Sweeper;
+use crate::sweeping::{self, Walk};
 use crate::timers::TimerService;
 
 /// Rows that one page of the scans at start reads.
@@ -36,6 +38,8 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// How long an actor without work lives on.
     pub idle_before_retiring: Duration,
+    /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
+    pub sweep_pause: Duration,
     /// What to do when a write ended uncertain: end the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
@@ -84,7 +88,8 @@ impl Engine {
         let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
         let (effects, opened) = unbounded_channel();
         let (timers, set) = unbounded_channel();
-        let followups = Arc::new(Followups { effects, timers });
+        let (garbage, left) = unbounded_channel();
+        let followups = Arc::new(Followups { effects, timers, garbage });
         resume(store.as_ref(), &followups)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
         let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
@@ -104,8 +109,15 @@ impl Engine {
         }));
         let running_effects = InFlight::new(CALLS_MAX);
         let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
+        let sweeper = Sweeper::new(Arc::clone(&store), Arc::clone(&registry), Arc::clone(&keyring));
         let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
         background.spawn(runner.run(opened));
+        background.spawn(sweeper.run(left));
+        for walk in Walk::ALL {
+            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
+            background
+                .spawn(sweeping::Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
+        }
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
@@ -207,7 +219,12 @@ fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
     }
     let mut after = None;
     while let Some((merchant_id, due)) = next_merchant_with_timers(store, after).map_err(unreadable)? {
-        let _listening = followups.timers.send(SetTimer { due, merchant_id });
+        if let Some(due) = due {
+            let _listening = followups.timers.send(SetTimer { due, merchant_id });
+        }
+        if first_garbage(store, merchant_id).map_err(unreadable)?.is_some() {
+            let _listening = followups.garbage.send(merchant_id);
+        }
         after = Some(merchant_id);
     }
     Ok(())

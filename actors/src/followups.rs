@@ -1,4 +1,4 @@
-//! What follows from a durable record: effects to carry out, timers to wait for.
+//! What follows from a durable record: effects to carry out, timers to wait for, rows to sweep.
 
 use std::sync::Arc;
 use till_domain::ids::{MerchantId, PaymentId};
@@ -27,6 +27,8 @@ pub(crate) struct SetTimer {
 pub(crate) struct Followups {
     pub(crate) effects: UnboundedSender<OpenEffect>,
     pub(crate) timers: UnboundedSender<SetTimer>,
+    /// Merchants that have something to be swept.
+    pub(crate) garbage: UnboundedSender<MerchantId>,
 }
 
 /// The followups of one record, or of those that a load derives rows from, to be sent once they are durable.
@@ -34,6 +36,7 @@ pub(crate) struct Followups {
 pub(crate) struct Following {
     effects: Vec<OpenEffect>,
     timers: Vec<SetTimer>,
+    garbage: Option<MerchantId>,
 }
 
 impl Following {
@@ -51,6 +54,8 @@ impl Following {
                 self.effects.push(OpenEffect { merchant_id, payment_id: *payment_id });
             } else if let AnyKey::Timers(timer) = key {
                 self.timers.push(SetTimer { due: timer.due, merchant_id });
+            } else if let AnyKey::MetadataGarbage(_) = key {
+                self.garbage = Some(merchant_id);
             }
         }
     }
@@ -62,6 +67,9 @@ impl Following {
         }
         for timer in self.timers {
             let _stopping = followups.timers.send(timer);
+        }
+        if let Some(merchant_id) = self.garbage {
+            let _stopping = followups.garbage.send(merchant_id);
         }
     }
 }

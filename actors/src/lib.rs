@@ -12,6 +12,8 @@ mod registry;
 mod reply;
 pub mod security_codes;
 mod store;
+mod sweeper;
+mod sweeping;
 mod timers;
 
 pub use effects::Acquirers;
@@ -20,3 +22,4 @@ pub use merchant::Secret;
 pub use registry::Limits;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::{Store, StoreReader};
+pub use sweeping::SWEEP_PAUSE;

@@ -173,6 +173,14 @@ pub struct Token {
     pub used: bool,
 }
 
+impl Token {
+    /// Whether it can no longer be selected because of its age.
+    #[must_use]
+    pub fn has_ended(&self, now: Millis) -> bool {
+        self.expires_at.is_some_and(|end| end <= now)
+    }
+}
+
 /// A card that a customer saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {

@@ -3,12 +3,15 @@
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
-use crate::ids::{InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, SessionId, TokenId, UserId};
+use crate::ids::{
+    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, SessionId, TokenId, UserId,
+};
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
+use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::session::{InstallmentPlan, InterestBearer};
-use crate::text::{Email, ExternalId, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone};
+use crate::text::{Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone};
 use crate::time::Millis;
 
 /// Who asks.
@@ -92,6 +95,18 @@ pub enum Command {
     FireTimers(Vec<Timer>),
     /// Change the team or the plan of the merchant that is named for the activity log.
     ChangeTeam(MerchantId, TeamChange),
+    /// Add an item to a set of a metadata record.
+    AddToMetadataSet(AddToMetadataSet),
+    /// Remove an item from a set of a metadata record.
+    RemoveFromMetadataSet(RemoveFromMetadataSet),
+    /// Replace the whole value of a metadata record.
+    SyncMetadata(SyncMetadata),
+    /// Delete a metadata record.
+    DeleteMetadata(DeleteMetadata),
+    /// Remove rows of metadata that nobody can see any more.
+    SweepMetadata(SweepMetadata),
+    /// Remove what nobody needs any more.
+    Sweep(Vec<Expired>),
 }
 
 /// Change the team or the plan.
@@ -105,6 +120,19 @@ pub enum TeamChange {
     RemoveUser(UserId),
     /// Switch to a plan.
     SelectPlan(PlanId),
+}
+
+/// What a sweeper takes for expired. The rules look again before they remove it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Expired {
+    /// A payment session. The token for one use that it used up goes with it.
+    Session(SessionId),
+    /// A token for one use that nobody selected.
+    Token(TokenId),
+    /// The token for one use that this session used up.
+    TokenOf(SessionId),
+    /// A kept answer, with what is kept only for it.
+    Answer(IdempotencyScope),
 }
 
 /// Open a merchant's log.
@@ -247,4 +275,67 @@ pub enum AuthorizationResult {
         /// A sentence for a person.
         message: String,
     },
+}
+
+/// Add an item to a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddToMetadataSet {
+    /// The record's key.
+    pub key: MetadataKey,
+    /// Where in it the set is.
+    pub path: MetadataPath,
+    /// The item.
+    pub item: CanonicalJson,
+    /// The version that the caller saw; 0 for no record.
+    pub version: Option<u64>,
+    /// The record's new time to live.
+    pub ttl_seconds: Option<u64>,
+}
+
+/// Remove an item from a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoveFromMetadataSet {
+    /// The record's key.
+    pub key: MetadataKey,
+    /// Where in it the set is.
+    pub path: MetadataPath,
+    /// The item.
+    pub item: CanonicalJson,
+    /// The version that the caller saw; 0 for no record.
+    pub version: Option<u64>,
+}
+
+/// Replace the whole value of a record, or make one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyncMetadata {
+    /// The record's key.
+    pub key: MetadataKey,
+    /// The value.
+    pub metadata: CanonicalJson,
+    /// The version that the caller saw; 0 for no record.
+    pub version: Option<u64>,
+    /// The record's new time to live.
+    pub ttl_seconds: Option<u64>,
+}
+
+/// Delete a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeleteMetadata {
+    /// The record's key.
+    pub key: MetadataKey,
+    /// The version that the caller saw; 0 for no record.
+    pub version: Option<u64>,
+}
+
+/// Remove rows of sets that nobody can see any more. They cannot change, so that whoever asks has read them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SweepMetadata {
+    /// Of which record they were.
+    pub id: MetadataId,
+    /// Items.
+    pub items: Vec<SweptItem>,
+    /// Counters of sets.
+    pub sets: Vec<SetNumber>,
+    /// Set once nothing is left of the sets below this number.
+    pub finished_below: Option<SetNumber>,
 }

@@ -1,6 +1,6 @@
 //! Effects: calls to an acquirer that a recorded decision asks for. Timers: decisions that come due.
 
-use crate::ids::{PaymentId, TransactionId};
+use crate::ids::{MetadataId, PaymentId, TransactionId};
 use crate::time::Millis;
 
 /// A call to an acquirer, open until its result is recorded. A payment has at most one.
@@ -39,4 +39,6 @@ pub enum TimerKind {
     Settle(TransactionId),
     /// An authorization that nobody captured lapses.
     Lapse(PaymentId),
+    /// A metadata record may have expired. A record has one such timer: it is set anew when the record lives on.
+    ExpireMetadata(MetadataId),
 }

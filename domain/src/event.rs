@@ -6,17 +6,18 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, SessionId, TokenId,
-    TopupId, TransactionId, UserId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId,
+    TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Payment};
 use crate::plan::PlanChoice;
 use crate::session::Session;
 use crate::team::{Invitation, User};
-use crate::text::Name;
+use crate::text::{IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 
 /// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
@@ -49,6 +50,14 @@ pub struct StoredAnswer {
     pub expires_at: Millis,
 }
 
+impl StoredAnswer {
+    /// Whether a repeated call is still given it at `now`.
+    #[must_use]
+    pub fn is_kept(&self, now: Millis) -> bool {
+        now < self.expires_at
+    }
+}
+
 /// What a command that took effect is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
@@ -77,6 +86,17 @@ pub enum Answer {
     Invitation(InvitationId),
     /// Somebody became a user.
     User(UserId),
+    /// A metadata record was given the value that the call brought.
+    Metadata {
+        /// Its version.
+        version: u64,
+        /// When it was made.
+        created_at: Millis,
+        /// When its value last changed.
+        updated_at: Millis,
+        /// From when on it is gone.
+        expires_at: Millis,
+    },
 }
 
 /// A write to the vault that belongs to a decision. The bytes are no part of any event.
@@ -88,6 +108,12 @@ pub enum VaultWrite {
     CopyTokenNumber(TokenId, CardId),
     /// Keep the text of a key that came beside the command for as long as the answer is kept.
     KeepKeyText(KeyId),
+    /// Forget the number of a token.
+    ForgetTokenNumber(TokenId),
+    /// Forget the key under which the customer fields of a session are sealed.
+    ForgetSessionKey(SessionId),
+    /// Forget the kept text of a key.
+    ForgetKeyText(KeyId),
 }
 
 /// What happened.
@@ -276,5 +302,103 @@ pub enum Event {
         choice: PlanChoice,
         /// What the activity log says.
         activity: Activity,
+    },
+    /// A metadata record was made, changed, or lives longer.
+    MetadataSaved {
+        /// Its key.
+        key: MetadataKey,
+        /// As it is now.
+        record: MetadataRecord,
+        /// When its timer was due before; none when it is a new record.
+        timer_was: Option<Millis>,
+        /// Its document, where that changed.
+        document: Option<Document>,
+        /// The sets below this number were replaced, and are to be swept.
+        garbage_below: Option<SetNumber>,
+    },
+    /// An array became a set, or an empty place did.
+    MetadataSetFormed {
+        /// Of which record.
+        id: MetadataId,
+        /// Which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// An array of its items, at positions from 0.
+        items: CanonicalJson,
+    },
+    /// An item was added to a set.
+    MetadataItemAdded {
+        /// Of which record.
+        id: MetadataId,
+        /// To which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// Where in it.
+        position: u64,
+        /// The item.
+        item: CanonicalJson,
+    },
+    /// An item was removed from a set.
+    MetadataItemRemoved {
+        /// Of which record.
+        id: MetadataId,
+        /// From which set.
+        number: SetNumber,
+        /// Its counters.
+        set: MetadataSet,
+        /// Where it was.
+        position: u64,
+        /// What it was found by.
+        hash: ItemHash,
+    },
+    /// A metadata record was deleted or has expired.
+    MetadataEnded {
+        /// Its key.
+        key: MetadataKey,
+        /// Which record.
+        id: MetadataId,
+        /// When its timer was due.
+        timer_due: Millis,
+        /// The sets below this number are to be swept.
+        garbage_below: Option<SetNumber>,
+    },
+    /// The timer of a metadata record was due before the record's expiry, and is set anew.
+    MetadataTimerMoved {
+        /// The record's key.
+        key: MetadataKey,
+        /// The record as it is now.
+        record: MetadataRecord,
+        /// When it was due.
+        timer_was: Millis,
+    },
+    /// Rows of metadata that nobody could see any more were removed.
+    MetadataSwept {
+        /// Of which record they were.
+        id: MetadataId,
+        /// Items.
+        items: Vec<SweptItem>,
+        /// Counters of sets.
+        sets: Vec<SetNumber>,
+        /// Whether nothing is left.
+        finished: bool,
+    },
+    /// Sessions were removed.
+    SessionsSwept {
+        /// Which.
+        session_ids: Vec<SessionId>,
+    },
+    /// Tokens for one use were removed.
+    TokensSwept {
+        /// Which.
+        token_ids: Vec<TokenId>,
+    },
+    /// Kept answers were removed.
+    AnswersSwept {
+        /// Which.
+        scopes: Vec<IdempotencyScope>,
+        /// Under which names the merchant is no longer found as one that a named call created.
+        created_merchants: Vec<IdempotencyKey>,
     },
 }

@@ -232,6 +232,8 @@ id_type! {
     InvitationId = "ivt";
     /// One plan of the catalogue.
     PlanId = "pln";
+    /// One metadata record, from its creation until it is deleted or expires.
+    MetadataId = "mtd";
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub mod ids;
 pub mod key;
 pub mod ledger;
 pub mod merchant;
+pub mod metadata;
 pub mod money;
 pub mod payment;
 pub mod plan;

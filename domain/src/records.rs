@@ -7,17 +7,18 @@ use crate::customer::Customer;
 use crate::effect::{Effect, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, PaymentId,
-    SessionId, TokenId, TopupId, TransactionId, UserId,
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
+    PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
 use crate::plan::PlanChoice;
 use crate::session::Session;
 use crate::team::{Invitation, User};
-use crate::text::{Email, ExternalId, IdempotencyKey, Mobile};
+use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
 use crate::time::Millis;
 use std::collections::BTreeMap;
 
@@ -217,6 +218,20 @@ tables! {
     MerchantDirectory: MerchantId => Millis;
     /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
+    /// Metadata records by key, expired ones that nobody has met yet among them.
+    Metadata: MetadataKey => MetadataRecord;
+    /// Values of metadata records, without the items of their sets.
+    MetadataDocuments: MetadataId => Document;
+    /// Counters of the sets of metadata records.
+    MetadataSets: (MetadataId, SetNumber) => MetadataSet;
+    /// Items of sets by hash: where they stand.
+    MetadataItems: (MetadataId, SetNumber, ItemHash) => u64;
+    /// Items of sets by position: what they are.
+    MetadataPositions: (MetadataId, SetNumber, u64) => CanonicalJson;
+    /// Metadata records in the order in which they were made.
+    MetadataByCreation: MetadataId => MetadataKey;
+    /// Records whose sets below a number are to be swept.
+    MetadataGarbage: MetadataId => SetNumber;
 }
 
 /// What an address of the activity log is to the merchant.

@@ -119,6 +119,27 @@ pub enum Refusal {
     /// A total of the ledger would exceed its limit.
     #[error("With this amount a total of the merchant's ledger would exceed 9007199254740991 minor units.")]
     TotalTooLarge,
+    /// The metadata record is not at the version that the caller names.
+    #[error("The metadata record is at another version.")]
+    VersionMismatch {
+        /// The version that it is at; 0 when there is none.
+        current: u64,
+    },
+    /// What stands at the path cannot be used as a set.
+    #[error("leads to something that is no array, or through something that is no object")]
+    NotASet,
+    /// The sets of the record would hold too many items.
+    #[error("would make the record hold more than 1000000 items")]
+    MetadataItemsExceeded,
+    /// The record would be too large.
+    #[error("would make the record larger than 67108864 bytes")]
+    MetadataBytesExceeded,
+    /// What of the record is no item of a set would be too large.
+    #[error("would make the record's objects and plain values larger than 4194304 bytes")]
+    MetadataDocumentExceeded,
+    /// The record would have too many sets.
+    #[error("would give the record more than 10000 sets")]
+    MetadataSetsExceeded,
 }
 
 impl Refusal {
@@ -151,7 +172,13 @@ impl Refusal {
             Refusal::CurrencyNotConfigured
             | Refusal::InterestBearerMissing
             | Refusal::InterestBearerMismatch
-            | Refusal::CardIdMissing => "INVALID_ARGUMENTS",
+            | Refusal::CardIdMissing
+            | Refusal::VersionMismatch { .. }
+            | Refusal::NotASet
+            | Refusal::MetadataItemsExceeded
+            | Refusal::MetadataBytesExceeded
+            | Refusal::MetadataDocumentExceeded
+            | Refusal::MetadataSetsExceeded => "INVALID_ARGUMENTS",
             Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
             Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
             Refusal::TotalTooLarge => "AMOUNT_EXCEEDS_LIMIT",
@@ -166,6 +193,13 @@ impl Refusal {
             Refusal::InterestBearerMissing => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
             Refusal::InterestBearerMismatch => Some(ArgumentFault { argument: "interest_bearer", missing: false }),
             Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),
+            Refusal::VersionMismatch { .. } => Some(ArgumentFault { argument: "version", missing: false }),
+            Refusal::NotASet | Refusal::MetadataDocumentExceeded | Refusal::MetadataSetsExceeded => {
+                Some(ArgumentFault { argument: "path", missing: false })
+            }
+            Refusal::MetadataItemsExceeded | Refusal::MetadataBytesExceeded => {
+                Some(ArgumentFault { argument: "value", missing: false })
+            }
             Refusal::KeyNotLive
             | Refusal::MerchantNotFound
             | Refusal::MerchantSuspended

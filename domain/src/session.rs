@@ -10,6 +10,10 @@ use crate::time::Millis;
 /// How long a session can be used: 30 minutes.
 pub const SESSION_LIFETIME_SECONDS: u64 = 1_800;
 
+/// How long a session is kept beyond its end, used or not: a day and an hour, so that a caller who asks again
+/// for a whole day learns which payment used it, and a client that it failed.
+pub const SESSION_KEPT_SECONDS: u64 = 25 * 3_600;
+
 /// Who pays the interest of instalments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InterestBearer {
@@ -129,6 +133,18 @@ impl Instrument {
         }
     }
 
+    /// The token for one use that it is.
+    #[must_use]
+    pub const fn single_token(&self) -> Option<TokenId> {
+        match self {
+            Instrument::Token { token_id, usage: TokenUsage::Single, card: _ } => Some(*token_id),
+            Instrument::Token { token_id: _, usage: TokenUsage::Multiple, card: _ }
+            | Instrument::UnnamedCard
+            | Instrument::SavedCard { .. }
+            | Instrument::Installment { .. } => None,
+        }
+    }
+
     /// The name that a customer reads, such as `Visa 4242`.
     #[must_use]
     pub fn display_name(&self) -> String {
@@ -168,5 +184,17 @@ impl Session {
     #[must_use]
     pub fn is_active(&self, now: Millis) -> bool {
         self.payment_id.is_none() && now < self.expires_at
+    }
+
+    /// Whether no payment can be initiated with it any more because of its age.
+    #[must_use]
+    pub fn has_ended(&self, now: Millis) -> bool {
+        self.expires_at <= now
+    }
+
+    /// Whether it is so old that nobody asks for it any more.
+    #[must_use]
+    pub fn is_forgotten(&self, now: Millis) -> bool {
+        self.expires_at.plus_seconds(SESSION_KEPT_SECONDS) <= now
     }
 }

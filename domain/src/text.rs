@@ -105,6 +105,10 @@ text_type! {
     };
     /// An IANA time zone such as `Asia/Bangkok`; that it exists is checked at the edge by a library.
     TimeZone, public, |text| plain(text, 64, "must be an IANA time zone name");
+    /// The key of a metadata record: 1 to 255 bytes without control characters.
+    MetadataKey, public, |text| {
+        plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
+    };
     /// What identifies an installation on its platform: an origin, a bundle id, a terminal's serial number.
     InstallationIdentifier, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")

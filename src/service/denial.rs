@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
-use till_domain::refusal::Refusal;
+use till_domain::refusal::{ArgumentFault, Refusal};
 
 use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::fault::Fault;
 
 /// When to ask again after the service could not carry something out.
-pub(super) const RETRY_AFTER_SECONDS: u32 = 1;
+pub const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// The error for a denial.
 pub(super) fn to_api_error(denied: &Denied) -> ApiError {
@@ -27,13 +27,8 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
 
 /// The error for a refusal.
 pub(super) fn refused(refusal: &Refusal) -> ApiError {
-    if let Some(fault) = refusal.argument() {
-        let fault = if fault.missing {
-            Fault::missing(fault.argument)
-        } else {
-            Fault::invalid(fault.argument, refusal.to_string())
-        };
-        return ApiError::invalid_arguments(&[fault]);
+    if let Some(argument) = refusal.argument() {
+        return ApiError::invalid_arguments(&[fault(refusal, argument)]);
     }
     // The domain's names and the interface's are the same; a test walks them.
     let code = Code::from_name(refusal.code()).unwrap_or(Code::UnhandledError);
@@ -41,6 +36,18 @@ pub(super) fn refused(refusal: &Refusal) -> ApiError {
     match details(refusal) {
         Some(details) => error.with_details(details),
         None => error,
+    }
+}
+
+fn fault(refusal: &Refusal, ArgumentFault { argument, missing }: ArgumentFault) -> Fault {
+    if let Refusal::VersionMismatch { current } = refusal {
+        Fault::version_mismatch(argument, *current)
+    } else if let Refusal::NotASet = refusal {
+        Fault::not_a_set(argument, refusal.to_string())
+    } else if missing {
+        Fault::missing(argument)
+    } else {
+        Fault::invalid(argument, refusal.to_string())
     }
 }
 
@@ -84,7 +91,13 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::UserNotFound
         | Refusal::InvitationNotFound
         | Refusal::PlanNotFound
-        | Refusal::TotalTooLarge => None,
+        | Refusal::TotalTooLarge
+        | Refusal::VersionMismatch { .. }
+        | Refusal::NotASet
+        | Refusal::MetadataItemsExceeded
+        | Refusal::MetadataBytesExceeded
+        | Refusal::MetadataDocumentExceeded
+        | Refusal::MetadataSetsExceeded => None,
     }
 }
 
@@ -128,6 +141,12 @@ mod tests {
             Refusal::AlreadyInvited { invitation_id: InvitationId::from_bytes([4; 16]) },
             Refusal::InvitationAccepted { user_id: UserId::from_bytes([3; 16]) },
             Refusal::TotalTooLarge,
+            Refusal::VersionMismatch { current: 3 },
+            Refusal::NotASet,
+            Refusal::MetadataItemsExceeded,
+            Refusal::MetadataBytesExceeded,
+            Refusal::MetadataDocumentExceeded,
+            Refusal::MetadataSetsExceeded,
         ]
     }
 

@@ -2,7 +2,7 @@
 
 use crate::protocol::declaration::{Declaration, ValueType};
 use crate::protocol::field;
-use crate::protocol::json::{Json, Object};
+use crate::protocol::json::{self, Json, Object};
 
 /// The arguments in the order of their names, each in the one form that means the same: an amount as an
 /// integer, an e-mail address in lower case, nothing for null.
@@ -29,10 +29,7 @@ fn canonical_value(declared: Option<ValueType>, value: &Json) -> String {
     if let (Some("email"), Some(text)) = (declared.and_then(|value_type| value_type.hint), value.as_str()) {
         return serde_json::to_string(&text.to_lowercase()).expect("a string has a JSON form");
     }
-    if let Some(integer) = value.as_integer() {
-        return integer.to_string();
-    }
-    serde_json::to_string(value).expect("a parsed value has a JSON form")
+    json::canonical(value)
 }
 
 fn is_amount(declared: Option<ValueType>) -> bool {
@@ -55,6 +52,14 @@ mod tests {
         let plain = of(r#"{"amount":"100","currency":"THB","customer_email":"a@b.co"}"#);
         assert_eq!(of(r#"{"currency":"THB","amount":100,"customer_email":"a@b.co"}"#), plain);
         assert_eq!(of(r#"{"currency":"THB","amount":1e2,"customer_email":"A@B.co","card_id":null}"#), plain);
+    }
+
+    #[test]
+    fn nested_values_that_mean_the_same_are_one() {
+        let of = |value: &str| of(&format!("{{\"card_id\":{value}}}"));
+        assert_eq!(of(r#"{"a":1.0,"b":[10e-1,"\u0041"]}"#), of(r#"{"b":[1,"A"],"a":1}"#));
+        assert_ne!(of(r#"[1,2]"#), of(r#"[2,1]"#));
+        assert_ne!(of(r#"{"a":null}"#), of("{}"), "null is left out at the top only");
     }
 
     #[test]

@@ -5,13 +5,16 @@ mod denial;
 mod fingerprint;
 mod installation;
 mod last_used;
+mod metadata;
 mod page;
 mod reading;
 mod shared;
 
 pub use activity_log::{Selection, Terms};
+pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
+pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use page::{ListedRow, Page, read_page, read_page_with_ids};
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

@@ -7,8 +7,12 @@ use till_domain::activity::Activity;
 use till_domain::ids::{ActivityId, MerchantId};
 use till_domain::records::{AnyKey, Rows, Table};
 use till_domain::text::Email;
+use till_domain::time::Millis;
+use till_storage::journal::record;
 use till_storage::rows::{Direction, RowReader};
-use till_storage::shapes::{KeyParts, ReadPersonal, TableKind, TypedRows, decode_key, decode_row_of, table_range};
+use till_storage::shapes::{
+    KeyParts, ReadPersonal, StoredRows, TableKind, TypedRows, decode_key, decode_row_of, table_range,
+};
 
 use super::activity_log::{Search, Selection, decode_activity};
 use super::page::{ListedRow, Neighbour, Page};
@@ -46,6 +50,33 @@ impl<'a> Reader<'a> {
     /// Reads that all see one moment.
     pub(super) fn view(&self) -> Box<dyn RowReader + 'a> {
         self.service.store.view()
+    }
+
+    /// The row under a key at one moment.
+    pub(super) fn get_at<T: Table>(&self, view: &dyn RowReader, key: T::Key) -> Result<Option<T::Row>, ApiError> {
+        let reader = StoreReader(Arc::clone(&self.service.store));
+        let (bytes, personal) = (StoredRows(view), self.personal(&reader));
+        let rows = TypedRows::new(&bytes, &personal).of_merchant(self.merchant_id);
+        rows.get::<T>(key).map_err(|error| unreadable(&error))
+    }
+
+    /// A row of a table from its bytes.
+    pub(super) fn decode_of<T: Table>(&self, table: TableKind, bytes: &[u8]) -> Result<T::Row, ApiError> {
+        let reader = StoreReader(Arc::clone(&self.service.store));
+        let row = decode_row_of(table, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
+        T::unwrap(row).ok_or_else(ApiError::unhandled)
+    }
+
+    /// The later of the clock and the merchant's last event: what expires is judged by it.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when the last record cannot be read.
+    pub fn now(&self) -> Result<Millis, ApiError> {
+        let head = self.service.store.head(self.merchant_id).map_err(|error| unreadable(&error))?;
+        let last = self.service.store.read(self.merchant_id, head.sequence, 1).map_err(|error| unreadable(&error))?;
+        let Some(stored) = last.first() else { return Ok(self.service.now()) };
+        let last = record::decode(&stored.bytes).map_err(|error| unreadable(&error))?;
+        Ok(self.service.now().max(Millis(last.header.at_ms)))
     }
 
     /// A listed row from its bytes.

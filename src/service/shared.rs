@@ -5,7 +5,7 @@ use std::sync::Arc;
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::{Engine, Secret, Store};
-use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
+use till_domain::command::{Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::text::IdempotencyKey;
@@ -76,6 +76,7 @@ impl Answered {
             Answer::Changed(changed) => self.reply(&changed),
             Answer::Invitation(id) => self.reply(&id.to_string()),
             Answer::User(id) => self.reply(&id.to_string()),
+            Answer::Metadata { version, .. } => self.reply(&version),
         }
     }
 }
@@ -125,6 +126,17 @@ impl Service {
         let canonical = fingerprint::canonical(declaration, call.body());
         let scope = IdempotencyScope { installation_id, endpoint, key };
         Ok(Some(Idempotency { scope, fingerprint: self.keyring.idempotency_fingerprint(&canonical) }))
+    }
+
+    /// Has the rest of an ended answer removed now instead of in its turn.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when it could not be done now.
+    pub async fn forget_answer(&self, merchant_id: MerchantId, scope: IdempotencyScope) -> Result<(), ApiError> {
+        let command = Command::Sweep(vec![Expired::Answer(scope)]);
+        let request = Request { caller: Caller::System, idempotency: None, command };
+        let swept = self.engine.submit(merchant_id, request, None).await;
+        swept.map(|_| ()).map_err(|denied| denial::to_api_error(&denied))
     }
 
     /// Reads of one merchant's rows, all of them derived from the whole log.

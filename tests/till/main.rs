@@ -18,3 +18,4 @@ mod activity_paging;
 mod keys;
 mod list_payments;
 mod team;
+mod metadata;

@@ -245,6 +245,9 @@ impl MerchantActor {
         let writes =
             vault_writes::encode(merchant_id, vault, secret, &surroundings.keyring, surroundings.store.as_ref());
         derived.extend(writes.map_err(Denied::not_done)?);
+        for subject in vault_writes::forgotten_subjects(vault) {
+            incarnation.records.personal.forget_subject(subject);
+        }
         derived.extend(incarnation.pending_subject_keys());
         let new_head = record.head();
         let snapshot = incarnation.snapshot(new_head, mutation);

@@ -17,11 +17,14 @@ use crate::store::Store;
 /// Durable rows that an actor keeps at hand.
 const CACHED_ROWS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("more than zero");
 
+/// The largest document that is kept at hand: the size of a usual row.
+const KEPT_DOCUMENT_BYTES: usize = 1_024;
+
 /// A row that is staged by the record `sequence`; no row when it removes one.
 #[derive(Debug)]
 struct StagedRow {
     sequence: Sequence,
-    row: Option<AnyRow>,
+    row: Option<Box<AnyRow>>,
 }
 
 /// A merchant's records as the next decision sees them: staged rows first, then rows kept at hand, then
@@ -37,9 +40,10 @@ pub(crate) struct StagedRecords<P> {
     cached: RefCell<LruCache<AnyKey, Option<AnyRow>>>,
 }
 
-/// The rows that one mutation changes, not yet staged.
+/// The rows that one mutation changes, not yet staged. In boxes: a mutation may change hundreds of thousands of
+/// small rows, and the space of one is that of the largest kind.
 pub(crate) struct Changes {
-    rows: BTreeMap<AnyKey, Option<AnyRow>>,
+    rows: BTreeMap<AnyKey, Option<Box<AnyRow>>>,
 }
 
 impl Changes {
@@ -92,8 +96,9 @@ impl<P: Personal> StagedRecords<P> {
     /// Stages a mutation that was submitted as the record `sequence`.
     pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, sequence: Sequence) {
         apply_state(mutation, &mut self.state);
-        let keys = changes.rows.keys().cloned().collect();
-        for (key, row) in changes.rows {
+        let mut keys = Vec::with_capacity(changes.rows.len());
+        for (key, row) in changes.rows.into_iter().filter(|(key, _)| is_ever_read(key)) {
+            keys.push(key.clone());
             self.staged.insert(key, StagedRow { sequence, row });
         }
         self.by_record.push_back((sequence, keys));
@@ -115,7 +120,7 @@ impl<P: Personal> StagedRecords<P> {
                 if self.staged.get(&key).is_some_and(|staged| staged.sequence == sequence)
                     && let Some(staged) = self.staged.remove(&key)
                 {
-                    self.cached.get_mut().put(key, staged.row);
+                    keep(self.cached.get_mut(), key, staged.row.map(|row| *row));
                 }
             }
         }
@@ -123,7 +128,7 @@ impl<P: Personal> StagedRecords<P> {
 
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         if let Some(staged) = self.staged.get(key) {
-            return Ok(staged.row.clone());
+            return Ok(staged.row.as_deref().cloned());
         }
         if let Some(row) = self.cached.borrow_mut().get(key) {
             return Ok(row.clone());
@@ -131,8 +136,28 @@ impl<P: Personal> StagedRecords<P> {
         let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
         let stored = self.store.get(family, &bytes).map_err(|error| Unreadable { reason: error.to_string() })?;
         let row = stored.map(|bytes| shapes::decode_row(key, &bytes, &self.personal)).transpose()?;
-        self.cached.borrow_mut().put(key.clone(), row.clone());
+        keep(&mut self.cached.borrow_mut(), key.clone(), row.clone());
         Ok(row)
+    }
+}
+
+/// Whether a decision or a fold ever reads rows of the kind. Those of items by position are for lists only.
+fn is_ever_read(key: &AnyKey) -> bool {
+    !matches!(key, AnyKey::MetadataPositions(_))
+}
+
+/// Keeps a row at hand, or forgets what was kept of it: what no decision reads, or what would take more room
+/// than hundreds of usual rows, is left to the store.
+fn keep(cached: &mut LruCache<AnyKey, Option<AnyRow>>, key: AnyKey, row: Option<AnyRow>) {
+    let is_swept = row.is_none() && matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_));
+    let is_large = match &row {
+        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() > KEPT_DOCUMENT_BYTES,
+        Some(_) | None => false,
+    };
+    if is_swept || is_large || !is_ever_read(&key) {
+        cached.pop(&key);
+    } else {
+        cached.put(key, row);
     }
 }
 
@@ -151,14 +176,14 @@ impl<P: Personal> Records for StagedRecords<P> {
 /// Rows in the course of one mutation.
 struct Changing<'a, P> {
     records: &'a StagedRecords<P>,
-    rows: BTreeMap<AnyKey, Option<AnyRow>>,
+    rows: BTreeMap<AnyKey, Option<Box<AnyRow>>>,
 }
 
 impl<P: Personal> Rows for Changing<'_, P> {
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
         let key = T::key(key);
         let row = match self.rows.get(&key) {
-            Some(changed) => changed.clone(),
+            Some(changed) => changed.as_deref().cloned(),
             None => self.records.read(&key)?,
         };
         Ok(row.and_then(T::unwrap))
@@ -167,7 +192,7 @@ impl<P: Personal> Rows for Changing<'_, P> {
 
 impl<P: Personal> RowsMut for Changing<'_, P> {
     fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.rows.insert(T::key(key), Some(T::wrap(row)));
+        self.rows.insert(T::key(key), Some(Box::new(T::wrap(row))));
     }
 
     fn remove<T: Table>(&mut self, key: T::Key) {

@@ -1,10 +1,11 @@
-//! The vault's share of a batch: card numbers under their token or card, the text of a new key.
+//! The vault's share of a batch: card numbers under their token or card, the text of a new key; and what is
+//! forgotten.
 
 use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
 use till_storage::journal::RowWrite;
-use till_storage::vault::{CardNumberOf, Keyring, VaultKey};
+use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey};
 
 use super::submission::Secret;
 use crate::store::Store;
@@ -43,6 +44,13 @@ fn encode_one(
             Ok(Some(row(VaultKey::ApiKeySecret { merchant, key }, sealed)))
         }
         (VaultWrite::CopyTokenNumber(token_id, card_id), _) => copy(merchant, token_id, card_id, keyring, store),
+        (VaultWrite::ForgetTokenNumber(token_id), _) => {
+            Ok(Some(removal(VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) })))
+        }
+        (VaultWrite::ForgetSessionKey(session_id), _) => {
+            Ok(Some(removal(VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) })))
+        }
+        (VaultWrite::ForgetKeyText(key), _) => Ok(Some(removal(VaultKey::ApiKeySecret { merchant, key }))),
         (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
             Err("the secret of the command did not come with it".to_owned())
         }
@@ -70,6 +78,22 @@ fn copy(
     let of = CardNumberOf::Card(card_id);
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
     Ok(Some(row(VaultKey::CardNumber { merchant, of }, resealed)))
+}
+
+/// Whose keys `writes` forget: what was opened with them must not be remembered either.
+pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = SubjectId> {
+    writes.iter().filter_map(|write| match write {
+        VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),
+        VaultWrite::KeepTokenNumber(_)
+        | VaultWrite::CopyTokenNumber(_, _)
+        | VaultWrite::KeepKeyText(_)
+        | VaultWrite::ForgetTokenNumber(_)
+        | VaultWrite::ForgetKeyText(_) => None,
+    })
+}
+
+fn removal(key: VaultKey) -> RowWrite {
+    RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: None }
 }
 
 fn row(key: VaultKey, value: Vec<u8>) -> RowWrite {

@@ -161,6 +161,13 @@ impl Initiate {
     }
 }
 
+/// Customer fields with an address.
+pub(crate) fn person(text: &str) -> CustomerFields {
+    let mut fields = CustomerFields::default();
+    fields.contact.email = Some(Email::new(text).expect("an address of proper form"));
+    fields
+}
+
 pub(crate) fn initiate(session_id: SessionId) -> Initiate {
     Initiate(InitiatePayment {
         external_id: None,
@@ -215,8 +222,13 @@ impl World {
     }
 
     pub(crate) async fn session_of(&self, shop: &Shop, token_id: TokenId) -> SessionId {
+        self.session_for(shop, token_id, CustomerFields::default()).await
+    }
+
+    /// A session whose customer is named when it is made.
+    pub(crate) async fn session_for(&self, shop: &Shop, token_id: TokenId, customer: CustomerFields) -> SessionId {
         let selection = Selection::Token(token_id);
-        let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer: CustomerFields::default() };
+        let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection, customer };
         let request = by(Caller::Sdk(shop.installation_id), Command::SelectPaymentMethod(command));
         let answer = done(self.submit(shop.merchant_id, request).await);
         let Answer::Session(session_id) = answer else { panic!("{answer:?} is no session") };

@@ -42,12 +42,14 @@ pub(crate) const DERIVED: [Family; 5] =
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) idle_before_retiring: Duration,
+    pub(crate) sweep_pause: Duration,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let limits = Limits { in_flight_per_merchant: 10_000, in_flight: 20_000, live_actors: 1_000 };
-        Settings { limits, idle_before_retiring: Duration::from_secs(60) }
+        let hour = Duration::from_secs(3_600);
+        Settings { limits, idle_before_retiring: Duration::from_secs(60), sweep_pause: hour }
     }
 }
 
@@ -97,6 +99,7 @@ impl World {
             arbiters: 2,
             limits: settings.limits,
             idle_before_retiring: settings.idle_before_retiring,
+            sweep_pause: settings.sweep_pause,
             on_fatal: Box::new(move |_| {
                 called.fetch_add(1, Ordering::SeqCst);
             }),

@@ -1,6 +1,7 @@
 //! The two folds. Neither can refuse: the event is durable already. Live and on replay they are the same.
 
 mod activity;
+mod metadata;
 mod rows;
 mod state;
 

@@ -1,6 +1,7 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
+use super::metadata;
 use crate::activity::Activity;
 use crate::card::Card;
 use crate::command::Caller;
@@ -129,6 +130,29 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::PlanSwitched { choice, activity } => {
             rows.put::<CurrentPlan>(Single, choice.clone());
             log_activity(activity, rows)
+        }
+        Event::MetadataSaved { .. }
+        | Event::MetadataSetFormed { .. }
+        | Event::MetadataItemAdded { .. }
+        | Event::MetadataItemRemoved { .. }
+        | Event::MetadataEnded { .. }
+        | Event::MetadataTimerMoved { .. }
+        | Event::MetadataSwept { .. } => {
+            metadata::apply(event, rows);
+            Ok(())
+        }
+        Event::SessionsSwept { session_ids } => {
+            session_ids.iter().for_each(|id| rows.remove::<Sessions>(*id));
+            Ok(())
+        }
+        Event::TokensSwept { token_ids } => {
+            token_ids.iter().for_each(|id| rows.remove::<Tokens>(*id));
+            Ok(())
+        }
+        Event::AnswersSwept { scopes, created_merchants } => {
+            scopes.iter().for_each(|scope| rows.remove::<Answers>(scope.clone()));
+            created_merchants.iter().for_each(|key| rows.remove::<CreatedMerchants>(key.clone()));
+            Ok(())
         }
     }
 }

@@ -78,7 +78,17 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::PaymentAuthorized { payment_id: _, authorization: _ }
         | Event::CardSaved { card: _, is_default: _, at: _ }
         | Event::DefaultCardSet { customer_id: _, card_id: _, at: _ }
-        | Event::AuthorizationLapsed { payment_id: _, effect: _, lapses_at: _ } => {}
+        | Event::AuthorizationLapsed { payment_id: _, effect: _, lapses_at: _ }
+        | Event::MetadataSaved { .. }
+        | Event::MetadataSetFormed { .. }
+        | Event::MetadataItemAdded { .. }
+        | Event::MetadataItemRemoved { .. }
+        | Event::MetadataEnded { .. }
+        | Event::MetadataTimerMoved { .. }
+        | Event::MetadataSwept { .. }
+        | Event::SessionsSwept { session_ids: _ }
+        | Event::TokensSwept { token_ids: _ }
+        | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }
 }
 

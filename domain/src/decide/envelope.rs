@@ -1,11 +1,11 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, keys, operator, sdk, team, timers};
+use super::{acquirer, initiate, keys, metadata, operator, sdk, sweeping, team, timers};
 use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
 use crate::merchant::Profile;
-use crate::records::{Answers, MerchantState, Records};
+use crate::records::{Answers, MerchantState, Records, Unreadable};
 use crate::refusal::{Refusal, Stop};
 use crate::time::Millis;
 
@@ -85,11 +85,15 @@ pub enum Outcome {
 /// be read. Either way nothing may be changed.
 pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, Stop> {
     check_caller(records.state(), request, context.now)?;
-    if let Some(answer) = earlier_answer(records, request.idempotency.as_ref(), context.now)? {
+    let earlier = earlier_answer(records, request.idempotency.as_ref())?;
+    if let Some(answer) = replayed(earlier.as_ref(), request.idempotency.as_ref(), context.now)? {
         return Ok(Outcome::Replayed(answer));
     }
     check_not_suspended(records.state(), request)?;
-    let (decision, answer) = dispatch(records, request, context)?;
+    let (mut decision, answer) = dispatch(records, request, context)?;
+    // An answer that is kept no longer gives way to the new one, and leaves nothing behind.
+    let left = earlier.filter(|earlier| earlier.answer != answer);
+    decision.vault.extend(left.and_then(|earlier| sweeping::kept_beside(earlier.answer)));
     Ok(outcome(request, decision, answer, context))
 }
 
@@ -111,18 +115,25 @@ fn check_caller(state: &MerchantState, request: &Request, now: Millis) -> Result
     }
 }
 
+/// What stands under the call's name, kept still or not.
 fn earlier_answer(
     records: &impl Records,
     idempotency: Option<&Idempotency>,
+) -> Result<Option<StoredAnswer>, Unreadable> {
+    idempotency.map_or(Ok(None), |idempotency| records.get::<Answers>(idempotency.scope.clone()))
+}
+
+fn replayed(
+    earlier: Option<&StoredAnswer>,
+    idempotency: Option<&Idempotency>,
     now: Millis,
-) -> Result<Option<Answer>, Stop> {
-    let Some(idempotency) = idempotency else { return Ok(None) };
-    let stored = records.get::<Answers>(idempotency.scope.clone())?;
-    match stored.filter(|stored| now < stored.expires_at) {
-        None => Ok(None),
-        Some(stored) if stored.fingerprint == idempotency.fingerprint => Ok(Some(stored.answer)),
-        Some(_) => Err(Refusal::IdempotencyKeyReused.into()),
+) -> Result<Option<Answer>, Refusal> {
+    let (Some(earlier), Some(idempotency)) = (earlier, idempotency) else { return Ok(None) };
+    if !earlier.is_kept(now) {
+        return Ok(None);
     }
+    let is_same = earlier.fingerprint == idempotency.fingerprint;
+    if is_same { Ok(Some(earlier.answer)) } else { Err(Refusal::IdempotencyKeyReused) }
 }
 
 /// A suspended merchant's own calls are refused; the operator and Till itself go on.
@@ -165,6 +176,12 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
             change_team(records, asker, change, context)
         }
+        Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
+        Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
+        Command::SyncMetadata(command) => metadata::sync(records, command, context),
+        Command::DeleteMetadata(command) => metadata::delete(records, command, context),
+        Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
+        Command::Sweep(expired) => Ok(sweeping::sweep(records, expired, context.now)?),
     }
 }
 

@@ -5,10 +5,12 @@ mod customer;
 mod envelope;
 mod initiate;
 mod keys;
+mod metadata;
 mod operator;
 mod posting;
 mod sdk;
 mod team;
+mod sweeping;
 mod timers;
 
 pub use envelope::{Context, Decision, Outcome, decide};

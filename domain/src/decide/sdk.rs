@@ -56,7 +56,7 @@ pub(super) fn select_payment_method(
         instrument,
     };
     let answer = Answer::Session(session.id);
-    let token_used_up = used_up(&session.instrument);
+    let token_used_up = session.instrument.single_token();
     Ok((Decision::one(Event::SessionCreated { session, token_used_up }), answer))
 }
 
@@ -82,20 +82,10 @@ fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>
     if token.used {
         return Err(Refusal::TokenAlreadyUsed.into());
     }
-    if token.expires_at.is_some_and(|end| end <= context.now) {
+    if token.has_ended(context.now) {
         return Err(Refusal::TokenNotFound.into());
     }
     Ok(token)
-}
-
-fn used_up(instrument: &Instrument) -> Option<TokenId> {
-    match instrument {
-        Instrument::Token { token_id, usage: TokenUsage::Single, card: _ } => Some(*token_id),
-        Instrument::Token { token_id: _, usage: TokenUsage::Multiple, card: _ }
-        | Instrument::UnnamedCard
-        | Instrument::SavedCard { .. }
-        | Instrument::Installment { .. } => None,
-    }
 }
 
 /// The saved card that a call names, whoever owns it.

@@ -1,6 +1,7 @@
-//! What comes due by itself: settlement, and authorizations that lapse.
+//! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
 
 use super::envelope::{Context, Decision};
+use super::metadata;
 use crate::effect::{Effect, EffectKind, Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::{PaymentId, TransactionId};
@@ -32,6 +33,7 @@ fn fire(records: &impl Records, timer: Timer, context: &Context<'_>) -> Result<O
     match timer.kind {
         TimerKind::Settle(transaction_id) => settle(records, transaction_id, timer.due, context),
         TimerKind::Lapse(payment_id) => lapse(records, payment_id, timer.due, context),
+        TimerKind::ExpireMetadata(id) => metadata::expire(records, id, timer.due, context),
     }
 }
 

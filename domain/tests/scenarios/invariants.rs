@@ -5,16 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::effect::{EffectKind, Timer, TimerKind};
-use till_domain::event::{Event, Mutation};
+use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
 use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus, EntryType, Transaction};
+use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{
-    Activities, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers, CustomersByEmail,
-    CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations, MemoryRows, MerchantState,
-    Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Topups, TopupsByExternalId, Transactions,
-    Users,
+    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
+    CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
+    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Tokens,
+    Topups, TopupsByExternalId, Transactions, Users,
 };
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -28,6 +30,7 @@ pub(crate) fn check(world: &World) {
     check_timers(world);
     check_activity(world);
     check_references(world);
+    check_metadata(world);
 }
 
 /// Every entry of the activity log stands in its indexes, and nothing else does.
@@ -60,6 +63,7 @@ fn check_activity(world: &World) {
     };
     let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();
     assert_eq!(found, expected);
+    check_sweeping(world);
 }
 
 /// What can be checked of one mutation in the time that deciding it took.
@@ -134,6 +138,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         }
         Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
         Event::PaymentVoided { payment_id: _, released_minor: _, activity } => vec![activity.id.raw()],
+        Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
         | Event::SuspensionChanged { .. }
         | Event::KeyRevoked { .. }
@@ -145,7 +150,15 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::DefaultCardSet { .. }
         | Event::AuthorizationLapsed { .. }
         | Event::TransactionSettled { .. }
-        | Event::KeyRenamed { .. } => Vec::new(),
+        | Event::KeyRenamed { .. }
+        | Event::MetadataSaved { .. }
+        | Event::MetadataSetFormed { .. }
+        | Event::MetadataItemAdded { .. }
+        | Event::MetadataItemRemoved { .. }
+        | Event::MetadataEnded { .. }
+        | Event::MetadataTimerMoved { .. }
+        | Event::MetadataSwept { .. } => Vec::new(),
+        Event::SessionsSwept { .. } | Event::TokensSwept { .. } | Event::AnswersSwept { .. } => Vec::new(),
     }
 }
 
@@ -279,7 +292,7 @@ fn check_customers(world: &World) {
     }
 }
 
-/// A timer is set exactly while something is on hold or authorized and not being given up.
+/// A timer is set exactly while something is on hold, authorized and not being given up, or a metadata record.
 fn check_timers(world: &World) {
     let held = world.all::<Transactions>().into_iter().filter_map(|transaction| {
         transaction.settles_at.map(|due| Timer { due, kind: TimerKind::Settle(transaction.id) })
@@ -292,7 +305,11 @@ fn check_timers(world: &World) {
         let lapses_at = payment.authorization.and_then(|authorization| authorization.lapses_at);
         Timer { due: lapses_at.expect("a standing authorization lapses"), kind: TimerKind::Lapse(payment.id) }
     });
-    let mut expected: Vec<Timer> = held.chain(lapsing).collect();
+    let expiring = world.all::<Metadata>().into_iter().map(|record| {
+        assert!(record.timer_due <= record.expires_at, "a timer is late");
+        Timer { due: record.timer_due, kind: TimerKind::ExpireMetadata(record.id) }
+    });
+    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).collect();
     expected.sort_unstable();
     assert_eq!(world.timers(), expected);
     assert_eq!(world.all::<Timers>().len(), expected.len());
@@ -318,4 +335,83 @@ fn check_references(world: &World) {
         }
     }
     assert_eq!(world.all::<CardsByFingerprint>().len(), world.all::<Cards>().len(), "no card is saved twice");
+}
+
+/// A record, its document, its sets and their items say the same; what is left of others is garbage.
+fn check_metadata(world: &World) {
+    let mut records: BTreeMap<_, MetadataRecord> = BTreeMap::new();
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::Metadata(key) = key {
+            let record = world.look_up::<Metadata>(key.clone());
+            assert_eq!(world.find::<MetadataByCreation>(record.id).as_ref(), Some(key));
+            check_record(world, key.as_str(), &record);
+            records.insert(record.id, record);
+        }
+    }
+    assert_eq!(world.all::<MetadataByCreation>().len(), records.len());
+    assert_eq!(world.all::<MetadataDocuments>().len(), records.len());
+    let is_live = |id, number: SetNumber| {
+        records.get(&id).is_some_and(|record| record.sets_from <= number && number < record.sets_below)
+    };
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::MetadataSets((id, number))
+        | AnyKey::MetadataItems((id, number, _))
+        | AnyKey::MetadataPositions((id, number, _)) = key
+        {
+            let is_garbage = world.find::<MetadataGarbage>(*id).is_some_and(|below| *number < below);
+            assert!(is_live(*id, *number) != is_garbage, "a row of {number:?} of {id} is either seen or swept");
+        }
+    }
+}
+
+fn check_record(world: &World, key: &str, record: &MetadataRecord) {
+    assert!(record.version >= 1 && record.created_at <= record.updated_at);
+    let document = world.look_up::<MetadataDocuments>(record.id);
+    let mut numbers: Vec<SetNumber> = Vec::new();
+    for place in document.sets_at(&MetadataPath::default()) {
+        check_set(world, record, place.number);
+        numbers.push(place.number);
+    }
+    numbers.sort_unstable();
+    let expected: Vec<SetNumber> = (record.sets_from.0..record.sets_below.0).map(SetNumber).collect();
+    assert_eq!(numbers, expected, "every set has its place");
+    let items = numbers.iter().map(|number| world.look_up::<MetadataSets>((record.id, *number)).item_count);
+    assert_eq!(record.item_count, items.sum::<u64>());
+    let value = world.metadata(key).expect("the record is there");
+    assert_eq!(record.bytesize, u64::try_from(value.len()).expect("small"), "{value}");
+}
+
+fn check_set(world: &World, record: &MetadataRecord, number: SetNumber) {
+    let set: MetadataSet = world.look_up::<MetadataSets>((record.id, number));
+    let items = world.metadata_items(record.id, number);
+    assert_eq!(set.item_count, u64::try_from(items.len()).expect("few"));
+    assert_eq!(set.item_bytes, u64::try_from(items.iter().map(String::len).sum::<usize>()).expect("small"));
+    for item in items {
+        let position = world.look_up::<MetadataItems>((record.id, number, ItemHash::of(&item)));
+        assert_eq!(world.look_up::<MetadataPositions>((record.id, number, position)).as_str(), item);
+        assert!(position < set.next_position);
+    }
+    let by_hash = world.rows.iter().filter(|(key, _)| {
+        if let AnyKey::MetadataItems((id, of, _)) = key { (*id, *of) == (record.id, number) } else { false }
+    });
+    assert_eq!(set.item_count, u64::try_from(by_hash.count()).expect("few"), "no item stands there twice");
+}
+/// The vault keeps exactly what rows speak of, and whatever an open call may need is there.
+fn check_sweeping(world: &World) {
+    let tokens: BTreeSet<_> = world.all::<Tokens>().into_iter().map(|token| token.id).collect();
+    assert_eq!(world.numbers, tokens, "a token and its number come and go together");
+    let answers = world.all::<Answers>().into_iter();
+    let answered: BTreeSet<_> = answers
+        .filter_map(|stored| if let Answer::Key { key_id, .. } = stored.answer { Some(key_id) } else { None })
+        .collect();
+    assert!(world.key_texts.is_subset(&answered), "the text of a key is kept with its answer only");
+    let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
+    for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
+        assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
+        let token = payment.instrument.single_token();
+        assert!(token.is_none_or(|id| tokens.contains(&id)), "the number of an open authorization stays");
+    }
+    for session in world.all::<Sessions>().into_iter().filter(|session| session.is_active(world.state.last_at)) {
+        assert!(session.instrument.single_token().is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
+    }
 }

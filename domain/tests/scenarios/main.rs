@@ -16,12 +16,14 @@ mod customers;
 mod idempotency;
 mod instruments;
 mod keys;
+mod metadata;
 mod operator;
 mod refusal_order;
 mod refusals;
 mod saved_cards;
 mod sessions;
 mod team;
+mod sweeping;
 mod timers;
 
 // Random commands.

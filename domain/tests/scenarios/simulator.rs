@@ -6,20 +6,22 @@ use crate::words::*;
 use crate::world::{World, raw_id};
 use std::collections::BTreeMap;
 use till_domain::card::{SaveCard, TokenUsage};
-use till_domain::command::{AuthorizationResult, Command, Selection};
+use till_domain::command::{AuthorizationResult, Command, Expired, Selection, SweepMetadata};
 use till_domain::customer::CustomerFields;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectKind, Timer};
 use till_domain::event::{Answer, Event};
 use till_domain::ids::{CardId, CustomerId, Entropy, KeyId, PaymentId, SessionId, TokenId};
 use till_domain::merchant::{Integration, PaymentMethod};
+use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
+use till_domain::records::{AnyKey, MetadataGarbage, MetadataItems};
 use till_domain::refusal::Stop;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
 
 /// Commands of one run.
-const STEPS: u64 = 6_000;
+const STEPS: u64 = 9_000;
 /// Steps between two checks of everything, whose cost grows with the log.
 const STEPS_BETWEEN_FULL_CHECKS: u64 = 1_000;
 const SEEDS: [u64; 4] = [1, 20_250_401, 0x0bad_5eed, u64::MAX];
@@ -120,14 +122,16 @@ impl Run {
 
     fn ask(&mut self) -> Ask {
         let ask = match self.random.below(100) {
-            0..=11 => self.tokenization(),
-            12..=32 => self.selection(),
-            33..=59 => self.initiation(),
-            60..=77 => self.acquirer_result(),
-            78..=85 => self.due_timers(),
-            86..=89 => self.topup(),
-            90..=93 => self.operation(),
-            94..=95 => self.team_change(),
+            0..=9 => self.tokenization(),
+            10..=28 => self.selection(),
+            29..=52 => self.initiation(),
+            53..=67 => self.acquirer_result(),
+            68..=74 => self.due_timers(),
+            75 | 76 => self.sweeping(),
+            77 | 78 => self.topup(),
+            79..=82 => self.operation(),
+            83 | 84 => self.team_change(),
+            85..=96 => self.metadata(),
             _ => return self.earlier_ask(),
         };
         if self.random.once_in(4) { ask.named(&format!("call-{}", self.random.below(400))) } else { ask }
@@ -221,6 +225,78 @@ impl Run {
         let mut some: Vec<Timer> = timers.iter().take(8).copied().collect();
         some.extend(self.random.pick(&timers));
         fire(some)
+    }
+
+    /// Few records with few sets of few items, so that they meet.
+    fn metadata(&mut self) -> Ask {
+        let key = format!("k{}", self.random.below(2));
+        let path = self.random.pick(&["", "l", "a.l", "a.m"]).unwrap_or("");
+        let item = self.random.pick(&["1", "\"x\"", "[2]"]).unwrap_or("1");
+        let values = ["[]", "{}", "[1,2,1]", r#"{"l":[1,"x",1],"a":{"m":null}}"#, r#"{"a":7}"#];
+        let ask = match self.random.below(10) {
+            0..=4 => add(&key, path, item),
+            5..=7 => remove(&key, path, item),
+            8 if self.random.once_in(3) => sync(&key, self.random.pick(&values).unwrap_or("{}")),
+            9 if self.random.once_in(3) => delete(&key),
+            _ => return self.metadata_sweeping(),
+        };
+        let ask = if self.random.once_in(6) { ask.at_version(self.random.below(4)) } else { ask };
+        let days = 1 + self.random.below(10);
+        if self.random.once_in(3) { ask.ttl(1 + self.random.below(days * 86_400)) } else { ask }
+    }
+
+    /// Sweeps some of what can be swept of metadata, and at times something that cannot.
+    fn metadata_sweeping(&mut self) -> Ask {
+        let garbage = self
+            .world
+            .rows
+            .iter()
+            .filter_map(|(key, _)| if let AnyKey::MetadataGarbage(id) = key { Some(*id) } else { None });
+        let garbage: Vec<_> = garbage.collect();
+        let Some(id) = self.random.pick(&garbage) else { return open_balance() };
+        let below = self.world.look_up::<MetadataGarbage>(id);
+        let is_left = |number: &SetNumber| *number < below;
+        let (mut items, mut sets) = (Vec::new(), Vec::new());
+        for (key, _) in self.world.rows.iter() {
+            if let AnyKey::MetadataItems((of, set, hash)) = key
+                && *of == id
+                && is_left(set)
+            {
+                let position = self.world.look_up::<MetadataItems>((id, *set, *hash));
+                items.push(SweptItem { set: *set, hash: *hash, position });
+            } else if let AnyKey::MetadataSets((of, set)) = key
+                && *of == id
+                && is_left(set)
+            {
+                sets.push(*set);
+            }
+        }
+        let whole = self.random.once_in(2);
+        if !whole {
+            items.truncate(1);
+            sets.clear();
+        }
+        let finished_below = whole.then_some(below);
+        Ask::of(Who::Till, Command::SweepMetadata(SweepMetadata { id, items, sets, finished_below }))
+    }
+
+    /// Anything that could be swept, old enough or not, some of it twice, some of it unknown.
+    fn sweeping(&mut self) -> Ask {
+        let mut sweepable: Vec<Expired> = vec![
+            Expired::Session(raw_id(9, SessionId::from_raw)),
+            Expired::Token(raw_id(9, TokenId::from_raw)),
+            Expired::TokenOf(raw_id(9, SessionId::from_raw)),
+        ];
+        for (key, _) in self.world.rows.iter() {
+            if let AnyKey::Sessions(id) = key {
+                sweepable.extend([Expired::Session(*id), Expired::TokenOf(*id)]);
+            } else if let AnyKey::Tokens(id) = key {
+                sweepable.push(Expired::Token(*id));
+            } else if let AnyKey::Answers(scope) = key {
+                sweepable.push(Expired::Answer(scope.clone()));
+            }
+        }
+        sweep((0..32).filter_map(|_| self.random.pick(&sweepable)).collect::<Vec<_>>())
     }
 
     fn topup(&mut self) -> Ask {
@@ -328,11 +404,23 @@ impl Run {
                 self.open.insert(*payment_id, effect.kind);
             }
             Event::TransactionSettled { .. } => self.saw("settled"),
+            Event::SessionsSwept { .. } => self.saw("sessions swept"),
+            Event::TokensSwept { .. } => self.saw("tokens swept"),
+            Event::AnswersSwept { .. } => self.saw("answers swept"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
             Event::UserInvited { .. } => self.saw("invited"),
             Event::InvitationAccepted { .. } => self.saw("accepted"),
             Event::UserRemoved { .. } => self.saw("removed"),
             Event::PlanSwitched { .. } => self.saw("plan switched"),
+            Event::MetadataSaved { .. } => self.saw("metadata saved"),
+            Event::MetadataSetFormed { .. } => self.saw("metadata set formed"),
+            Event::MetadataItemAdded { .. } => self.saw("metadata item added"),
+            Event::MetadataItemRemoved { .. } => self.saw("metadata item removed"),
+            Event::MetadataEnded { .. } => self.saw("metadata ended"),
+            Event::MetadataTimerMoved { .. } => self.saw("metadata timer moved"),
+            Event::MetadataSwept { finished, .. } => {
+                self.saw(if *finished { "metadata swept" } else { "metadata swept in part" });
+            }
             Event::MerchantCreated { .. }
             | Event::SuspensionChanged { .. }
             | Event::KeyRevoked { .. }
@@ -373,12 +461,23 @@ impl Run {
             "lapsed",
             "voided",
             "settled",
+            "sessions swept",
+            "tokens swept",
+            "answers swept",
             "card saved",
             "customer updated",
             "invited",
             "accepted",
             "removed",
             "plan switched",
+            "metadata saved",
+            "metadata set formed",
+            "metadata item added",
+            "metadata item removed",
+            "metadata ended",
+            "metadata timer moved",
+            "metadata swept",
+            "metadata swept in part",
             "replayed",
             "unchanged",
             "NOT_FOUND",

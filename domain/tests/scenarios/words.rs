@@ -3,8 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddTopup, AuthorizationResult, Command, CreateMerchant, GenerateKey, InitiatePayment,
-    SelectPaymentMethod, Selection, TeamChange, TokenizeCard,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, Expired,
+    GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
+    TokenizeCard,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
@@ -13,10 +14,11 @@ use till_domain::ids::{
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
+use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    Email, ExternalId, HolderName, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl, TimeZone,
+    Email, ExternalId, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -301,6 +303,10 @@ pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
     Ask::of(Who::Till, Command::FireTimers(timers.into_iter().collect()))
 }
 
+pub(crate) fn sweep(expired: impl IntoIterator<Item = Expired>) -> Ask {
+    Ask::of(Who::Till, Command::Sweep(expired.into_iter().collect()))
+}
+
 pub(crate) fn create_merchant(merchant_id: MerchantId) -> Ask {
     create_merchant_settling_after(merchant_id, till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS)
 }
@@ -406,4 +412,66 @@ pub(crate) fn always_capturing() -> Integration {
 pub(crate) fn with_fee(basis_points: u16, fixed_minor: u64) -> Integration {
     let fee = FeeRate { basis_points, fixed_minor };
     Integration { acquirer: AcquirerName::Sandbox, fee, ..Integration::initial() }
+}
+
+fn metadata_key(text: &str) -> MetadataKey {
+    MetadataKey::new(text).expect("a test key of proper form")
+}
+
+fn metadata_path(text: &str) -> MetadataPath {
+    MetadataPath::parse(text).expect("a test path of proper form")
+}
+
+/// add-to-metadata-set, of an item in canonical form, without anything optional.
+pub(crate) fn add(key: &str, path: &str, item: &str) -> Ask {
+    let command = AddToMetadataSet {
+        key: metadata_key(key),
+        path: metadata_path(path),
+        item: CanonicalJson::from_canonical(item),
+        version: None,
+        ttl_seconds: None,
+    };
+    Ask::of(Who::Merchant, Command::AddToMetadataSet(command))
+}
+
+/// remove-from-metadata-set.
+pub(crate) fn remove(key: &str, path: &str, item: &str) -> Ask {
+    let item = CanonicalJson::from_canonical(item);
+    let command = RemoveFromMetadataSet { key: metadata_key(key), path: metadata_path(path), item, version: None };
+    Ask::of(Who::Merchant, Command::RemoveFromMetadataSet(command))
+}
+
+/// sync-metadata.
+pub(crate) fn sync(key: &str, metadata: &str) -> Ask {
+    let metadata = CanonicalJson::from_canonical(metadata);
+    let command = SyncMetadata { key: metadata_key(key), metadata, version: None, ttl_seconds: None };
+    Ask::of(Who::Merchant, Command::SyncMetadata(command))
+}
+
+/// delete-metadata.
+pub(crate) fn delete(key: &str) -> Ask {
+    Ask::of(Who::Merchant, Command::DeleteMetadata(DeleteMetadata { key: metadata_key(key), version: None }))
+}
+
+/// Optional arguments of the calls about metadata.
+impl Ask {
+    pub(crate) fn at_version(mut self, seen: u64) -> Ask {
+        if let Command::AddToMetadataSet(AddToMetadataSet { version, .. })
+        | Command::RemoveFromMetadataSet(RemoveFromMetadataSet { version, .. })
+        | Command::SyncMetadata(SyncMetadata { version, .. })
+        | Command::DeleteMetadata(DeleteMetadata { version, .. }) = &mut self.command
+        {
+            *version = Some(seen);
+        }
+        self
+    }
+
+    pub(crate) fn ttl(mut self, seconds: u64) -> Ask {
+        if let Command::AddToMetadataSet(AddToMetadataSet { ttl_seconds, .. })
+        | Command::SyncMetadata(SyncMetadata { ttl_seconds, .. }) = &mut self.command
+        {
+            *ttl_seconds = Some(seconds);
+        }
+        self
+    }
 }

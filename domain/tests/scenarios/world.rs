@@ -7,6 +7,7 @@ use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
     result, select_token, tokenize,
 };
+use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, SaveCard, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request, TeamChange};
@@ -15,17 +16,19 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::Timer;
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, PaymentId, RawId, SessionId, TokenId, TopupId,
+    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, RawId, SessionId,
+    TokenId, TopupId,
 };
 use till_domain::ledger::{BalanceTotals, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
+use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
-    AnyKey, AnyRow, Cards, Customers, MemoryRows, MerchantState, Payments, Records, Rows, Table, Transactions,
-    Unreadable,
+    AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
+    MetadataPositions, Payments, Records, Rows, RowsMut, Sessions, Table, Transactions, Unreadable,
 };
 use till_domain::refusal::{Refusal, Stop};
-use till_domain::text::IdempotencyKey;
+use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
 /// When every scenario begins.
@@ -36,6 +39,10 @@ pub(crate) struct World {
     pub(crate) state: MerchantState,
     pub(crate) rows: MemoryRows,
     pub(crate) log: Vec<Mutation>,
+    /// Tokens whose number the vault keeps.
+    pub(crate) numbers: BTreeSet<TokenId>,
+    /// Keys whose text the vault keeps.
+    pub(crate) key_texts: BTreeSet<KeyId>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -68,6 +75,8 @@ impl World {
             state: MerchantState::default(),
             rows: MemoryRows::default(),
             log: Vec::new(),
+            numbers: BTreeSet::new(),
+            key_texts: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -123,12 +132,43 @@ impl World {
         let view = View { state: &self.state, rows: &self.rows };
         let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut entropy));
         self.random = entropy;
-        if let Ok(Outcome::Effective { mutation, .. }) = &outcome {
+        if let Ok(Outcome::Effective { mutation, vault, .. }) = &outcome {
             apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
             apply_state(mutation, &mut self.state);
             self.log.push((**mutation).clone());
+            vault.iter().for_each(|write| self.write_to_the_vault(*write));
         }
         outcome
+    }
+
+    /// Writes a row past the rules, for what would take too long to come about. Nothing is checked from then on.
+    pub(crate) fn set_row<T: Table>(&mut self, key: T::Key, row: T::Row) {
+        self.rows.put::<T>(key, row);
+    }
+
+    /// Asks without any check of what always holds.
+    #[track_caller]
+    pub(crate) fn refused_without_checks(&mut self, ask: Ask, refusal: Refusal) {
+        assert_eq!(self.step(&ask), Err(Stop::Refused(refusal)));
+    }
+
+    /// Asks without any check of what always holds.
+    #[track_caller]
+    pub(crate) fn accepted_without_checks(&mut self, ask: Ask) {
+        assert!(self.step(&ask).is_ok());
+    }
+
+    fn write_to_the_vault(&mut self, write: VaultWrite) {
+        let fits = match write {
+            VaultWrite::KeepTokenNumber(id) => self.numbers.insert(id),
+            VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
+            VaultWrite::CopyTokenNumber(id, _) => self.numbers.contains(&id),
+            VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
+            // A key whose text came twice is answered again, and its text is not kept twice.
+            VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
+            VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
+        };
+        assert!(fits, "{write:?} does not fit what the vault keeps");
     }
 
     fn request(&self, ask: &Ask) -> Request {
@@ -275,6 +315,28 @@ impl World {
         self.look_up::<Transactions>(capture.transaction_id)
     }
 
+    /// A metadata record's value, with the items of its sets in their order.
+    pub(crate) fn metadata(&self, key: &str) -> Option<String> {
+        let key = MetadataKey::new(key).expect("a test key of proper form");
+        let record = self.find::<Metadata>(key)?;
+        let document = self.look_up::<MetadataDocuments>(record.id);
+        let piece = |piece: Piece<'_>| match piece {
+            Piece::Text(text) => text.to_owned(),
+            Piece::Set(number) => format!("[{}]", self.metadata_items(record.id, number).join(",")),
+        };
+        Some(Document::pieces_of(document.as_str()).into_iter().map(piece).collect())
+    }
+
+    /// The items of a set in their order.
+    pub(crate) fn metadata_items(&self, id: MetadataId, number: SetNumber) -> Vec<String> {
+        let of_set = self.rows.iter().filter_map(|(key, row)| {
+            let AnyKey::MetadataPositions((of, set, _)) = key else { return None };
+            let item = MetadataPositions::unwrap(row.clone()).filter(|_| (*of, *set) == (id, number))?;
+            Some(item.as_str().to_owned())
+        });
+        of_set.collect()
+    }
+
     pub(crate) fn totals(&self) -> BalanceTotals {
         self.state.balance.expect("the balance is open")
     }
@@ -374,6 +436,14 @@ fn endpoint(command: &Command) -> &'static str {
         Command::ChangeTeam(_, TeamChange::AcceptInvitation(_)) => "merchants/accept-invitation",
         Command::ChangeTeam(_, TeamChange::RemoveUser(_)) => "merchants/remove-user",
         Command::ChangeTeam(_, TeamChange::SelectPlan(_)) => "merchants/select-plan",
-        Command::RecordAuthorization(_, _) | Command::RecordVoid(_) | Command::FireTimers(_) => "system",
+        Command::AddToMetadataSet(_) => "merchants/add-to-metadata-set",
+        Command::RemoveFromMetadataSet(_) => "merchants/remove-from-metadata-set",
+        Command::SyncMetadata(_) => "merchants/sync-metadata",
+        Command::DeleteMetadata(_) => "merchants/delete-metadata",
+        Command::RecordAuthorization(_, _)
+        | Command::RecordVoid(_)
+        | Command::FireTimers(_)
+        | Command::SweepMetadata(_)
+        | Command::Sweep(_) => "system",
     }
 }

@@ -4,7 +4,7 @@ use till_domain::command::{Caller, Command, CreateMerchant, Idempotency};
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
-use till_domain::records::{CreatedMerchants, MerchantDirectory};
+use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory};
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
 
@@ -12,14 +12,14 @@ use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
-use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::declaration::{
     Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{Answered, Service, Shared, read_page_with_ids};
+use crate::service::{Answered, RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
 
 /// The declaration.
 pub(super) static CREATE_MERCHANT: Declaration = Declaration {
@@ -113,6 +113,7 @@ pub(super) async fn create_merchant(service: Shared, call: Call<Operator>) -> Re
     if let Some(merchant_id) = earlier(&service, named.as_ref())? {
         return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.plain_reply());
     }
+    forget_ended(&service, named.as_ref()).await?;
     let merchant_id = command.merchant_id;
     let command = Command::CreateMerchant(command);
     let answered = service.submit(&CREATE_MERCHANT, &call, merchant_id, Caller::Operator, command, None).await?;
@@ -142,10 +143,28 @@ pub(crate) fn fresh_merchant_id(now: Millis) -> MerchantId {
     MerchantId::from_raw(RawId::new(IdPosition { millis: now.0, counter: 0 }, random))
 }
 
+/// What an earlier call of this name left in the directory.
+fn created(service: &Service, named: &Idempotency) -> Result<Option<CreatedMerchant>, ApiError> {
+    service.directory().get::<CreatedMerchants>(named.scope.key.clone())
+}
+
+/// Removes what an earlier call of this name left, whose answer has ended, before another merchant takes the name:
+/// two logs must not speak of one row.
+async fn forget_ended(service: &Service, named: Option<&Idempotency>) -> Result<(), ApiError> {
+    let Some(named) = named else { return Ok(()) };
+    let Some(ended) = created(service, named)? else { return Ok(()) };
+    service.forget_answer(ended.merchant_id, named.scope.clone()).await?;
+    match created(service, named)? {
+        None => Ok(()),
+        // The clock has stepped back meanwhile.
+        Some(_) => Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)),
+    }
+}
+
 /// The merchant that an earlier call of this name created.
 fn earlier(service: &Service, named: Option<&Idempotency>) -> Result<Option<MerchantId>, ApiError> {
     let Some(named) = named else { return Ok(None) };
-    let created = service.directory().get::<CreatedMerchants>(named.scope.key.clone())?;
+    let created = created(service, named)?;
     match created.filter(|created| service.now() < created.expires_at) {
         None => Ok(None),
         Some(created) if created.fingerprint == named.fingerprint => Ok(Some(created.merchant_id)),

@@ -10,6 +10,7 @@ mod list_activity_logs;
 mod list_payments;
 mod plans;
 mod team;
+mod metadata;
 
 use std::sync::Arc;
 
@@ -49,6 +50,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&plans::SELECT_PLAN, of(service), plans::select_plan),
         endpoint(&list_payments::LIST_PAYMENTS, of(service), list_payments::list_payments),
     ]
+    .into_iter()
+    .chain(metadata::functions(service))
+    .collect()
 }
 
 /// Has a command of the calling merchant's carried out, and answers its id or whether it changed anything.

@@ -5,5 +5,6 @@ pub(super) mod contact;
 pub(super) mod entry;
 pub(super) mod key;
 pub(super) mod merchant;
+pub(super) mod metadata;
 pub(super) mod payment;
 pub(super) mod team;

@@ -11,13 +11,14 @@ use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
 };
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
 use till_domain::records::{AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
-    TimeZone,
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
+    ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -293,8 +294,107 @@ impl Draw {
     }
 
     fn timer(&mut self) -> Timer {
-        let kind = if self.flag() { TimerKind::Settle(self.id()) } else { TimerKind::Lapse(self.id()) };
+        let kind = match self.below(3) {
+            0 => TimerKind::Lapse(self.id()),
+            1 => TimerKind::Settle(self.id()),
+            _ => TimerKind::ExpireMetadata(self.id()),
+        };
         Timer { due: self.millis(), kind }
+    }
+
+    fn metadata_key(&mut self) -> MetadataKey {
+        MetadataKey::from_stored(self.text())
+    }
+
+    fn set_number(&mut self) -> SetNumber {
+        SetNumber(u32::try_from(self.magnitude() % 0xffff_ffff).expect("below 2^32"))
+    }
+
+    fn json(&mut self) -> CanonicalJson {
+        CanonicalJson::from_canonical(self.text())
+    }
+
+    fn document(&mut self) -> Document {
+        Document::from_stored(self.text())
+    }
+
+    fn metadata_set(&mut self) -> MetadataSet {
+        MetadataSet { item_count: self.magnitude(), item_bytes: self.magnitude(), next_position: self.magnitude() }
+    }
+
+    fn swept_item(&mut self) -> SweptItem {
+        SweptItem { set: self.set_number(), hash: ItemHash(self.bytes()), position: self.magnitude() }
+    }
+
+    fn metadata(&mut self) -> MetadataRecord {
+        MetadataRecord {
+            id: self.id(),
+            version: self.magnitude(),
+            bytesize: self.magnitude(),
+            item_count: self.magnitude(),
+            created_at: self.millis(),
+            updated_at: self.millis(),
+            expires_at: self.millis(),
+            ttl_seconds: self.maybe(Draw::magnitude),
+            timer_due: self.millis(),
+            sets_from: self.set_number(),
+            sets_below: self.set_number(),
+        }
+    }
+
+    fn metadata_event(&mut self) -> Event {
+        let (id, number, set) = (self.id(), self.set_number(), self.metadata_set());
+        match self.below(7) {
+            0 => Event::MetadataSaved {
+                key: self.metadata_key(),
+                record: self.metadata(),
+                timer_was: self.maybe(Draw::millis),
+                document: self.maybe(Draw::document),
+                garbage_below: self.maybe(Draw::set_number),
+            },
+            1 => Event::MetadataSetFormed { id, number, set, items: self.json() },
+            2 => Event::MetadataItemAdded { id, number, set, position: self.magnitude(), item: self.json() },
+            3 => {
+                let hash = ItemHash(self.bytes());
+                Event::MetadataItemRemoved { id, number, set, position: self.magnitude(), hash }
+            }
+            4 => Event::MetadataEnded {
+                key: self.metadata_key(),
+                id,
+                timer_due: self.millis(),
+                garbage_below: self.maybe(Draw::set_number),
+            },
+            5 => Event::MetadataTimerMoved {
+                key: self.metadata_key(),
+                record: self.metadata(),
+                timer_was: self.millis(),
+            },
+            _ => Event::MetadataSwept {
+                id,
+                items: self.list(3, Draw::swept_item),
+                sets: self.list(3, Draw::set_number),
+                finished: self.flag(),
+            },
+        }
+    }
+
+    fn metadata_row(&mut self) -> (AnyKey, AnyRow) {
+        let (id, number) = (self.id(), self.set_number());
+        match self.below(7) {
+            0 => (AnyKey::Metadata(self.metadata_key()), AnyRow::Metadata(self.metadata())),
+            1 => (AnyKey::MetadataDocuments(id), AnyRow::MetadataDocuments(self.document())),
+            2 => (AnyKey::MetadataSets((id, number)), AnyRow::MetadataSets(self.metadata_set())),
+            3 => {
+                let key = (id, number, ItemHash(self.bytes()));
+                (AnyKey::MetadataItems(key), AnyRow::MetadataItems(self.magnitude()))
+            }
+            4 => {
+                let key = (id, number, self.magnitude());
+                (AnyKey::MetadataPositions(key), AnyRow::MetadataPositions(self.json()))
+            }
+            5 => (AnyKey::MetadataByCreation(id), AnyRow::MetadataByCreation(self.metadata_key())),
+            _ => (AnyKey::MetadataGarbage(id), AnyRow::MetadataGarbage(number)),
+        }
     }
 
     fn direction(&mut self) -> Direction {
@@ -382,7 +482,7 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(10) {
+        match self.below(11) {
             0 => Answer::Merchant(self.id()),
             1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
             2 => Answer::Installation(self.id()),
@@ -392,7 +492,13 @@ impl Draw {
             6 => Answer::Payment(self.id()),
             7 => Answer::Changed(self.flag()),
             8 => Answer::Invitation(self.id()),
-            _ => Answer::User(self.id()),
+            9 => Answer::User(self.id()),
+            _ => Answer::Metadata {
+                version: self.magnitude(),
+                created_at: self.millis(),
+                updated_at: self.millis(),
+                expires_at: self.millis(),
+            },
         }
     }
 
@@ -410,7 +516,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(26) {
+        match self.below(36) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -460,7 +566,14 @@ impl Draw {
             22 => Event::UserInvited { invitation: self.invitation(), activity: self.activity() },
             23 => Event::InvitationAccepted { user: self.user(), activity: self.activity() },
             24 => Event::UserRemoved { user_id: self.id(), activity: self.activity() },
-            _ => Event::PlanSwitched { choice: self.plan_choice(), activity: self.activity() },
+            25 => Event::PlanSwitched { choice: self.plan_choice(), activity: self.activity() },
+            26 => Event::SessionsSwept { session_ids: self.list(3, Draw::id) },
+            27 => Event::TokensSwept { token_ids: self.list(3, Draw::id) },
+            28 => Event::AnswersSwept {
+                scopes: self.list(3, Draw::scope),
+                created_merchants: self.list(3, Draw::idempotency_key),
+            },
+            _ => self.metadata_event(),
         }
     }
 
@@ -502,7 +615,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), AnyRow::$table(row))
             }};
         }
-        match self.below(31) {
+        match self.below(38) {
             0 => (AnyKey::Profiles(Single), AnyRow::Profiles(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),
@@ -542,11 +655,12 @@ impl Draw {
             27 => under!(Invitations, self.invitation(), id),
             28 => (AnyKey::CurrentPlan(Single), AnyRow::CurrentPlan(self.plan_choice())),
             29 => self.activity_index(),
-            _ => {
+            30 => {
                 let created =
                     CreatedMerchant { merchant_id: self.id(), fingerprint: self.bytes(), expires_at: self.millis() };
                 (AnyKey::CreatedMerchants(self.idempotency_key()), AnyRow::CreatedMerchants(created))
             }
+            _ => self.metadata_row(),
         }
     }
 }

@@ -25,6 +25,11 @@
 //! | 16 users | rows | user (16) | 33 | `UserV1` |
 //! | 17 invitations | rows | invitation (16) | 33 | `InvitationV1` |
 //! | 18 current plan | rows | | 17 | `PlanChoiceV1` |
+//! | 20 metadata records | rows | key, text | | `MetadataRecordV1` |
+//! | 21 documents of metadata records | rows | record (16) | 33 | text |
+//! | 22 counters of sets of metadata records | rows | record (16), set (4) | 37 | `MetadataSetV1` |
+//! | 23 items of sets by hash | rows | record (16), set (4), BLAKE3 of the item (32) | 69 | position |
+//! | 24 items of sets by position | rows | record (16), set (4), position (8) | 45 | text |
 //! | 32 payments by external id | indexes | text | | payment (16) |
 //! | 33 customers by external id | indexes | text | | customer (16) |
 //! | 34 customers by e-mail | indexes | digest (32) | 49 | customer (16) |
@@ -39,8 +44,10 @@
 //! | 43 activities by object | indexes | kind (1): 0 payment, 1 refund, 2 dispute, 3 payout, 4 merchant, id (16), activity (16) | 50 | nothing |
 //! | 44 activities by parent | indexes | payment (16), activity (16) | 49 | nothing |
 //! | 45 e-mail addresses of activities | indexes | text | | `EmailUseV1` |
+//! | 48 metadata records by creation | indexes | record (16) | 33 | key, text |
 //! | 64 open effects | effects | payment (16) | 33 | `EffectV1` |
-//! | 65 timers | timers | due in ms (8), kind (1): 0 settle, 1 lapse, transaction or payment (16) | 42 | nothing |
+//! | 65 timers | timers | due in ms (8), kind (1): 0 settle, 1 lapse, 16 metadata expires, transaction, payment or record (16) | 42 | nothing |
+//! | 66 metadata records with sets to be swept | timers | record (16) | 33 | the sets below this number (4) |
 //! | 96 API keys of all merchants | directory | digest (32) | 33 | `KeyOwnerV1` |
 //! | 97 all merchants | directory | merchant (16) | 17 | since when, ms |
 //! | 98 calls that created merchants | directory | Idempotency-Key | | `CreatedMerchantV1` |
@@ -50,11 +57,12 @@
 use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
 use till_domain::effect::{Timer, TimerKind};
-use till_domain::ids::{CustomerId, InstallationId, MerchantId, PaymentId, TransactionId};
+use till_domain::ids::{CustomerId, InstallationId, MerchantId, MetadataId, PaymentId, TransactionId};
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
+use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::records::{AnyKey, AnyRow, Single};
-use till_domain::text::{Email, ExternalId, IdempotencyKey};
+use till_domain::text::{Email, ExternalId, IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
 use crate::family::Family;
@@ -71,12 +79,19 @@ const TABLE_LEN: usize = 1;
 /// Bytes in front of every key below a merchant: merchant and table.
 const HEAD_LEN: usize = MERCHANT_LEN + TABLE_LEN;
 const TIMER_LEN: usize = HEAD_LEN + 8 + 1 + ID_LEN;
+const SET_LEN: usize = 4;
+const POSITION_LEN: usize = 8;
 
 const _: () = assert!(HEAD_LEN == 17, "on disk since format 1: a change needs new tables");
 const _: () = assert!(HEAD_LEN + ID_LEN == 33, "on disk since format 1: a change needs new tables");
 const _: () = assert!(HEAD_LEN + DIGEST_LEN == 49, "on disk since format 1: a change needs new tables");
 const _: () = assert!(HEAD_LEN + ID_LEN + DIGEST_LEN == 65, "on disk since format 1: a change needs new tables");
 const _: () = assert!(TIMER_LEN == 42, "on disk since format 1: a change needs new tables");
+const _: () = assert!(HEAD_LEN + ID_LEN + SET_LEN == 37, "on disk since format 1: a change needs new tables");
+const _: () =
+    assert!(HEAD_LEN + ID_LEN + SET_LEN + DIGEST_LEN == 69, "on disk since format 1: a change needs new tables");
+const _: () =
+    assert!(HEAD_LEN + ID_LEN + SET_LEN + POSITION_LEN == 45, "on disk since format 1: a change needs new tables");
 const _: () = assert!(FIRST_TYPED_TABLE == 1, "table 0 is the applied position's");
 
 /// Declares the tables with their bytes and families.
@@ -166,6 +181,11 @@ table_kinds! {
     Users = 16 in Rows;
     Invitations = 17 in Rows;
     CurrentPlan = 18 in Rows;
+    Metadata = 20 in Rows;
+    MetadataDocuments = 21 in Rows;
+    MetadataSets = 22 in Rows;
+    MetadataItems = 23 in Rows;
+    MetadataPositions = 24 in Rows;
     PaymentsByExternalId = 32 in Indexes;
     CustomersByExternalId = 33 in Indexes;
     CustomersByEmail = 34 in Indexes;
@@ -180,8 +200,10 @@ table_kinds! {
     ActivitiesByObject = 43 in Indexes;
     ActivitiesByParent = 44 in Indexes;
     ActivityEmails = 45 in Indexes;
+    MetadataByCreation = 48 in Indexes;
     Effects = 64 in Effects;
     Timers = 65 in Timers;
+    MetadataGarbage = 66 in Timers;
     KeyDirectory = 96 in Directory;
     MerchantDirectory = 97 in Directory;
     CreatedMerchants = 98 in Directory;
@@ -255,7 +277,25 @@ fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
         AnyKey::ActivityEmails(email) => bytes.extend_from_slice(email.as_str().as_bytes()),
         AnyKey::KeyDirectory(digest) => bytes.extend_from_slice(&digest.0),
         AnyKey::CreatedMerchants(text) => bytes.extend_from_slice(text.as_str().as_bytes()),
+        AnyKey::Metadata(text) => bytes.extend_from_slice(text.as_str().as_bytes()),
+        AnyKey::MetadataDocuments(id) | AnyKey::MetadataByCreation(id) | AnyKey::MetadataGarbage(id) => {
+            bytes.extend_from_slice(&id.to_bytes());
+        }
+        AnyKey::MetadataSets((id, number)) => push_set(*id, *number, bytes),
+        AnyKey::MetadataItems((id, number, hash)) => {
+            push_set(*id, *number, bytes);
+            bytes.extend_from_slice(&hash.0);
+        }
+        AnyKey::MetadataPositions((id, number, position)) => {
+            push_set(*id, *number, bytes);
+            bytes.extend_from_slice(&position.to_be_bytes());
+        }
     }
+}
+
+fn push_set(id: MetadataId, number: SetNumber, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&id.to_bytes());
+    bytes.extend_from_slice(&number.0.to_be_bytes());
 }
 
 fn push_scope(scope: &IdempotencyScope, bytes: &mut Vec<u8>) {
@@ -272,6 +312,7 @@ fn push_timer(timer: Timer, bytes: &mut Vec<u8>) {
     let (kind, id) = match timer.kind {
         TimerKind::Settle(transaction_id) => (0, transaction_id.to_bytes()),
         TimerKind::Lapse(payment_id) => (1, payment_id.to_bytes()),
+        TimerKind::ExpireMetadata(id) => (16, id.to_bytes()),
     };
     bytes.extend_from_slice(&timer.due.0.to_be_bytes());
     bytes.push(kind);
@@ -325,13 +366,40 @@ pub fn due_timers_range(merchant: MerchantId, now: Millis) -> KeyRange {
     (lower, upper)
 }
 
+/// The counters of a metadata record's sets, from `from` up to `below`, which is left out.
+#[must_use]
+pub fn metadata_sets_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
+    sets_range(merchant, TableKind::MetadataSets, id, from, below)
+}
+
+/// The same for the items of these sets by hash: by set, then in no order that means anything.
+#[must_use]
+pub fn metadata_items_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
+    sets_range(merchant, TableKind::MetadataItems, id, from, below)
+}
+
+/// The same for the items of these sets by position: by set, then in the order in which they were added.
+#[must_use]
+pub fn metadata_positions_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
+    sets_range(merchant, TableKind::MetadataPositions, id, from, below)
+}
+
+fn sets_range(merchant: MerchantId, table: TableKind, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
+    let end = |number: SetNumber| {
+        let mut key = table.head(merchant);
+        push_set(id, number, &mut key);
+        key
+    };
+    (end(from), end(below))
+}
+
 /// Every merchant's open effects, in the family effects.
 #[must_use]
 pub fn all_effects_range() -> KeyRange {
     below_all_merchants()
 }
 
-/// Every merchant's timers, in the family timers: by merchant, then by time.
+/// Every merchant's timers and what is to be swept, in the family timers: by merchant, then timers by time.
 #[must_use]
 pub fn all_timers_range() -> KeyRange {
     below_all_merchants()
@@ -480,6 +548,25 @@ fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
         TableKind::ActivityEmails => AnyKey::ActivityEmails(Email::from_stored(external_id()?.as_str().to_owned())),
         TableKind::KeyDirectory => AnyKey::KeyDirectory(KeyDigest(rest.try_into().ok()?)),
         TableKind::CreatedMerchants => AnyKey::CreatedMerchants(decode_idempotency_key(rest)?),
+        TableKind::Metadata => {
+            let text = std::str::from_utf8(rest).ok()?;
+            AnyKey::Metadata(MetadataKey::from_stored(text.to_owned()))
+        }
+        TableKind::MetadataDocuments => id!(MetadataDocuments),
+        TableKind::MetadataByCreation => id!(MetadataByCreation),
+        TableKind::MetadataGarbage => id!(MetadataGarbage),
+        TableKind::MetadataSets => {
+            let (id, number, rest) = decode_set(rest)?;
+            rest.is_empty().then_some(AnyKey::MetadataSets((id, number)))?
+        }
+        TableKind::MetadataItems => {
+            let (id, number, hash) = decode_set(rest)?;
+            AnyKey::MetadataItems((id, number, ItemHash(hash.try_into().ok()?)))
+        }
+        TableKind::MetadataPositions => {
+            let (id, number, position) = decode_set(rest)?;
+            AnyKey::MetadataPositions((id, number, u64::from_be_bytes(position.try_into().ok()?)))
+        }
     }))
 }
 
@@ -516,9 +603,16 @@ fn decode_timer(rest: &[u8]) -> Option<Timer> {
     let kind = match kind {
         0 => TimerKind::Settle(TransactionId::from_bytes(id)),
         1 => TimerKind::Lapse(PaymentId::from_bytes(id)),
+        16 => TimerKind::ExpireMetadata(MetadataId::from_bytes(id)),
         _ => return None,
     };
     Some(Timer { due: Millis(u64::from_be_bytes(*due)), kind })
+}
+
+fn decode_set(rest: &[u8]) -> Option<(MetadataId, SetNumber, &[u8])> {
+    let (id, rest) = rest.split_first_chunk::<ID_LEN>()?;
+    let (number, rest) = rest.split_first_chunk::<SET_LEN>()?;
+    Some((MetadataId::from_bytes(*id), SetNumber(u32::from_be_bytes(*number)), rest))
 }
 
 fn decode_fingerprint(rest: &[u8]) -> Option<(CustomerId, CardFingerprint)> {

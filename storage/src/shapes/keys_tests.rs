@@ -80,45 +80,11 @@ fn keys_of_one_table_have_the_documented_lengths() {
     let email = 17 + 1 + 16 + 16;
     let texts = [17 + 1 + 16 + 2 + 25 + 10, 17 + 8, 17 + 7, 17 + 6, 17 + 6, 1 + 10];
     let [scope, payment, customer, card, topup, call] = texts;
-    let expected = [
-        17,
-        33,
-        33,
-        18,
-        17,
-        33,
-        33,
-        33,
-        33,
-        33,
-        33,
-        33,
-        33,
-        33,
-        scope,
-        33,
-        33,
-        17,
-        payment,
-        customer,
-        49,
-        49,
-        card,
-        65,
-        topup,
-        34,
-        49,
-        email,
-        email,
-        50,
-        49,
-        17 + 16,
-        33,
-        42,
-        33,
-        17,
-        call,
-    ];
+    let metadata = [17 + 6, 33, 37, 69, 45];
+    let payments = [17, 33, 33, 18, 17, 33, 33, 33, 33, 33, 33, 33, 33, 33, scope];
+    let team = [33, 33, 17];
+    let indexes = [payment, customer, 49, 49, card, 65, topup, 34, 49, email, email, 50, 49, 17 + 16, 33];
+    let expected = [payments.as_slice(), &team, &metadata, &indexes, &[33, 42, 33], &[33, 17, call]].concat();
     assert_eq!(lengths, expected);
 }
 
@@ -204,4 +170,29 @@ fn bytes_that_nobody_wrote_are_named_for_what_is_wrong_with_them() {
     let elsewhere = decode_key(Family::Indexes, &payment);
     assert_eq!(elsewhere, Err(KeyError::UnknownTable { family: Family::Indexes, tag: 8 }));
     assert_eq!(decode_key(Family::Vault, &payment), Err(KeyError::NoRows { family: Family::Vault }));
+}
+
+#[test]
+fn a_range_of_sets_holds_their_rows_and_none_of_a_later_set_or_another_record() {
+    let (id, other) = (MetadataId::from_bytes([1; 16]), MetadataId::from_bytes([2; 16]));
+    let (from, below) = (SetNumber(3), SetNumber(256));
+    let rows = |id, number| {
+        [
+            AnyKey::MetadataSets((id, SetNumber(number))),
+            AnyKey::MetadataItems((id, SetNumber(number), ItemHash([0xff; 32]))),
+            AnyKey::MetadataPositions((id, SetNumber(number), u64::MAX)),
+        ]
+    };
+    let ranges = [
+        metadata_sets_range(MERCHANT, id, from, below),
+        metadata_items_range(MERCHANT, id, from, below),
+        metadata_positions_range(MERCHANT, id, from, below),
+    ];
+    for (of, number, inside) in [(id, 2, false), (id, 3, true), (id, 255, true), (id, 256, false), (other, 3, false)] {
+        for (range, row) in ranges.iter().zip(rows(of, number)) {
+            assert_eq!(is_inside(range, &key(MERCHANT, &row).1), inside, "{row:?}");
+        }
+    }
+    let positions = [0, 1, 255, 256].map(|at| key(MERCHANT, &AnyKey::MetadataPositions((id, from, at))).1);
+    assert!(positions.is_sorted(), "items are in the order of their positions");
 }

@@ -21,6 +21,7 @@ mod card;
 mod customer;
 mod ledger;
 mod merchant;
+mod metadata;
 mod payment;
 mod session;
 
@@ -46,7 +47,8 @@ pub use activity_keys::{ActivityIndex, activity_of};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub use keys::{
     KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,
-    due_timers_range, id_range, row_key, table_range,
+    due_timers_range, id_range, metadata_items_range, metadata_positions_range, metadata_sets_range, row_key,
+    table_range,
 };
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};

@@ -16,6 +16,7 @@ use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
+use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{AuthorizationV1, CaptureV1, EffectV1, FailureV1, PaymentV1};
 use super::personal::Personal;
 use super::session::SessionV1;
@@ -58,6 +59,7 @@ shape_enum! {
         Changed(changed: bool),
         Invitation(invitation_id: [u8; 16]),
         User(user_id: [u8; 16]),
+        Metadata { version: u64, created_at: u64, updated_at: u64, expires_at: u64 },
     }
 }
 
@@ -115,6 +117,22 @@ shape_enum! {
         InvitationAccepted { user: UserV1, activity: ActivityV1 },
         UserRemoved { user_id: [u8; 16], activity: ActivityV1 },
         PlanSwitched { choice: PlanChoiceV1, activity: ActivityV1 },
+        MetadataSaved {
+            key: String,
+            record: MetadataRecordV1,
+            timer_was: Option<u64>,
+            document: Option<String>,
+            garbage_below: Option<u32>
+        },
+        MetadataSetFormed { id: [u8; 16], number: u32, set: MetadataSetV1, items: String },
+        MetadataItemAdded { id: [u8; 16], number: u32, set: MetadataSetV1, position: u64, item: String },
+        MetadataItemRemoved { id: [u8; 16], number: u32, set: MetadataSetV1, position: u64, hash: [u8; 32] },
+        MetadataEnded { key: String, id: [u8; 16], timer_due: u64, garbage_below: Option<u32> },
+        MetadataTimerMoved { key: String, record: MetadataRecordV1, timer_was: u64 },
+        MetadataSwept { id: [u8; 16], items: Vec<SweptItemV1>, sets: Vec<u32>, finished: bool },
+        SessionsSwept { session_ids: Vec<[u8; 16]> },
+        TokensSwept { token_ids: Vec<[u8; 16]> },
+        AnswersSwept { scopes: Vec<IdempotencyScopeV1>, created_merchants: Vec<String> },
     }
 }
 

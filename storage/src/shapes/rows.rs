@@ -15,6 +15,7 @@ use super::customer::CustomerV1;
 use super::keys::TableKind;
 use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1};
+use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
 use super::payment::{EffectV1, PaymentV1};
 use super::personal::Personal;
@@ -93,6 +94,13 @@ row_shapes! {
     KeyDirectory: KeyOwnerV1;
     MerchantDirectory: u64;
     CreatedMerchants: CreatedMerchantV1;
+    Metadata: MetadataRecordV1;
+    MetadataDocuments: String;
+    MetadataSets: MetadataSetV1;
+    MetadataItems: u64;
+    MetadataPositions: String;
+    MetadataByCreation: String;
+    MetadataGarbage: u32;
 }
 
 /// The bytes of a row that is to stand under `key`: equal rows give equal bytes. Personal texts are sealed;

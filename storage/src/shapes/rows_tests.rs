@@ -4,6 +4,7 @@ use proptest::proptest;
 use till_domain::customer::Contact;
 use till_domain::event::Event;
 use till_domain::ids::PaymentId;
+use till_domain::metadata::{CanonicalJson, DOCUMENT_BYTES_MAX, Document, VALUE_BYTES_MAX};
 use till_domain::payment::Payment;
 
 use super::super::arbitrary::Draw;
@@ -180,4 +181,34 @@ fn a_mutation_of_many_small_events_that_could_not_be_read_back_is_not_written() 
     let bytes = encode_mutation(&of(5_000), &mut TestPersonal::default()).expect("fits");
     assert_eq!(decode_mutation(&bytes, &TestPersonal::default()), Ok(of(5_000)));
     assert!(encode_mutation(&of(100_000), &mut TestPersonal::default()).is_err());
+}
+
+#[test]
+fn the_largest_change_of_metadata_that_the_rules_allow_fits_a_record() {
+    let [
+        Event::MetadataSaved { key, record, timer_was, garbage_below, .. },
+        Event::MetadataSetFormed { id, number, set, .. },
+    ] = &samples::events()[26..28]
+    else {
+        panic!("out of place")
+    };
+    let text = |bytes: u64| "x".repeat(usize::try_from(bytes).expect("some MiB"));
+    // Of a document of the largest size one half becomes a set, to which the largest value is added.
+    let half = DOCUMENT_BYTES_MAX / 2;
+    let value = u64::try_from(VALUE_BYTES_MAX).expect("a MiB");
+    let (id, number, set, position) = (*id, *number, *set, 0);
+    let mutation = samples::mutation(vec![
+        Event::MetadataSaved {
+            key: key.clone(),
+            record: *record,
+            timer_was: *timer_was,
+            document: Some(Document::from_stored(text(half + value))),
+            garbage_below: *garbage_below,
+        },
+        Event::MetadataSetFormed { id, number, set, items: CanonicalJson::from_canonical(text(half)) },
+        Event::MetadataItemAdded { id, number, set, position, item: CanonicalJson::from_canonical(text(value)) },
+    ]);
+    let bytes = encode_mutation(&mutation, &mut TestPersonal::default()).expect("fits");
+    assert!(bytes.len() <= crate::journal::record::BODY_LEN_MAX);
+    assert_eq!(decode_mutation(&bytes, &TestPersonal::default()), Ok(mutation));
 }

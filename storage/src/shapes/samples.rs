@@ -11,13 +11,14 @@ use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
 };
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
 use till_domain::plan::{GROWTH, PlanChoice, STARTER};
@@ -27,8 +28,8 @@ use till_domain::records::{
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
-    TimeZone,
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
+    ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -416,8 +417,83 @@ fn stored_answer() -> StoredAnswer {
     StoredAnswer { fingerprint: [0xe1; 32], answer, expires_at: Millis(1_743_590_000_001) }
 }
 
+fn metadata_key() -> MetadataKey {
+    MetadataKey::new("cart:7").expect("a plain text")
+}
+
+fn metadata() -> MetadataRecord {
+    MetadataRecord {
+        id: MetadataId::from_bytes([0x21; 16]),
+        version: 7,
+        bytesize: 300,
+        item_count: 2,
+        created_at: Millis(1_743_500_000_015),
+        updated_at: Millis(1_743_500_000_016),
+        expires_at: Millis(1_743_500_060_017),
+        ttl_seconds: Some(60),
+        timer_due: Millis(1_743_500_030_015),
+        sets_from: SetNumber(1),
+        sets_below: SetNumber(3),
+    }
+}
+
+fn document() -> Document {
+    Document::from_stored(r#"{"café":{"tags":#1},"total":12.5,"used":#2}"#.to_owned())
+}
+
+fn metadata_set() -> MetadataSet {
+    MetadataSet { item_count: 2, item_bytes: 9, next_position: 300 }
+}
+
+fn item() -> CanonicalJson {
+    CanonicalJson::from_canonical(r#"{"sku":1}"#)
+}
+
+fn metadata_events() -> Vec<Event> {
+    let MetadataRecord { id, .. } = metadata();
+    let (number, set, hash) = (SetNumber(2), metadata_set(), ItemHash([0xb3; 32]));
+    vec![
+        Event::MetadataSaved {
+            key: metadata_key(),
+            record: metadata(),
+            timer_was: Some(Millis(1_743_500_030_014)),
+            document: Some(document()),
+            garbage_below: Some(SetNumber(1)),
+        },
+        Event::MetadataSetFormed { id, number, set, items: CanonicalJson::from_canonical(r#"["a",{"sku":1}]"#) },
+        Event::MetadataItemAdded { id, number, set, position: 299, item: item() },
+        Event::MetadataItemRemoved { id, number, set, position: 298, hash },
+        Event::MetadataEnded {
+            key: metadata_key(),
+            id,
+            timer_due: Millis(1_743_500_030_015),
+            garbage_below: Some(SetNumber(3)),
+        },
+        Event::MetadataTimerMoved { key: metadata_key(), record: metadata(), timer_was: Millis(1_743_500_030_014) },
+        Event::MetadataSwept {
+            id,
+            items: vec![SweptItem { set: number, hash, position: 298 }],
+            sets: vec![SetNumber(0), number],
+            finished: true,
+        },
+    ]
+}
+
+fn sweeping_events() -> Vec<Event> {
+    vec![
+        Event::SessionsSwept { session_ids: vec![session().id, SessionId::from_bytes([0x17; 16])] },
+        Event::TokensSwept { token_ids: vec![token().id] },
+        Event::AnswersSwept { scopes: vec![scope()], created_merchants: vec![idempotency_key()] },
+    ]
+}
+
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
+    [payment_events(), metadata_events(), sweeping_events()].concat()
+}
+
+/// Those of the first release's kinds.
+pub(super) fn payment_events() -> Vec<Event> {
     let before = Customer { email: None, default_card_id: None, ..customer() };
     vec![
         Event::MerchantCreated {
@@ -485,6 +561,12 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Changed(true),
         Answer::Invitation(invitation().id),
         Answer::User(user().id),
+        Answer::Metadata {
+            version: 300,
+            created_at: Millis(1_743_500_000_015),
+            updated_at: Millis(1_743_500_000_016),
+            expires_at: Millis(1_743_500_060_017),
+        },
     ]
 }
 
@@ -508,6 +590,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
     let text = |text| external_id(text).expect("given");
     let id = conceded().id;
     let fingerprint = (customer().id, card_facts().fingerprint);
+    let (record, number) = (metadata().id, SetNumber(2));
     vec![
         (AnyKey::Profiles(Single), AnyRow::Profiles(profile())),
         (AnyKey::ApiKeys(api_key().id), AnyRow::ApiKeys(api_key())),
@@ -527,6 +610,11 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Users(user().id), AnyRow::Users(user())),
         (AnyKey::Invitations(invitation().id), AnyRow::Invitations(accepted_invitation())),
         (AnyKey::CurrentPlan(Single), AnyRow::CurrentPlan(plan_choice())),
+        (AnyKey::Metadata(metadata_key()), AnyRow::Metadata(metadata())),
+        (AnyKey::MetadataDocuments(record), AnyRow::MetadataDocuments(document())),
+        (AnyKey::MetadataSets((record, number)), AnyRow::MetadataSets(metadata_set())),
+        (AnyKey::MetadataItems((record, number, ItemHash([0xb3; 32]))), AnyRow::MetadataItems(299)),
+        (AnyKey::MetadataPositions((record, number, 299)), AnyRow::MetadataPositions(item())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), AnyRow::PaymentsByExternalId(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), AnyRow::CustomersByExternalId(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), AnyRow::CustomersByEmail(customer().id)),
@@ -541,8 +629,10 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivitiesByObject((conceded().object, id)), AnyRow::ActivitiesByObject(Present)),
         (AnyKey::ActivitiesByParent((payment().id, id)), AnyRow::ActivitiesByParent(Present)),
         (AnyKey::ActivityEmails(member_email()), AnyRow::ActivityEmails(EmailUse { has_belonged: true })),
+        (AnyKey::MetadataByCreation(record), AnyRow::MetadataByCreation(metadata_key())),
         (AnyKey::Effects(payment().id), AnyRow::Effects(effect())),
         (AnyKey::Timers(timer), AnyRow::Timers(Present)),
+        (AnyKey::MetadataGarbage(record), AnyRow::MetadataGarbage(number)),
         (AnyKey::KeyDirectory(api_key().digest), AnyRow::KeyDirectory(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), AnyRow::MerchantDirectory(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), AnyRow::CreatedMerchants(created)),

@@ -7,13 +7,14 @@
 use till_domain::card::CardFingerprint;
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::KeyDigest;
+use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::{Present, Unreadable};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Name, ReturnUrl, TimeZone,
+    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -175,16 +176,19 @@ plain_shapes! {
     [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
     [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);
     () as Present: |_| (), |()| Present;
+    [u8; 32] as ItemHash: |hash| hash.0, |bytes| ItemHash(bytes);
+    u32 as SetNumber: |number| number.0, |number| SetNumber(number);
+    String as CanonicalJson: |json| json.as_str().to_owned(), |text| CanonicalJson::from_canonical(text);
+    String as Document: |document| document.as_str().to_owned(), |text| Document::from_stored(text);
 }
 
 id_shapes! {
-    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId PaymentId PayoutId
-    PlanId RefundId SessionId TokenId TopupId TransactionId UserId
+    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId PaymentId PayoutId PlanId RefundId SessionId TokenId TopupId TransactionId UserId MetadataId
 }
 
 // Not here: `PersonName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
 // here is of the operator's staff and of dashboard users.
-text_shapes! { Email ExternalId HolderName IdempotencyKey InstallationIdentifier Name ReturnUrl TimeZone }
+text_shapes! { Email ExternalId HolderName IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
 
 impl Shape<AmountMinor> for u64 {
     fn pack(amount: &AmountMinor, _: &mut dyn Personal) -> Result<Self, Unreadable> {

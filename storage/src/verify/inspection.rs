@@ -127,7 +127,14 @@ impl Inspection<'_, '_> {
             | AnyRow::ActivityEmails(_)
             | AnyRow::KeyDirectory(_)
             | AnyRow::MerchantDirectory(_)
-            | AnyRow::CreatedMerchants(_) => {}
+            | AnyRow::CreatedMerchants(_)
+            | AnyRow::Metadata(_)
+            | AnyRow::MetadataDocuments(_)
+            | AnyRow::MetadataSets(_)
+            | AnyRow::MetadataItems(_)
+            | AnyRow::MetadataPositions(_)
+            | AnyRow::MetadataByCreation(_)
+            | AnyRow::MetadataGarbage(_) => {}
         }
     }
 

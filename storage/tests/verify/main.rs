@@ -10,3 +10,6 @@ mod log;
 mod money_and_vault;
 mod book;
 mod disk;
+
+// What is no fault.
+mod sweeping;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, GenerateKey, Idempotency,
+    AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, Expired, GenerateKey, Idempotency,
     IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
 };
 use till_domain::customer::CustomerFields;
@@ -32,7 +32,7 @@ use till_storage::sandbox_book::{
     AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing,
 };
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, StoredRows, TableKind, TypedRows};
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, VaultKey};
+use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
 
 const START: Millis = Millis(1_750_000_000_000);
 const PRICE_MINOR: u64 = 10_000;
@@ -177,6 +177,32 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.pay(&CustomerFields::default(), CaptureMode::Automatic);
     }
 
+    /// Time passes.
+    pub(crate) fn wait_seconds(&mut self, seconds: u64) {
+        self.clock = self.clock.plus_seconds(seconds);
+    }
+
+    /// Removes whatever has expired.
+    pub(crate) fn sweep(&mut self) {
+        let mut expired = Vec::new();
+        for table in [TableKind::Sessions, TableKind::Tokens, TableKind::Answers] {
+            let (lower, upper) = shapes::table_range(self.merchant_id, table);
+            let rows =
+                self.store.scan(table.family(), &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+            for (key, _) in rows {
+                match shapes::decode_key(table.family(), &key) {
+                    Ok((_, KeyParts::Row(AnyKey::Sessions(id)))) => {
+                        expired.extend([Expired::Session(id), Expired::TokenOf(id)]);
+                    }
+                    Ok((_, KeyParts::Row(AnyKey::Tokens(id)))) => expired.push(Expired::Token(id)),
+                    Ok((_, KeyParts::Row(AnyKey::Answers(scope)))) => expired.push(Expired::Answer(scope)),
+                    other => panic!("a row of another table: {other:?}"),
+                }
+            }
+        }
+        self.ask(Caller::System, None, Command::Sweep(expired));
+    }
+
     /// The next capture is posted out of balance, as a mistake in the rules would.
     pub(crate) fn cook_the_books(&mut self) {
         self.unbalanced = true;
@@ -225,7 +251,11 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
     }
 
     fn select(&mut self, token: TokenId) -> SessionId {
-        let customer = CustomerFields::default();
+        self.select_for(token, CustomerFields::default())
+    }
+
+    /// A session whose customer is named when it is made.
+    pub(crate) fn select_for(&mut self, token: TokenId, customer: CustomerFields) -> SessionId {
         let command = SelectPaymentMethod { money: thb(PRICE_MINOR), selection: Selection::Token(token), customer };
         match self.ask(self.client(), None, Command::SelectPaymentMethod(command)) {
             Answer::Session(id) => id,
@@ -369,6 +399,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             let value = self.keyring.seal_card_number(merchant, of, &number).expect("randomness");
             (VaultKey::CardNumber { merchant, of }, value)
         };
+        let forgotten = |key: VaultKey| RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: None };
         let (key, value) = match write {
             VaultWrite::KeepTokenNumber(token_id) => sealed(CardNumberOf::Token(token_id)),
             VaultWrite::CopyTokenNumber(_, card_id) => sealed(CardNumberOf::Card(card_id)),
@@ -376,6 +407,13 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
                 let value = self.keyring.seal_api_key_secret(merchant, key, "sk_text").expect("randomness");
                 (VaultKey::ApiKeySecret { merchant, key }, value)
             }
+            VaultWrite::ForgetTokenNumber(token_id) => {
+                return forgotten(VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) });
+            }
+            VaultWrite::ForgetSessionKey(session_id) => {
+                return forgotten(VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) });
+            }
+            VaultWrite::ForgetKeyText(key) => return forgotten(VaultKey::ApiKeySecret { merchant, key }),
         };
         RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: Some(value) }
     }

@@ -183,11 +183,17 @@ fn every_declared_argument_is_taken_and_every_other_is_refused() {
             let faults = interfaces.call(package, endpoint, &body).faults();
             let unknown: Vec<&String> = faults.iter().filter(|fault| fault.starts_with("unknown")).collect();
             assert_eq!(unknown, ["unknown never_declared"], "{name}");
-            for argument in arguments {
+            for argument in items(&endpoint["arguments"]).iter().filter(|argument| !takes_any(argument)) {
+                let argument = text(&argument["name"]);
                 assert!(faults.contains(&format!("invalid {argument}")), "{name} does not read {argument}: {faults:?}");
             }
         }
     }
+}
+
+/// Whether no value of the argument is wrong, an object included.
+fn takes_any(argument: &Value) -> bool {
+    argument["type"].as_array().is_some_and(|types| types.contains(&json!("object"))) || argument["type"] == "object"
 }
 
 #[test]

@@ -1,0 +1,176 @@
+//! The sweeper: goes from merchant to merchant, and asks those that keep something expired to remove it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use till_domain::command::{Caller, Command, Expired, Request};
+use till_domain::ids::MerchantId;
+use till_domain::time::Millis;
+
+use super::pace::Pace;
+use super::walk::{Finder, Walk};
+use crate::clock::Clock;
+use crate::registry::{Admission, Registry};
+use crate::store::{Store, merchants};
+
+/// How long a sweeper rests after it was with every merchant.
+pub const SWEEP_PAUSE: Duration = Duration::from_secs(60);
+
+/// What has expired is swept this much later, in seconds, so that an actor whose clock is read a little behind the
+/// sweeper's agrees.
+const GRACE_SECONDS: u64 = 60;
+/// Merchants that one look at the directory finds.
+const MERCHANTS_AT_ONCE: usize = 256;
+/// Rows of one merchant after which the others have their turn.
+const VISIT_ROWS_MAX: usize = 65_536;
+
+/// Where a walk through one merchant's table stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    /// Where the next visit begins.
+    next: Vec<u8>,
+    /// The first rows passed that must be looked at again when the end is reached.
+    again: Option<Vec<u8>>,
+}
+
+impl Place {
+    fn at(next: Vec<u8>) -> Place {
+        Place { next, again: None }
+    }
+
+    /// Goes on behind rows that were looked at; `stays` when some of them are to be looked at again.
+    fn pass(&mut self, next: Vec<u8>, stays: bool) {
+        let passed = std::mem::replace(&mut self.next, next);
+        if stays {
+            self.again.get_or_insert(passed);
+        }
+    }
+
+    /// There is nothing old behind it: the next visit begins where something stayed.
+    fn reach_end(&mut self) {
+        if let Some(again) = self.again.take() {
+            self.next = again;
+        }
+    }
+}
+
+/// Sweeps one kind of thing.
+pub(crate) struct Sweeper {
+    walk: Walk,
+    finder: Finder,
+    registry: Arc<Registry>,
+    clock: Arc<dyn Clock>,
+    pause: Duration,
+    pace: Pace,
+    /// Of merchants that had something old. Below a place there is nothing left, or nothing that will ever go; it
+    /// is never more than what saves looking there again.
+    places: HashMap<MerchantId, Place>,
+}
+
+impl Sweeper {
+    pub(crate) fn new(
+        walk: Walk,
+        store: Arc<dyn Store>,
+        registry: Arc<Registry>,
+        clock: Arc<dyn Clock>,
+        pause: Duration,
+    ) -> Sweeper {
+        let finder = Finder { store };
+        Sweeper { walk, finder, registry, clock, pause, pace: Pace::default(), places: HashMap::new() }
+    }
+
+    /// Sweeps until the service stops.
+    pub(crate) async fn run(mut self) {
+        loop {
+            tokio::time::sleep(self.pause).await;
+            if let Err(reason) = self.round().await {
+                tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and nothing more is swept now");
+            }
+        }
+    }
+
+    /// Visits every merchant.
+    async fn round(&mut self) -> Result<(), String> {
+        let mut after = None;
+        loop {
+            let found = merchants(self.finder.store.as_ref(), after, MERCHANTS_AT_ONCE);
+            let found = found.map_err(|error| error.to_string())?;
+            for merchant_id in &found {
+                if let Err(reason) = self.visit(*merchant_id).await {
+                    tracing::warn!(%merchant_id, walk = ?self.walk, reason, "not swept now, and tried again");
+                }
+            }
+            after = found.last().copied();
+            if found.len() < MERCHANTS_AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Looks through what is old of one merchant. What fails is looked at again at the next visit.
+    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), String> {
+        let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
+        let (lower, upper) = self.walk.range(merchant_id, now);
+        let mut place = self.places.get(&merchant_id).cloned().unwrap_or_else(|| Place::at(lower.clone()));
+        let mut rows = 0;
+        while rows < VISIT_ROWS_MAX {
+            let range = (place.next.clone(), upper.clone());
+            let page = self.finder.page(self.walk, merchant_id, &range, now).map_err(|error| error.to_string())?;
+            rows += page.rows;
+            self.pace.rest_after(page.rows).await;
+            let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last());
+            self.sweep(merchant_id, page.expired).await?;
+            if let Some(behind) = page.behind {
+                place.pass(behind, stays);
+            }
+            if ended {
+                place.reach_end();
+            }
+            self.remember(merchant_id, &place, &lower);
+            if ended {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn remember(&mut self, merchant_id: MerchantId, place: &Place, beginning: &[u8]) {
+        if place.next == beginning {
+            self.places.remove(&merchant_id);
+        } else {
+            self.places.insert(merchant_id, place.clone());
+        }
+    }
+
+    async fn sweep(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<(), String> {
+        if expired.is_empty() {
+            return Ok(());
+        }
+        let request = Request { caller: Caller::System, idempotency: None, command: Command::Sweep(expired) };
+        // Bounded, so that it gives way to callers: it can wait.
+        let receiver = self.registry.submit(merchant_id, request, None, Admission::Bounded);
+        let reply = receiver.map_err(|denied| denied.to_string())?.await;
+        let _answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_goes_on_behind_what_went_and_comes_back_to_the_first_rows_that_stayed() {
+        let mut place = Place::at(vec![1]);
+        place.pass(vec![2], false);
+        place.pass(vec![3], true);
+        place.pass(vec![4], false);
+        place.pass(vec![5], true);
+        assert_eq!(place.next, [5]);
+        place.reach_end();
+        assert_eq!(place, Place::at(vec![2]));
+        place.pass(vec![6], false);
+        place.reach_end();
+        assert_eq!(place, Place::at(vec![6]));
+    }
+}

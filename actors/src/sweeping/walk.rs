@@ -1,0 +1,198 @@
+//! What is looked for, and where: a walk through one table of one merchant, the oldest rows first.
+
+use std::sync::Arc;
+use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, TokenUsage};
+use till_domain::command::Expired;
+use till_domain::ids::{IdPosition, MerchantId, RawId};
+use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
+use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Session};
+use till_domain::text::{Email, Mobile};
+use till_domain::time::Millis;
+use till_storage::keys::KeyRange;
+use till_storage::shapes::{self, Personal, ShapeError, TableKind, TypedRows};
+use till_storage::vault::SubjectId;
+
+use crate::store::{Store, StoreReader, rows_of};
+
+/// Rows of one page, and so what one command names at most: bounds the size of its record.
+pub(super) const PAGE_ROWS: usize = 256;
+
+/// What a walk looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Walk {
+    /// Tokens for one use that nobody selected.
+    UnusedTokens,
+    /// Tokens for one use, by the session that used them up: their numbers go long before the session does.
+    UsedTokens,
+    /// Sessions, used or not.
+    Sessions,
+    /// Kept answers. Their keys tell no time, so that all are looked at.
+    Answers,
+}
+
+impl Walk {
+    /// Every walk.
+    pub(crate) const ALL: [Walk; 4] = [Walk::UnusedTokens, Walk::UsedTokens, Walk::Sessions, Walk::Answers];
+
+    const fn table(self) -> TableKind {
+        match self {
+            Walk::UnusedTokens => TableKind::Tokens,
+            Walk::UsedTokens | Walk::Sessions => TableKind::Sessions,
+            Walk::Answers => TableKind::Answers,
+        }
+    }
+
+    /// How long ago a row was made at least, in seconds, where its key tells.
+    const fn age_seconds(self) -> Option<u64> {
+        match self {
+            Walk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
+            Walk::UsedTokens => Some(SESSION_LIFETIME_SECONDS),
+            Walk::Sessions => Some(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS),
+            Walk::Answers => None,
+        }
+    }
+
+    /// Whether a page must be looked at again. A token for several uses stays for good, a used one whose payment
+    /// waits still goes with its session, and no row comes between old ones, but for answers.
+    pub(super) const fn looks_again_at(self, page: &Page) -> bool {
+        match self {
+            Walk::UnusedTokens | Walk::UsedTokens => false,
+            Walk::Sessions => page.expired.len() < page.rows,
+            Walk::Answers => true,
+        }
+    }
+
+    /// The keys of the rows that are old enough at `now`.
+    pub(super) fn range(self, merchant_id: MerchantId, now: Millis) -> KeyRange {
+        let Some(age_seconds) = self.age_seconds() else { return shapes::table_range(merchant_id, self.table()) };
+        let made_by = now.0.saturating_sub(age_seconds.saturating_mul(1_000));
+        let too_young = RawId::new(IdPosition { millis: made_by.saturating_add(1), counter: 0 }, 0);
+        shapes::id_range(merchant_id, self.table(), None, Some(too_young.to_bytes()))
+    }
+}
+
+/// Some rows in order, and what of them has expired.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// What has expired.
+    pub(super) expired: Vec<Expired>,
+    /// How many rows there were.
+    pub(super) rows: usize,
+    /// The first key behind the last of them.
+    pub(super) behind: Option<Vec<u8>>,
+}
+
+impl Page {
+    /// Whether no more rows follow.
+    pub(super) const fn is_last(&self) -> bool {
+        self.rows < PAGE_ROWS
+    }
+}
+
+/// Where walks look.
+#[derive(Clone)]
+pub(super) struct Finder {
+    pub(super) store: Arc<dyn Store>,
+}
+
+impl Finder {
+    /// The next rows of a range, and what of them has expired at `now`.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when they cannot be had. A single row that is damaged is passed over: `till verify`
+    /// names it, and others must not wait for it.
+    pub(super) fn page(
+        &self,
+        walk: Walk,
+        merchant_id: MerchantId,
+        range: &KeyRange,
+        now: Millis,
+    ) -> Result<Page, Unreadable> {
+        let found = rows_of(self.store.as_ref(), walk.table().family(), range, PAGE_ROWS)?;
+        // The smallest key that is greater has one byte more.
+        let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
+        let look = Look { walk, merchant_id, now, reader: StoreReader(Arc::clone(&self.store)) };
+        let mut expired = Vec::new();
+        for (key, value) in &found {
+            match look.at(key, value) {
+                Ok(found) => expired.extend(found),
+                Err(error) => tracing::warn!(%merchant_id, ?walk, %error, "a row cannot be read, and is not swept"),
+            }
+        }
+        Ok(Page { expired, rows: found.len(), behind })
+    }
+}
+
+struct Look {
+    walk: Walk,
+    merchant_id: MerchantId,
+    now: Millis,
+    reader: StoreReader,
+}
+
+impl Look {
+    fn at(&self, key: &[u8], value: &[u8]) -> Result<Option<Expired>, Unreadable> {
+        let (_, parts) = shapes::decode_key(self.walk.table().family(), key).map_err(unreadable)?;
+        let shapes::KeyParts::Row(key) = parts else { return Ok(None) };
+        match (self.walk, shapes::decode_row(&key, value, &Unopened)?, key) {
+            (Walk::UnusedTokens, AnyRow::Tokens(token), _) => {
+                let is_unused = token.usage == TokenUsage::Single && !token.used && token.has_ended(self.now);
+                Ok(is_unused.then_some(Expired::Token(token.id)))
+            }
+            (Walk::UsedTokens, AnyRow::Sessions(session), _) => self.used_token(&session),
+            (Walk::Sessions, AnyRow::Sessions(session), _) => self.session(&session),
+            (Walk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
+                Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)))
+            }
+            // What stands in a table is of that table: the key was decoded as such.
+            (Walk::UnusedTokens | Walk::UsedTokens | Walk::Sessions | Walk::Answers, _, _) => Ok(None),
+        }
+    }
+
+    fn used_token(&self, session: &Session) -> Result<Option<Expired>, Unreadable> {
+        let Some(token_id) = session.instrument.single_token() else { return Ok(None) };
+        let goes = session.has_ended(self.now)
+            && self.rows().get::<Tokens>(token_id)?.is_some_and(|token| token.has_ended(self.now))
+            && !self.is_needed(session)?;
+        Ok(goes.then_some(Expired::TokenOf(session.id)))
+    }
+
+    fn session(&self, session: &Session) -> Result<Option<Expired>, Unreadable> {
+        let goes = session.is_forgotten(self.now) && !self.is_needed(session)?;
+        Ok(goes.then_some(Expired::Session(session.id)))
+    }
+
+    fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
+        let Some(payment_id) = session.payment_id else { return Ok(false) };
+        Ok(self.rows().get::<Effects>(payment_id)?.is_some())
+    }
+
+    fn rows(&self) -> shapes::MerchantRows<'_> {
+        TypedRows::new(&self.reader, &Unopened).of_merchant(self.merchant_id)
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Unreadable {
+    Unreadable { reason: error.to_string() }
+}
+
+/// Opens nothing: whether something has expired tells without knowing anybody.
+struct Unopened;
+
+impl Personal for Unopened {
+    fn seal(&mut self, _: SubjectId, _: &'static str, _: &str) -> Result<Vec<u8>, Unreadable> {
+        Err(unreadable("a sweeper seals nothing"))
+    }
+
+    fn open(&self, _: SubjectId, _: &'static str, _: &[u8]) -> Result<Option<String>, ShapeError> {
+        Ok(None)
+    }
+
+    fn email_digest(&self, _: &Email) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn mobile_digest(&self, _: &Mobile) -> [u8; 32] {
+        [0; 32]
+    }
+}

@@ -1,0 +1,178 @@
+//! Sweeping: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
+
+use std::time::Duration;
+use till_domain::card::TokenUsage;
+use till_domain::event::ANSWER_KEPT_SECONDS;
+use till_domain::ids::SessionId;
+use till_domain::payment::PaymentStatus;
+use till_domain::records::{AnyKey, Sessions};
+use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
+use till_storage::family::Family;
+use till_storage::memory::AppendFault;
+use till_storage::rows::{Direction, RowReader};
+use till_storage::shapes::{TableKind, table_range};
+use till_storage::verify::{VerifyOptions, verify};
+
+use crate::shop::{Shop, generate_key, initiate, key_text, named, person, topup};
+use crate::world::{Settings, World, done, eventually};
+
+/// The service waits a minute more than it must.
+const GRACE_SECONDS: u64 = 60;
+
+/// As many rounds as may come about in this time change nothing.
+const SOME_ROUNDS: Duration = Duration::from_millis(400);
+
+fn sweeping() -> World {
+    World::start_with(Settings { sweep_pause: Duration::from_millis(5), ..Settings::default() })
+}
+
+impl World {
+    fn rows(&self, shop: &Shop, table: TableKind) -> usize {
+        let (lower, upper) = table_range(shop.merchant_id, table);
+        let rows = self.store.scan(table.family(), &lower, &upper, Direction::Forward, usize::MAX);
+        rows.expect("the store can be read").len()
+    }
+
+    /// Sessions, tokens, kept answers, and rows of the vault.
+    fn kept(&self, shop: &Shop) -> [usize; 4] {
+        let rows = [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| self.rows(shop, table));
+        let vault = self.store.dump(Family::Vault).into_iter();
+        let secrets = vault.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes())).count();
+        [rows[0], rows[1], rows[2], secrets]
+    }
+
+    fn records(&self, shop: &Shop) -> usize {
+        let records = self.store.dump(Family::Journal).into_iter();
+        records.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes())).count()
+    }
+
+    async fn keeps(&self, shop: &Shop, expected: [usize; 4]) {
+        eventually("what has expired goes", || self.kept(shop) == expected).await;
+        actix_rt::time::sleep(SOME_ROUNDS).await;
+        assert_eq!(self.kept(shop), expected, "and nothing else");
+        self.assert_sound();
+    }
+
+    /// Every row follows from the log.
+    fn assert_sound(&self) {
+        let options = VerifyOptions::new(std::env::temp_dir().join("till-engine-sweeping"));
+        let report = verify(self.store.as_ref(), &self.keyring, None, &options, &mut |_| {}).expect("rows are few");
+        assert_eq!(report.faults, []);
+    }
+}
+
+#[actix_rt::test]
+async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    let multiple = world.token(&shop, TokenUsage::Multiple).await;
+    world.token(&shop, TokenUsage::Single).await;
+    let used = world.token(&shop, TokenUsage::Single).await;
+    world.session_for(&shop, used, person("somchai@example.com")).await;
+    world.session_of(&shop, multiple).await;
+    done(world.submit(shop.merchant_id, named(topup(100), "call-1")).await);
+    let key = named(generate_key(shop.merchant_id, 2, "sk_00001".to_owned()), "call-2");
+    done(world.engine.submit(shop.merchant_id, key, key_text()).await);
+    world.keeps(&shop, [2, 3, 2, 5]).await;
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + GRACE_SECONDS);
+    world.keeps(&shop, [2, 1, 2, 3]).await;
+    world.clock.pass_seconds(ANSWER_KEPT_SECONDS - SESSION_LIFETIME_SECONDS);
+    world.keeps(&shop, [2, 1, 0, 2]).await;
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS);
+    world.keeps(&shop, [0, 1, 0, 1]).await;
+}
+
+#[actix_rt::test]
+async fn a_payment_that_waits_finds_its_number_after_days_and_a_restart_and_is_swept_in_its_turn() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    world.direction.do_not_answer(Some(shop.merchant_id));
+    let waiting = world.pay(&shop, |words| words).await;
+    let session_id = world.payment(&shop, waiting).session_id;
+    let unused: SessionId = world.session(&shop).await;
+    world.clock.pass_seconds(3 * 86_400);
+    eventually("the other one goes", || world.find::<Sessions>(&shop, unused).is_none()).await;
+    world.keeps(&shop, [1, 1, 0, 1]).await;
+    assert!(world.find::<Sessions>(&shop, session_id).is_some());
+    let world = world.restart();
+    let payment = world.settles_down_as(&shop, waiting, PaymentStatus::Successful).await;
+    assert_eq!(payment.failure, None);
+    world.keeps(&shop, [0, 0, 0, 0]).await;
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    world.direction.do_not_answer(Some(shop.merchant_id));
+    let waiting = world.pay(&shop, |words| words).await;
+    world.session(&shop).await;
+    world.clock.pass_seconds(3 * 86_400);
+    world.keeps(&shop, [1, 1, 0, 1]).await;
+    world.direction.do_not_answer(None);
+    world.settles_down_as(&shop, waiting, PaymentStatus::Successful).await;
+    world.keeps(&shop, [0, 0, 0, 0]).await;
+}
+
+#[actix_rt::test]
+async fn more_than_one_command_removes_goes_in_several() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    world.sessions(&shop, 600).await;
+    let records = world.records(&shop);
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
+    world.keeps(&shop, [0, 1, 0, 1]).await;
+    assert_eq!(world.records(&shop) - records, 3);
+}
+
+#[actix_rt::test]
+async fn a_merchant_without_anything_old_is_not_loaded() {
+    let settings = Settings { idle_before_retiring: Duration::ZERO, ..Settings::default() };
+    let world = World::start_with(Settings { sweep_pause: Duration::from_millis(5), ..settings });
+    let shop = world.open_shop().await;
+    world.session(&shop).await;
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS);
+    eventually("the actor retires", || world.engine.live_actors() == 0).await;
+    let claims = world.claims();
+    actix_rt::time::sleep(SOME_ROUNDS).await;
+    assert_eq!(world.claims(), claims + 1, "claimed by nobody but this look");
+    world.clock.pass_seconds(GRACE_SECONDS);
+    world.keeps(&shop, [1, 0, 0, 0]).await;
+}
+
+#[actix_rt::test]
+async fn a_row_that_cannot_be_read_does_not_keep_others() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    let sessions = world.sessions(&shop, 3).await;
+    let (family, key) = world.place(&shop, &AnyKey::Sessions(sessions[0]));
+    world.store.damage(family, &key, &[1, 2, 3]);
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
+    eventually("the others go", || world.rows(&shop, TableKind::Sessions) == 1).await;
+}
+
+#[actix_rt::test]
+async fn what_failed_to_be_removed_is_removed_later() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    let session_id = world.session(&shop).await;
+    world.token(&shop, TokenUsage::Single).await;
+    (0..4).for_each(|skipped| world.store.fail_append(skipped, AppendFault::Unavailable));
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + GRACE_SECONDS);
+    world.keeps(&shop, [1, 0, 0, 0]).await;
+    assert!(world.find::<Sessions>(&shop, session_id).is_some());
+}
+
+#[actix_rt::test]
+async fn payments_go_on_while_their_merchant_is_swept() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    world.sessions(&shop, 300).await;
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
+    for _ in 0..50 {
+        let session_id = world.session(&shop).await;
+        done(world.submit(shop.merchant_id, initiate(session_id).by(&shop)).await);
+    }
+    world.keeps(&shop, [50, 51, 0, 51]).await;
+}

@@ -1,0 +1,155 @@
+//! What nobody needs any more: old sessions, tokens for one use, kept answers.
+
+use super::envelope::Decision;
+use crate::card::TokenUsage;
+use crate::command::{Expired, IdempotencyScope};
+use crate::customer::Contact;
+use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
+use crate::ids::{SessionId, TokenId};
+use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, Tokens, Unreadable};
+use crate::session::Session;
+use crate::text::IdempotencyKey;
+use crate::time::Millis;
+use std::collections::BTreeSet;
+
+/// Removes what of `expired` is so indeed. What is not there, not old enough or needed still stays, without a
+/// word; what is named twice goes once.
+pub(super) fn sweep(
+    records: &impl Records,
+    expired: &[Expired],
+    now: Millis,
+) -> Result<(Decision, Answer), Unreadable> {
+    let mut sweep = Sweep { records, now, swept: Swept::default() };
+    for each in expired.iter().collect::<BTreeSet<&Expired>>() {
+        match each {
+            Expired::Session(session_id) => sweep.session(*session_id)?,
+            Expired::Token(token_id) => sweep.token(*token_id)?,
+            Expired::TokenOf(session_id) => sweep.token_of(*session_id)?,
+            Expired::Answer(scope) => sweep.answer(scope)?,
+        }
+    }
+    let decision = sweep.swept.into_decision();
+    let changed = Answer::Changed(!decision.events.is_empty());
+    Ok((decision, changed))
+}
+
+/// What the vault keeps for as long as an answer is kept.
+pub(super) const fn kept_beside(answer: Answer) -> Option<VaultWrite> {
+    match answer {
+        Answer::Key { key_id, created_at: _ } => Some(VaultWrite::ForgetKeyText(key_id)),
+        Answer::Merchant(_)
+        | Answer::Installation(_)
+        | Answer::Topup(_)
+        | Answer::Token(_)
+        | Answer::Session(_)
+        | Answer::Payment(_)
+        | Answer::Changed(_)
+        | Answer::Invitation(_)
+        | Answer::User(_)
+        | Answer::Metadata { .. } => None,
+    }
+}
+
+/// What goes, in order, and what goes from the vault with it.
+#[derive(Default)]
+struct Swept {
+    sessions: BTreeSet<SessionId>,
+    tokens: BTreeSet<TokenId>,
+    scopes: Vec<IdempotencyScope>,
+    created_merchants: Vec<IdempotencyKey>,
+    vault: Vec<VaultWrite>,
+}
+
+impl Swept {
+    fn into_decision(self) -> Decision {
+        let Swept { sessions, tokens, scopes, created_merchants, mut vault } = self;
+        vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenNumber));
+        let mut events = Vec::new();
+        if !sessions.is_empty() {
+            events.push(Event::SessionsSwept { session_ids: sessions.into_iter().collect() });
+        }
+        if !tokens.is_empty() {
+            events.push(Event::TokensSwept { token_ids: tokens.into_iter().collect() });
+        }
+        if !scopes.is_empty() {
+            events.push(Event::AnswersSwept { scopes, created_merchants });
+        }
+        Decision { events, vault }
+    }
+}
+
+/// A sweep under way.
+struct Sweep<'a, R> {
+    records: &'a R,
+    now: Millis,
+    swept: Swept,
+}
+
+impl<R: Records> Sweep<'_, R> {
+    fn session(&mut self, id: SessionId) -> Result<(), Unreadable> {
+        let Some(session) = self.records.get::<Sessions>(id)? else { return Ok(()) };
+        if !session.is_forgotten(self.now) || self.is_needed(&session)? {
+            return Ok(());
+        }
+        // A used token is found by its session only, so that it must not outlive it.
+        self.used_token(&session)?;
+        if session.customer.contact != Contact::default() {
+            self.swept.vault.push(VaultWrite::ForgetSessionKey(id));
+        }
+        self.swept.sessions.insert(id);
+        Ok(())
+    }
+
+    fn token(&mut self, id: TokenId) -> Result<(), Unreadable> {
+        let token = self.records.get::<Tokens>(id)?;
+        let unused = token.filter(|token| token.usage == TokenUsage::Single && !token.used);
+        if unused.is_some_and(|token| token.has_ended(self.now)) {
+            self.swept.tokens.insert(id);
+        }
+        Ok(())
+    }
+
+    fn token_of(&mut self, id: SessionId) -> Result<(), Unreadable> {
+        let Some(session) = self.records.get::<Sessions>(id)? else { return Ok(()) };
+        if session.has_ended(self.now) && !self.is_needed(&session)? {
+            self.used_token(&session)?;
+        }
+        Ok(())
+    }
+
+    /// Until its own end a used token stays, so that whoever selects it again learns that it is used up.
+    fn used_token(&mut self, session: &Session) -> Result<(), Unreadable> {
+        let Some(id) = session.instrument.single_token() else { return Ok(()) };
+        if self.records.get::<Tokens>(id)?.is_some_and(|token| token.has_ended(self.now)) {
+            self.swept.tokens.insert(id);
+        }
+        Ok(())
+    }
+
+    /// Whether a call to the acquirer is open that needs the card's number, or may end in another call.
+    fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
+        let Some(payment_id) = session.payment_id else { return Ok(false) };
+        Ok(self.records.get::<Effects>(payment_id)?.is_some())
+    }
+
+    fn answer(&mut self, scope: &IdempotencyScope) -> Result<(), Unreadable> {
+        let Some(stored) = self.records.get::<Answers>(scope.clone())? else { return Ok(()) };
+        if stored.is_kept(self.now) {
+            return Ok(());
+        }
+        self.swept.vault.extend(kept_beside(stored.answer));
+        self.created_merchant(scope, &stored)?;
+        self.swept.scopes.push(scope.clone());
+        Ok(())
+    }
+
+    /// The name under which this merchant was created, unless it is another's: see decision 9.
+    fn created_merchant(&mut self, scope: &IdempotencyScope, stored: &StoredAnswer) -> Result<(), Unreadable> {
+        let Answer::Merchant(merchant_id) = stored.answer else { return Ok(()) };
+        let created = self.records.get::<CreatedMerchants>(scope.key.clone())?;
+        if created.is_some_and(|created| created.merchant_id == merchant_id) {
+            self.swept.created_merchants.push(scope.key.clone());
+        }
+        Ok(())
+    }
+}

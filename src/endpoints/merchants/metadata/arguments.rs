@@ -1,0 +1,91 @@
+//! The arguments that calls about metadata have in common.
+
+use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
+use till_domain::text::MetadataKey;
+
+use crate::endpoints::arguments::{checked, own_text};
+use crate::protocol::api_error::Code;
+use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
+use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::protocol::json::{self, Json};
+
+/// The largest version that a caller can name: 2^53-1.
+const VERSION_MAX: u64 = (1 << 53) - 1;
+
+/// Which record.
+pub(super) const KEY: Argument = Argument::required("key", ValueType::STRING, "The record's key, 1 to 255 bytes.");
+/// Where in it.
+pub(super) const PATH: Argument = Argument::optional(
+    "path",
+    ValueType::STRING,
+    "Keys of objects separated by dots, from the root; the root itself when left out or empty.",
+);
+/// An item of a set.
+pub(super) const VALUE: Argument = Argument::required(
+    "value",
+    ValueType::ANY,
+    "The item; null is one, too. Two values are the same item when their canonical forms (RFC 8785) are the same.",
+);
+/// The version that the caller saw.
+pub(super) const VERSION: Argument = Argument::optional(
+    "version",
+    ValueType::INTEGER,
+    "The version that the record must be at, 0 for there being none; else `version_mismatch`, with `current`.",
+);
+/// How long the record lives from now on.
+pub(super) const TTL: Argument = Argument::optional(
+    "ttl",
+    ValueType::INTEGER,
+    "Seconds that the whole record lives from now on, 1 to 63072000; the one last given when left out, two years when none was.",
+);
+
+/// What every change of metadata may be refused with.
+pub(super) const SUSPENDED: DeclaredError = DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended.");
+
+/// Reads [`KEY`].
+pub(super) fn key(fields: &mut Fields<'_>) -> Option<MetadataKey> {
+    fields.required("key", |value| checked(MetadataKey::new(own_text(value)?)))
+}
+
+/// Reads [`PATH`]; the root when it is faulty, too.
+pub(super) fn path(fields: &mut Fields<'_>) -> MetadataPath {
+    fields.optional("path", |value| checked(MetadataPath::parse(&own_text(value)?))).unwrap_or_default()
+}
+
+/// Reads [`VALUE`], which is to stand in a set at `path`.
+pub(super) fn value(fields: &mut Fields<'_>, path: &MetadataPath) -> Option<CanonicalJson> {
+    let value = fields.required_or_null("value")?;
+    // The set itself is a level, too.
+    read(fields, "value", value, path.segments().len() + 1)
+}
+
+/// Reads `metadata`, the whole value of a record.
+pub(super) fn metadata(fields: &mut Fields<'_>) -> Option<CanonicalJson> {
+    let value = fields.required("metadata", |value| Ok(value.clone()))?;
+    read(fields, "metadata", &value, 0)
+}
+
+fn read(fields: &mut Fields<'_>, name: &'static str, value: &Json, levels_above: usize) -> Option<CanonicalJson> {
+    if json::depth(value) + levels_above > DEPTH_MAX {
+        fields.fault(Fault::invalid(name, format!("would nest deeper than {DEPTH_MAX} levels in the record")));
+        return None;
+    }
+    let canonical = json::canonical(value);
+    if canonical.len() > VALUE_BYTES_MAX {
+        fields.fault(Fault::invalid(name, format!("is larger than {VALUE_BYTES_MAX} bytes in canonical form")));
+        return None;
+    }
+    Some(CanonicalJson::from_canonical(canonical))
+}
+
+/// Reads [`VERSION`].
+pub(super) fn version(fields: &mut Fields<'_>) -> Option<u64> {
+    fields.optional("version", field::integer(0..=VERSION_MAX))
+}
+
+/// Reads [`TTL`].
+pub(super) fn ttl_seconds(fields: &mut Fields<'_>) -> Option<u64> {
+    fields.optional("ttl", field::integer(1..=TTL_MAX_SECONDS))
+}

@@ -1,0 +1,116 @@
+//! `POST /merchants/list-metadata`
+
+use serde_json::{Value, json};
+use till_domain::ids::MetadataId;
+use till_domain::metadata::{MetadataPath, MetadataRecord};
+use till_domain::text::MetadataKey;
+use till_storage::rows::Direction;
+
+use super::value::{Room, value_at};
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field::{self, Cursor, PageRequest};
+use crate::service::{FoundMetadata, MetadataReader, Shared};
+
+/// The declaration.
+pub(super) static LIST_METADATA: Declaration = Declaration {
+    name: "list-metadata",
+    package: Package::Merchants,
+    group: "metadata",
+    summary: "Lists the merchant's metadata records, those made last first.",
+    docs: "A page may end early when its records are large. A larger set stands in its record with its first items, \
+           and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
+    arguments: &PAGE_ARGUMENTS,
+    returns: Returns::Page(&METADATA),
+    errors: &[],
+    flags: Flags::QUERY,
+};
+
+/// `POST /merchants/list-metadata`
+pub(super) async fn list_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let page =
+        field::page(&mut fields, arguments::id::<MetadataId>("a cursor that a page of this list named (mtd_...)"));
+    let request = fields.finish(|| page)?;
+    let reader = service.metadata(call.caller().merchant_id).await?;
+    Ok(Reply::from_json(answer(&reader, request)?))
+}
+
+/// A record with its id, which cursors name.
+struct Listed {
+    id: MetadataId,
+    json: String,
+}
+
+/// Records of a page in the order of a walk, and whether the walk goes on behind them.
+struct Walked {
+    listed: Vec<Listed>,
+    goes_on: bool,
+}
+
+fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Result<String, ApiError> {
+    let PageRequest { per_page, cursor } = request;
+    let (direction, from) = match cursor {
+        None => (Direction::Backward, None),
+        Some(Cursor::After(id)) => (Direction::Backward, Some(id)),
+        Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
+    };
+    let Walked { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
+    let (newer, older) = match direction {
+        Direction::Forward => {
+            listed.reverse();
+            (goes_on, is_any(reader, Direction::Backward, listed.last())?)
+        }
+        Direction::Backward if from.is_none() => (false, goes_on),
+        Direction::Backward => (is_any(reader, Direction::Forward, listed.first())?, goes_on),
+    };
+    let neighbour = |name: &str, of: Option<&Listed>, is_there: bool| {
+        let id = of.filter(|_| is_there).map(|listed| listed.id.to_string());
+        id.map_or(Value::Null, |id| json!({ name: id, "per_page": per_page }))
+    };
+    let previous = neighbour("before", listed.first(), newer);
+    let next = neighbour("after", listed.last(), older);
+    let page: Vec<String> = listed.into_iter().map(|listed| listed.json).collect();
+    Ok(format!(r#"{{"previous":{previous},"page":[{}],"next":{next}}}"#, page.join(",")))
+}
+
+fn walk(
+    reader: &MetadataReader<'_>,
+    direction: Direction,
+    from: Option<MetadataId>,
+    size: usize,
+) -> Result<Walked, ApiError> {
+    let records = reader.records(direction, from, size.saturating_add(1))?;
+    let there = records.len();
+    let mut room = Room::of_an_answer();
+    let mut listed = Vec::new();
+    for record in records.into_iter().take(size) {
+        listed.push(list(reader, record, &mut room)?);
+        if room.is_full() {
+            break;
+        }
+    }
+    Ok(Walked { goes_on: listed.len() < there, listed })
+}
+
+fn list(
+    reader: &MetadataReader<'_>,
+    record: (MetadataKey, MetadataRecord),
+    room: &mut Room,
+) -> Result<Listed, ApiError> {
+    let found: FoundMetadata = reader.listed(record)?;
+    let (value, cut) = value_at(reader, &found, &MetadataPath::default(), room)?.ok_or_else(ApiError::unhandled)?;
+    let rest: Value = cut.iter().map(|set| set.rest(&found)).collect();
+    let further = if cut.is_empty() { Vec::new() } else { vec![("truncated", rest.to_string())] };
+    Ok(Listed { id: found.record.id, json: metadata_json(&found.key, &found.record, &value, &further) })
+}
+
+/// Whether there is a record beside one, in this direction.
+fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<&Listed>) -> Result<bool, ApiError> {
+    let Some(listed) = beside else { return Ok(false) };
+    Ok(!reader.records(direction, Some(listed.id), 1)?.is_empty())
+}

@@ -1,0 +1,80 @@
+//! Pages of a set: which one a call asks for, and the bodies of the calls for those beside it.
+
+use serde_json::{Value, json};
+use till_domain::metadata::MetadataPath;
+use till_domain::text::MetadataKey;
+
+use crate::protocol::declaration::{Argument, ValueType};
+use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
+
+/// The largest position that a caller can name: 2^53-1.
+const POSITION_MAX: u64 = (1 << 53) - 1;
+
+/// The arguments of a page of a set.
+pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
+    Argument::optional("per_page", ValueType::INTEGER, "Items per page of a set, 1 to 10000; 10000 when left out."),
+    Argument::optional("after", ValueType::INTEGER, "Answer the items behind this position of the set at `path`."),
+    Argument::optional(
+        "before",
+        ValueType::INTEGER,
+        "Answer the items before this position. Not together with `after`.",
+    ),
+];
+
+/// The page that a call asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ItemPageRequest {
+    /// Which items.
+    pub(super) range: ItemRange,
+    /// How many of them at most.
+    pub(super) limit: usize,
+    /// Whether the call speaks of pages at all.
+    pub(super) is_given: bool,
+}
+
+/// Reads [`ITEM_PAGE_ARGUMENTS`].
+pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
+    let per_page = fields.optional("per_page", field::integer(1..=10_000_u16)).map(usize::from);
+    let after = fields.optional("after", field::integer(0..=POSITION_MAX));
+    let before = fields.optional("before", field::integer(0..=POSITION_MAX));
+    if fields.is_given("after") && fields.is_given("before") {
+        fields.fault(Fault::invalid("before", "cannot be given together with after; send one of them"));
+    }
+    let range = after.map(ItemRange::After).or(before.map(ItemRange::Before)).unwrap_or(ItemRange::First);
+    let is_given = per_page.is_some() || after.is_some() || before.is_some();
+    ItemPageRequest { range, limit: per_page.unwrap_or(PAGE_ITEMS_MAX), is_given }
+}
+
+/// The call that a page belongs to.
+pub(super) struct Asked<'a> {
+    /// Of which record.
+    pub(super) key: &'a MetadataKey,
+    /// Where the set is.
+    pub(super) path: &'a MetadataPath,
+    /// Whether the items are asked for without the record.
+    pub(super) data_only: bool,
+    /// Items per page.
+    pub(super) limit: usize,
+}
+
+impl Asked<'_> {
+    /// The bodies of the calls for the pages before and behind.
+    pub(super) fn neighbours(&self, page: &ItemPage) -> (Value, Value) {
+        let first = page.items.first().filter(|_| page.earlier).map(|(position, _)| *position);
+        let last = page.items.last().filter(|_| page.later).map(|(position, _)| *position);
+        (self.body("before", first), self.body("after", last))
+    }
+
+    fn body(&self, cursor: &str, position: Option<u64>) -> Value {
+        let Some(position) = position else { return Value::Null };
+        let mut body = json!({ "key": self.key.as_str(), "path": self.path.to_string(), "per_page": self.limit });
+        body[cursor] = position.into();
+        if self.data_only {
+            body["data_only"] = true.into();
+        }
+        body
+    }
+}

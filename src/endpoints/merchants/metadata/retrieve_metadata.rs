@@ -1,0 +1,126 @@
+//! `POST /merchants/retrieve-metadata`
+
+use serde_json::Value;
+use till_domain::metadata::{CanonicalJson, MetadataPath, Place};
+use till_domain::text::MetadataKey;
+
+use super::arguments::{self, KEY, PATH};
+use super::paging::{Asked, ITEM_PAGE_ARGUMENTS, ItemPageRequest, item_page};
+use super::value::{Room, joined, value_at};
+use crate::access::MerchantCaller;
+use crate::endpoints::shapes::metadata::metadata_json;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::protocol::fields::Fields;
+use crate::service::{FoundMetadata, ItemPage, MetadataReader, Shared};
+
+/// The declaration.
+pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
+    name: "retrieve-metadata",
+    package: Package::Merchants,
+    group: "metadata",
+    summary: "Answers a metadata record, or its value alone.",
+    docs: "With `path`, `metadata` is what stands there. A set of more than 10,000 items at the path is answered page \
+           by page: the record has the members `previous` and `next`, the bodies of the calls for the pages beside it; \
+           with `data_only` the answer is an object of `previous`, `page` and `next`. Any paging argument asks for \
+           such a page of a smaller set, too. A page may end early when its items are large. Larger sets below the \
+           path stand there with their first items, and `truncated` lists the bodies of the calls for the rest.",
+    arguments: &[
+        KEY,
+        PATH,
+        Argument::optional("data_only", ValueType::BOOLEAN, "Whether to answer the value without the record."),
+        ITEM_PAGE_ARGUMENTS[0],
+        ITEM_PAGE_ARGUMENTS[1],
+        ITEM_PAGE_ARGUMENTS[2],
+    ],
+    returns: Returns::Any,
+    errors: &[DeclaredError::when(
+        Code::NotFound,
+        "There is no record under this key, it has expired, or nothing stands at the path.",
+    )],
+    flags: Flags::QUERY,
+};
+
+/// `POST /merchants/retrieve-metadata`
+pub(super) async fn retrieve_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let asked = parse(call.fields())?;
+    let reader = service.metadata(call.caller().merchant_id).await?;
+    let found = reader.find(asked.key.clone())?.ok_or_else(not_found)?;
+    let json = match page(&reader, &found, &asked)? {
+        Some(page) => page_answer(&found, &asked, page),
+        None => value_answer(&reader, &found, &asked)?,
+    };
+    Ok(Reply::from_json(json))
+}
+
+struct Retrieval {
+    key: MetadataKey,
+    path: MetadataPath,
+    data_only: bool,
+    page: ItemPageRequest,
+}
+
+fn parse(mut fields: Fields<'_>) -> Result<Retrieval, ApiError> {
+    let key = arguments::key(&mut fields);
+    let path = arguments::path(&mut fields);
+    let data_only = fields.optional("data_only", field::boolean).unwrap_or(false);
+    let page = item_page(&mut fields);
+    fields.finish(|| Some(Retrieval { key: key?, path, data_only, page }))
+}
+
+fn not_found() -> ApiError {
+    ApiError::new(Code::NotFound, "There is no metadata under this key and path, or it has expired.")
+}
+
+/// The page that is asked for, or must be answered since the set is too large; nothing when the whole value is.
+fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<Option<ItemPage>, ApiError> {
+    let ItemPageRequest { range, limit, is_given } = asked.page;
+    let value = found.document.value_at(&asked.path).ok_or_else(not_found)?;
+    match found.document.place(&asked.path) {
+        Place::Set(number) => {
+            let page = reader.items(found.record.id, number, range, limit)?;
+            Ok((is_given || page.later).then_some(page))
+        }
+        Place::Array(_) if is_given => {
+            let array = CanonicalJson::from_canonical(value);
+            Ok(Some(ItemPage::of_array(array.items(), range, limit)))
+        }
+        Place::Vacant | Place::Other if is_given => {
+            let fault = Fault::not_a_set("path", "leads to no array, and only those have pages");
+            Err(ApiError::invalid_arguments(&[fault]))
+        }
+        Place::Array(_) | Place::Vacant | Place::Other => Ok(None),
+    }
+}
+
+fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> String {
+    let Retrieval { key, path, data_only, page: ItemPageRequest { limit, .. } } = asked;
+    let (previous, next) = Asked { key, path, data_only: *data_only, limit: *limit }.neighbours(&page);
+    let items = joined(page.items);
+    if *data_only {
+        format!(r#"{{"previous":{previous},"page":{items},"next":{next}}}"#)
+    } else {
+        let further = [("previous", previous.to_string()), ("next", next.to_string())];
+        metadata_json(&found.key, &found.record, &items, &further)
+    }
+}
+
+fn value_answer(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -> Result<String, ApiError> {
+    let mut room = Room::of_an_answer();
+    let (value, cut) = value_at(reader, found, &asked.path, &mut room)?.ok_or_else(not_found)?;
+    match (asked.data_only, cut.first()) {
+        (true, None) => Ok(value),
+        (true, Some(set)) => {
+            let message = format!("the set at {} is too large for one answer; retrieve it by its path", set.path);
+            Err(ApiError::invalid_arguments(&[Fault::invalid("data_only", message)]))
+        }
+        (false, None) => Ok(metadata_json(&found.key, &found.record, &value, &[])),
+        (false, Some(_)) => {
+            let rest: Value = cut.iter().map(|set| set.rest(found)).collect();
+            Ok(metadata_json(&found.key, &found.record, &value, &[("truncated", rest.to_string())]))
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `POST /merchants/sync-metadata`
+
+use till_domain::command::{Command, SyncMetadata};
+use till_domain::event::Answer;
+use till_domain::ids::{MetadataId, RawId};
+use till_domain::metadata::MetadataRecord;
+
+use super::arguments::{self, KEY, SUSPENDED, TTL, VERSION};
+use crate::access::MerchantCaller;
+use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fields::Fields;
+use crate::service::{Answered, Shared};
+
+/// The declaration.
+pub(super) static SYNC_METADATA: Declaration = Declaration {
+    name: "sync-metadata",
+    package: Package::Merchants,
+    group: "metadata",
+    summary: "Replaces the whole value of a metadata record, or makes one, and answers the record.",
+    docs: "An array with repeated items keeps the first of each when it is next used as a set.",
+    arguments: &[KEY, Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB."), VERSION, TTL],
+    returns: Returns::Object(&METADATA),
+    errors: &[SUSPENDED],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /merchants/sync-metadata`
+pub(super) async fn sync_metadata(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let command = parse(call.fields())?;
+    let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
+    let submitted = Command::SyncMetadata(command.clone());
+    let answered = service.submit(&SYNC_METADATA, &call, merchant_id, caller, submitted, None).await?;
+    Ok(Reply::from_json(answer(&command, answered)?).replayed(answered.replayed))
+}
+
+/// The record as it was when the command took effect. Its value is what the call brought, now as then.
+fn answer(command: &SyncMetadata, answered: Answered) -> Result<String, ApiError> {
+    let Answer::Metadata { version, created_at, updated_at, expires_at } = answered.answer else {
+        return Err(ApiError::unhandled());
+    };
+    let bytesize = command.metadata.byte_count();
+    let nobody = MetadataId::from_raw(RawId::from_bytes([0; 16])); // Not shown.
+    let record =
+        MetadataRecord { version, bytesize, updated_at, expires_at, ..MetadataRecord::new(nobody, created_at) };
+    Ok(metadata_json(&command.key, &record, command.metadata.as_str(), &[]))
+}
+
+fn parse(mut fields: Fields<'_>) -> Result<SyncMetadata, ApiError> {
+    let key = arguments::key(&mut fields);
+    let metadata = arguments::metadata(&mut fields);
+    let version = arguments::version(&mut fields);
+    let ttl_seconds = arguments::ttl_seconds(&mut fields);
+    fields.finish(|| Some(SyncMetadata { key: key?, metadata: metadata?, version, ttl_seconds }))
+}

@@ -1,0 +1,43 @@
+//! A metadata record on the wire: contract, section 5.
+//!
+//! Its value is JSON text already, and may be large: it is put into the answer as it is.
+
+use till_domain::metadata::MetadataRecord;
+use till_domain::text::MetadataKey;
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
+    name: "metadata_record",
+    attributes: &[
+        Attribute::always("key", ValueType::STRING, "The key by which it is found."),
+        Attribute::nullable("metadata", ValueType::ANY, "The value."),
+        Attribute::always("version", ValueType::INTEGER, "Grows by one with every change of the value; 1 at first."),
+        Attribute::always("bytesize", ValueType::INTEGER, "Bytes of the whole value in canonical form (RFC 8785)."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
+        Attribute::always("updated_at", ValueType::TIMESTAMP, "When its value last changed."),
+        Attribute::always("expires_at", ValueType::TIMESTAMP, "From when on it is gone."),
+    ],
+};
+
+/// The object for a record with this value, and further members, all of them JSON.
+pub(in crate::endpoints) fn metadata_json(
+    key: &MetadataKey,
+    record: &MetadataRecord,
+    value: &str,
+    further: &[(&str, String)],
+) -> String {
+    let MetadataRecord { version, bytesize, created_at, updated_at, expires_at, .. } = record;
+    let key = serde_json::to_string(key.as_str()).expect("a string has a JSON form");
+    let [created_at, updated_at, expires_at] = [created_at, updated_at, expires_at].map(|at| at.unix_seconds());
+    let mut json = format!(
+        r#"{{"key":{key},"metadata":{value},"version":{version},"bytesize":{bytesize},"created_at":{created_at},"#
+    );
+    json.push_str(&format!(r#""updated_at":{updated_at},"expires_at":{expires_at}"#));
+    for (name, value) in further {
+        json.push_str(&format!(",\"{name}\":{value}"));
+    }
+    json.push('}');
+    json
+}

@@ -1,0 +1,242 @@
+//! The canonical form of a value: the same text for values that mean the same.
+//!
+//! Source: RFC 8785. Numbers are doubles there, written as ECMAScript writes them (ECMA-262,
+//! Number::toString).
+
+use std::fmt::Write;
+
+use super::{Json, Number, Object};
+
+/// The value as canonical text: no white space, members in the order of their keys' UTF-16 code units, numbers
+/// in their shortest form.
+#[must_use]
+pub fn canonical(value: &Json) -> String {
+    let mut text = String::new();
+    write_value(value, &mut text);
+    text
+}
+
+/// Levels of arrays and objects in a value; none in one that is neither.
+#[must_use]
+pub fn depth(value: &Json) -> usize {
+    match value {
+        Json::Array(items) => 1 + items.iter().map(depth).max().unwrap_or(0),
+        Json::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => 0,
+    }
+}
+
+fn write_value(value: &Json, text: &mut String) {
+    match value {
+        Json::Null => text.push_str("null"),
+        Json::Bool(value) => text.push_str(if *value { "true" } else { "false" }),
+        Json::Number(number) => text.push_str(&number_text(number)),
+        Json::String(string) => text.push_str(&quoted(string)),
+        Json::Array(items) => {
+            text.push('[');
+            for (index, item) in items.iter().enumerate() {
+                separate(index, text);
+                write_value(item, text);
+            }
+            text.push(']');
+        }
+        Json::Object(members) => write_object(members, text),
+    }
+}
+
+fn write_object(members: &Object, text: &mut String) {
+    let mut members: Vec<(&String, &Json)> = members.iter().collect();
+    members.sort_by(|(one, _), (other, _)| one.encode_utf16().cmp(other.encode_utf16()));
+    text.push('{');
+    for (index, (key, value)) in members.into_iter().enumerate() {
+        separate(index, text);
+        text.push_str(&quoted(key));
+        text.push(':');
+        write_value(value, text);
+    }
+    text.push('}');
+}
+
+fn separate(index: usize, text: &mut String) {
+    if index > 0 {
+        text.push(',');
+    }
+}
+
+/// serde_json escapes what RFC 8785 says, and nothing else; a test holds it to that.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a string has a JSON form")
+}
+
+fn number_text(number: &Number) -> String {
+    match number.as_integer() {
+        Some(integer) => integer.to_string(),
+        None => double_text(number.as_double()),
+    }
+}
+
+/// The shortest digits that read back as the double, placed as ECMAScript places them.
+fn double_text(double: f64) -> String {
+    let sign = if double.is_sign_negative() { "-" } else { "" };
+    let (digits, exponent) = scientific(&format!("{:e}", double.abs()));
+    let digits = even_of_tie(double.abs(), &digits).unwrap_or(digits);
+    format!("{sign}{}", placed(&digits, exponent))
+}
+
+/// The digits and the exponent in Rust's scientific notation.
+fn scientific(text: &str) -> (String, i32) {
+    let (mantissa, exponent) = text.split_once('e').expect("the form of Rust's scientific notation");
+    (mantissa.replace('.', ""), exponent.parse().expect("an exponent is a small number"))
+}
+
+/// Fewer digits than these are never halfway between two that read back as the same double: 15 always tell
+/// doubles apart.
+const TIE_DIGITS_MIN: usize = 16;
+
+/// Digits of a double behind the first, at most, exactly.
+const EXACT_DIGITS: usize = 767;
+
+/// Of two shortest forms that are equally close, the one that ends in an even digit, which ECMAScript writes
+/// and Rust need not.
+fn even_of_tie(double: f64, digits: &str) -> Option<String> {
+    let is_even = digits.bytes().last().is_some_and(|last| last.is_ascii_digit() && last % 2 == 0);
+    if is_even || digits.len() < TIE_DIGITS_MIN {
+        return None;
+    }
+    let rest_is_half = |behind: usize| {
+        let (exact, _) = scientific(&format!("{double:.behind$e}"));
+        let (_, rest) = exact.split_at_checked(digits.len())?;
+        (rest.trim_end_matches('0') == "5").then_some(exact)
+    };
+    rest_is_half(digits.len() + 3)?; // Almost always enough to say no.
+    let exact = rest_is_half(EXACT_DIGITS)?;
+    let below: u64 = exact.get(..digits.len())?.parse().ok()?;
+    let even = if below.is_multiple_of(2) { below } else { below + 1 }.to_string();
+    let (_, exponent) = scientific(&format!("{double:e}"));
+    let reads_back = placed(&even, exponent).parse::<f64>() == Ok(double);
+    (reads_back && even.len() == digits.len()).then_some(even)
+}
+
+/// Digits with their point: the first of them counts ten to the power of `exponent`.
+fn placed(digits: &str, exponent: i32) -> String {
+    let behind_first = usize::try_from(exponent).ok();
+    match (behind_first, exponent) {
+        (Some(whole), ..=20) if digits.len() <= whole + 1 => format!("{digits:0<width$}", width = whole + 1),
+        (Some(whole), ..=20) => format!("{}.{}", &digits[..=whole], &digits[whole + 1..]),
+        (None, -6..) => {
+            let zeros = usize::try_from(-exponent - 1).expect("from 0 to 5");
+            format!("0.{}{digits}", "0".repeat(zeros))
+        }
+        (_, _) => {
+            let mut text = digits[..1].to_owned();
+            if digits.len() > 1 {
+                text.push('.');
+                text.push_str(&digits[1..]);
+            }
+            let sign = if exponent < 0 { '-' } else { '+' };
+            let _infallible = write!(text, "e{sign}{}", exponent.unsigned_abs());
+            text
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json::parse_object;
+
+    fn of(value: &str) -> String {
+        let body = parse_object(format!("{{\"value\":{value}}}").as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        canonical(&body["value"])
+    }
+
+    #[test]
+    fn the_example_of_rfc_8785_is_written_as_it_says() {
+        let value = r#"{
+            "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
+            "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
+            "literals": [null, true, false]
+        }"#;
+        let expected = concat!(
+            r#"{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"#,
+            "\"string\":\"\u{20ac}$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}"
+        );
+        assert_eq!(of(value), expected);
+    }
+
+    #[test]
+    fn keys_are_sorted_by_utf_16_code_units() {
+        let value = "{\"\\u20ac\":1,\"\\r\":2,\"\\ufb33\":3,\"1\":4,\"\\ud83d\\ude00\":5,\"\\u0080\":6,\"\\u00f6\":7}";
+        let expected = "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"\u{f6}\":7,\"\u{20ac}\":1,\"\u{1F600}\":5,\"\u{fb33}\":3}";
+        assert_eq!(of(value), expected);
+    }
+
+    #[test]
+    fn numbers_are_written_as_ecmascript_does() {
+        // RFC 8785, appendix B, and the bounds of ECMA-262's rules.
+        for (literal, expected) in [
+            ("1.0", "1"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            ("100e-2", "1"),
+            ("5e-324", "5e-324"),
+            ("-5e-324", "-5e-324"),
+            ("1.7976931348623157e308", "1.7976931348623157e+308"),
+            ("9007199254740992.0", "9007199254740992"),
+            ("-9007199254740992.0", "-9007199254740992"),
+            ("295147905179352830000.0", "295147905179352830000"),
+            ("9.999999999999997e22", "9.999999999999997e+22"),
+            ("1e23", "1e+23"),
+            ("1e21", "1e+21"),
+            ("1e20", "100000000000000000000"),
+            ("999999999999999900000.0", "999999999999999900000"),
+            ("0.000001", "0.000001"),
+            ("9.999999999999997e-7", "9.999999999999997e-7"),
+            ("1e-7", "1e-7"),
+            ("333333333.33333325", "333333333.33333325"),
+            ("-0.0000033333333333333333", "-0.0000033333333333333333"),
+            ("1424953923781206.2", "1424953923781206.2"),
+            ("12.5", "12.5"),
+            ("-1.5e300", "-1.5e+300"),
+        ] {
+            assert_eq!(of(literal), expected, "{literal}");
+        }
+    }
+
+    #[test]
+    fn the_depth_counts_arrays_and_objects() {
+        let body = parse_object(br#"{"a":1,"b":[],"c":[{"d":[1]},2]}"#).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((depth(&body["a"]), depth(&body["b"]), depth(&body["c"])), (0, 1, 3));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_double_reads_back_as_itself(bits in proptest::num::u64::ANY) {
+            let double = f64::from_bits(bits);
+            if double.is_finite() {
+                let text = if double == 0.0 { "0".to_owned() } else { double_text(double) };
+                proptest::prop_assert_eq!(text.parse::<f64>().ok(), Some(double));
+            }
+        }
+
+        #[test]
+        fn text_is_escaped_as_rfc_8785_says(text in proptest::prelude::any::<String>()) {
+            let mut expected = String::from("\"");
+            for character in text.chars() {
+                match character {
+                    '"' => expected.push_str("\\\""),
+                    '\\' => expected.push_str("\\\\"),
+                    '\u{8}' => expected.push_str("\\b"),
+                    '\t' => expected.push_str("\\t"),
+                    '\n' => expected.push_str("\\n"),
+                    '\u{c}' => expected.push_str("\\f"),
+                    '\r' => expected.push_str("\\r"),
+                    control if control < ' ' => expected.push_str(&format!("\\u{:04x}", u32::from(control))),
+                    plain => expected.push(plain),
+                }
+            }
+            expected.push('"');
+            proptest::prop_assert_eq!(quoted(&text), expected);
+        }
+    }
+}

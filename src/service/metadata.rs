@@ -1,0 +1,278 @@
+//! Reads of metadata: records, items of sets, the list. All of one answer see the same moment.
+
+use std::collections::BTreeMap;
+
+use till_domain::ids::{MerchantId, MetadataId};
+use till_domain::metadata::{Document, MetadataRecord, SetNumber};
+use till_domain::records::{Metadata, MetadataByCreation, MetadataDocuments, MetadataPositions};
+use till_domain::text::MetadataKey;
+use till_domain::time::Millis;
+use till_storage::keys::KeyRange;
+use till_storage::rows::{Direction, RowPair, RowReader};
+use till_storage::shapes::{TableKind, id_range, metadata_positions_range};
+
+use super::reading::Reader;
+use super::shared::{Service, unreadable};
+use crate::protocol::api_error::ApiError;
+
+/// Items of a set that stand on one page, at most: contract, section 5.
+pub const PAGE_ITEMS_MAX: usize = 10_000;
+
+/// Bytes of items that are read before a page ends early. It has one item at least.
+const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Rows of one scan.
+const SCANNED_AT_ONCE: usize = 512;
+
+/// A live record.
+pub struct FoundMetadata {
+    /// Its key.
+    pub key: MetadataKey,
+    /// What is kept of it.
+    pub record: MetadataRecord,
+    /// Its value without the items of its sets.
+    pub document: Document,
+}
+
+/// Which items of a set, by their positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemRange {
+    /// Those from the beginning.
+    First,
+    /// Those behind a position.
+    After(u64),
+    /// Those next to a position, before it.
+    Before(u64),
+}
+
+/// Items of a set with their positions, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemPage {
+    /// The items in canonical form.
+    pub items: Vec<(u64, String)>,
+    /// Whether there are items before them.
+    pub earlier: bool,
+    /// Whether there are items behind them.
+    pub later: bool,
+}
+
+impl ItemPage {
+    /// The page of an array that has become no set yet: positions are places in it.
+    pub fn of_array<'a>(items: impl Iterator<Item = &'a str>, range: ItemRange, limit: usize) -> ItemPage {
+        let all: Vec<(u64, String)> = (0..).zip(items.map(str::to_owned)).collect();
+        let count = all.len();
+        let place = |position: u64| usize::try_from(position).unwrap_or(usize::MAX).min(count);
+        let (from, to) = match range {
+            ItemRange::First => (0, limit.min(count)),
+            ItemRange::After(position) => {
+                let from = place(position.saturating_add(1));
+                (from, from.saturating_add(limit).min(count))
+            }
+            ItemRange::Before(position) => (place(position).saturating_sub(limit), place(position)),
+        };
+        let items = all.into_iter().skip(from).take(to.saturating_sub(from)).collect();
+        ItemPage { items, earlier: from > 0, later: to < count }
+    }
+}
+
+/// Reads of one merchant's metadata at one moment.
+pub struct MetadataReader<'a> {
+    reader: Reader<'a>,
+    view: Box<dyn RowReader + 'a>,
+    now: Millis,
+}
+
+impl Service {
+    /// Reads of a merchant's metadata.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when the rows lag and cannot be caught up now, or the last record cannot be read.
+    pub async fn metadata(&self, merchant_id: MerchantId) -> Result<MetadataReader<'_>, ApiError> {
+        let reader = self.reader(merchant_id).await?;
+        let now = reader.now()?;
+        let view = reader.view();
+        Ok(MetadataReader { reader, view, now })
+    }
+}
+
+impl MetadataReader<'_> {
+    /// A record that has not expired.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn find(&self, key: MetadataKey) -> Result<Option<FoundMetadata>, ApiError> {
+        let record = self.reader.get_at::<Metadata>(&*self.view, key.clone())?;
+        record.filter(|record| record.is_live(self.now)).map(|record| self.found(key, record)).transpose()
+    }
+
+    fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
+        let document = self.reader.get_at::<MetadataDocuments>(&*self.view, record.id)?;
+        Ok(FoundMetadata { key, record, document: document.ok_or_else(ApiError::unhandled)? })
+    }
+
+    /// Items of a set, at most `limit` and about [`PAGE_BYTES_MAX`].
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn items(
+        &self,
+        id: MetadataId,
+        number: SetNumber,
+        range: ItemRange,
+        limit: usize,
+    ) -> Result<ItemPage, ApiError> {
+        let whole = metadata_positions_range(self.reader.merchant_id, id, number, number.next());
+        let at = |position: u64| [whole.0.as_slice(), &position.to_be_bytes()].concat();
+        let (asked, direction) = match range {
+            ItemRange::First => (whole.clone(), Direction::Forward),
+            ItemRange::After(position) => ((at(position.saturating_add(1)), whole.1.clone()), Direction::Forward),
+            ItemRange::Before(position) => ((whole.0.clone(), at(position)), Direction::Backward),
+        };
+        let mut items = self.walk(asked, direction, limit)?;
+        if direction == Direction::Backward {
+            items.reverse();
+        }
+        let (first, last) = (items.first().map(|(position, _)| *position), items.last().map(|(position, _)| *position));
+        Ok(ItemPage {
+            earlier: first.map_or(Ok(false), |first| self.is_any((whole.0.clone(), at(first))))?,
+            later: last.map_or(Ok(false), |last| self.is_any((at(last.saturating_add(1)), whole.1.clone())))?,
+            items,
+        })
+    }
+
+    /// The items of all sets of a record, which must be few.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn all_items(&self, record: &MetadataRecord) -> Result<BTreeMap<SetNumber, Vec<String>>, ApiError> {
+        let merchant_id = self.reader.merchant_id;
+        let range = metadata_positions_range(merchant_id, record.id, record.sets_from, record.sets_below);
+        let limit = usize::try_from(record.item_count).unwrap_or(usize::MAX);
+        let mut items: BTreeMap<SetNumber, Vec<String>> = BTreeMap::new();
+        for (key, value) in self.scan(TableKind::MetadataPositions, &range, Direction::Forward, limit)? {
+            let text = self.reader.decode_of::<MetadataPositions>(TableKind::MetadataPositions, &value)?;
+            items.entry(set_in(&key)).or_default().push(text.as_str().to_owned());
+        }
+        Ok(items)
+    }
+
+    /// Items in the order of the walk, until there are enough of them or of their bytes.
+    fn walk(&self, mut range: KeyRange, direction: Direction, limit: usize) -> Result<Vec<(u64, String)>, ApiError> {
+        let mut items = Vec::new();
+        let mut bytes = 0_usize;
+        loop {
+            let wanted = SCANNED_AT_ONCE.min(limit - items.len());
+            let pairs = self.scan(TableKind::MetadataPositions, &range, direction, wanted)?;
+            let ended = pairs.len() < wanted;
+            for (key, value) in pairs {
+                let text = self.reader.decode_of::<MetadataPositions>(TableKind::MetadataPositions, &value)?;
+                bytes += text.as_str().len();
+                if bytes > PAGE_BYTES_MAX && !items.is_empty() {
+                    return Ok(items);
+                }
+                items.push((position_in(&key), text.as_str().to_owned()));
+                match direction {
+                    Direction::Forward => range.0 = [key.as_slice(), &[0]].concat(),
+                    Direction::Backward => range.1 = key,
+                }
+            }
+            if ended || items.len() >= limit {
+                return Ok(items);
+            }
+        }
+    }
+
+    fn is_any(&self, range: KeyRange) -> Result<bool, ApiError> {
+        Ok(!self.scan(TableKind::MetadataPositions, &range, Direction::Forward, 1)?.is_empty())
+    }
+
+    /// Live records in the order in which they were made, newest first or oldest first, behind or before one of
+    /// them: at most `limit`.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn records(
+        &self,
+        direction: Direction,
+        from: Option<MetadataId>,
+        limit: usize,
+    ) -> Result<Vec<(MetadataKey, MetadataRecord)>, ApiError> {
+        let mut found = Vec::new();
+        let mut from = from;
+        while found.len() < limit {
+            let bytes = from.map(MetadataId::to_bytes);
+            let (after, before) = if direction == Direction::Forward { (bytes, None) } else { (None, bytes) };
+            let range = id_range(self.reader.merchant_id, TableKind::MetadataByCreation, after, before);
+            let pairs =
+                self.scan(TableKind::MetadataByCreation, &range, direction, SCANNED_AT_ONCE.min(limit.max(16)))?;
+            let Some((last, _)) = pairs.last() else { break };
+            from = Some(id_in(last));
+            for (key, value) in &pairs {
+                found.extend(self.live(id_in(key), value)?);
+            }
+        }
+        found.truncate(limit);
+        Ok(found)
+    }
+
+    fn live(&self, id: MetadataId, value: &[u8]) -> Result<Option<(MetadataKey, MetadataRecord)>, ApiError> {
+        let key = self.reader.decode_of::<MetadataByCreation>(TableKind::MetadataByCreation, value)?;
+        let record = self.reader.get_at::<Metadata>(&*self.view, key.clone())?;
+        Ok(record.filter(|record| record.id == id && record.is_live(self.now)).map(|record| (key, record)))
+    }
+
+    /// A listed record with its value.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn listed(&self, (key, record): (MetadataKey, MetadataRecord)) -> Result<FoundMetadata, ApiError> {
+        self.found(key, record)
+    }
+
+    fn scan(
+        &self,
+        table: TableKind,
+        (lower, upper): &KeyRange,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<RowPair>, ApiError> {
+        self.view.scan(table.family(), lower, upper, direction, limit).map_err(|error| unreadable(&error))
+    }
+}
+
+fn position_in(key: &[u8]) -> u64 {
+    let bytes = key.last_chunk::<8>().copied();
+    u64::from_be_bytes(bytes.expect("keys of items end in their position: the ranges are theirs"))
+}
+
+fn set_in(key: &[u8]) -> SetNumber {
+    let bytes = key.last_chunk::<12>().and_then(|end| end.first_chunk::<4>()).copied();
+    SetNumber(u32::from_be_bytes(bytes.expect("keys of items end in set and position: the ranges are theirs")))
+}
+
+fn id_in(key: &[u8]) -> MetadataId {
+    let bytes = key.last_chunk::<16>().copied();
+    MetadataId::from_bytes(bytes.expect("keys of the list end in an id: the ranges are its"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(range: ItemRange, limit: usize) -> (Vec<u64>, bool, bool) {
+        let page = ItemPage::of_array(["a", "b", "c", "d"].into_iter(), range, limit);
+        (page.items.iter().map(|(position, _)| *position).collect(), page.earlier, page.later)
+    }
+
+    #[test]
+    fn an_array_is_paged_by_its_places() {
+        assert_eq!(page(ItemRange::First, 3), (vec![0, 1, 2], false, true));
+        assert_eq!(page(ItemRange::First, 4), (vec![0, 1, 2, 3], false, false));
+        assert_eq!(page(ItemRange::After(1), 1), (vec![2], true, true));
+        assert_eq!(page(ItemRange::After(2), 5), (vec![3], true, false));
+        assert_eq!(page(ItemRange::After(u64::MAX), 5), (vec![], true, false));
+        assert_eq!(page(ItemRange::Before(3), 2), (vec![1, 2], true, true));
+        assert_eq!(page(ItemRange::Before(1), 2), (vec![0], false, true));
+        assert_eq!(page(ItemRange::Before(99), 9), (vec![0, 1, 2, 3], false, false));
+    }
+}
