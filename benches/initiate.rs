@@ -1,70 +1,18 @@
 //! What a payment costs a caller: initiate-payment-flow over HTTP against the real binary on a real disk,
 //! durable, with sessions made beforehand. One connection shows the latency, many show the throughput.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use ureq::Agent;
 
-const ADMIN_TOKEN: &str = "admin-token-of-a-bench";
+mod server;
+
+use server::{ADMIN_TOKEN, Server, agent, post};
+
 const CONNECTIONS: usize = 64;
-
-/// A server of the bench's own, on a temporary directory beside the build.
-struct Server {
-    child: Child,
-    public: String,
-    admin: String,
-    _directory: TempDir,
-}
-
-impl Server {
-    fn start() -> Server {
-        // Not the system's temporary directory, which may be in memory and would make syncs free.
-        let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_till"))
-            .arg("serve")
-            .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
-            .arg(directory.path().join("data"))
-            .env("TILL_ADMIN_TOKEN", ADMIN_TOKEN)
-            .env("TILL_LOG_FILTER", "error")
-            .env("TILL_SDK_CALLS_PER_SECOND", "1000000")
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary can be started");
-        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let mut address = |prefix: &str| -> String {
-            let line = lines.next().expect("the server says where it is").expect("text");
-            line.strip_prefix(prefix).expect("its address").to_owned()
-        };
-        let public = address("listening on ");
-        let admin = address("admin listening on ");
-        Server { child, public, admin, _directory: directory }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _gone = self.child.kill();
-        let _reaped = self.child.wait();
-    }
-}
-
-fn agent() -> Agent {
-    Agent::config_builder().timeout_global(Some(Duration::from_secs(30))).build().into()
-}
-
-fn post(agent: &Agent, url: &str, bearer: &str, body: &Value) -> Value {
-    let request = agent.post(url).header("Content-Type", "application/json");
-    let mut response =
-        request.header("Authorization", format!("Bearer {bearer}")).send(body.to_string()).expect("a 200");
-    let text = response.body_mut().read_to_string().expect("text");
-    serde_json::from_str(&text).expect("JSON")
-}
 
 /// A merchant with what initiations need.
 struct Shop<'a> {

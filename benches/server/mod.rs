@@ -1,0 +1,66 @@
+//! What the benches over HTTP share: a server of their own, and calls to it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+use ureq::Agent;
+
+/// The admin token of the bench's server: it opens nothing else.
+pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-a-bench";
+
+/// A server of the bench's own, on a temporary directory beside the build.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) public: String,
+    pub(crate) admin: String,
+    _directory: TempDir,
+}
+
+impl Server {
+    pub(crate) fn start() -> Server {
+        // Not the system's temporary directory, which may be in memory and would make syncs free.
+        let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_till"))
+            .arg("serve")
+            .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
+            .arg(directory.path().join("data"))
+            .env("TILL_ADMIN_TOKEN", ADMIN_TOKEN)
+            .env("TILL_LOG_FILTER", "error")
+            .env("TILL_SDK_CALLS_PER_SECOND", "1000000")
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the binary can be started");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut address = |prefix: &str| -> String {
+            let line = lines.next().expect("the server says where it is").expect("text");
+            line.strip_prefix(prefix).expect("its address").to_owned()
+        };
+        let public = address("listening on ");
+        let admin = address("admin listening on ");
+        Server { child, public, admin, _directory: directory }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _reaped = self.child.wait();
+    }
+}
+
+/// A client with connections of its own.
+pub(crate) fn agent() -> Agent {
+    Agent::config_builder().timeout_global(Some(Duration::from_secs(60))).build().into()
+}
+
+/// The JSON that a call answers, which must succeed.
+pub(crate) fn post(agent: &Agent, url: &str, bearer: &str, body: &Value) -> Value {
+    let request = agent.post(url).header("Content-Type", "application/json");
+    let mut response =
+        request.header("Authorization", format!("Bearer {bearer}")).send(body.to_string()).expect("a 200");
+    let text = response.body_mut().read_to_string().expect("text");
+    serde_json::from_str(&text).expect("JSON")
+}
