@@ -5,7 +5,8 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::Entry;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use till_domain::command::Request;
+use till_domain::command::{Caller, Command, Request};
+use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
@@ -120,6 +121,18 @@ impl Registry {
         let actor = slot.actor.clone();
         actor.do_send(Submit { request, secret, reply, held: Held { _merchant: merchant, _all: all, _slot: slot } });
         Ok(receiver)
+    }
+
+    /// Has a command of the service's own carried out: nobody's key, no bound of callers.
+    ///
+    /// # Errors
+    /// In words for the log: it was denied, or the actor went away.
+    pub(crate) async fn carry_out(&self, merchant_id: MerchantId, command: Command) -> Result<Answer, String> {
+        let request = Request { caller: Caller::System, idempotency: None, command };
+        let receiver = self.submit(merchant_id, request, None, Admission::Always);
+        let reply = receiver.map_err(|denied| denied.to_string())?.await;
+        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
+        Ok(answered.answer)
     }
 
     /// The merchant's live actor, started if there is none.

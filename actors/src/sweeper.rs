@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use till_domain::command::{Caller, Command, Request, SweepMetadata};
+use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::{SetNumber, SweptItem};
@@ -17,7 +17,7 @@ use till_storage::vault::Keyring;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::named_tasks::{NamedTasks, Panicked};
-use crate::registry::{Admission, Registry};
+use crate::registry::Registry;
 use crate::store::{Store, StoreReader, first_garbage, items_below, sets_below};
 
 /// Rows that one command removes: bounds the size of its record, and how long it keeps its merchant.
@@ -188,12 +188,8 @@ impl Server {
     }
 
     async fn sweep(&self, merchant_id: MerchantId, command: SweepMetadata) -> Result<(), String> {
-        let command = Command::SweepMetadata(command);
-        let request = Request { caller: Caller::System, idempotency: None, command };
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Always);
-        let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        if answered.answer == Answer::Changed(false) {
+        let answer = self.registry.carry_out(merchant_id, Command::SweepMetadata(command)).await?;
+        if answer == Answer::Changed(false) {
             // To ask again at once would only spin.
             return Err("nothing of what is left was swept".to_owned());
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use till_domain::command::{Caller, Command, Request};
+use till_domain::command::Command;
 use till_domain::effect::Timer;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::clock::Clock;
 use crate::followups::SetTimer;
 use crate::named_tasks::{NamedTasks, Panicked};
-use crate::registry::{Admission, Registry};
+use crate::registry::Registry;
 use crate::store::{Store, first_timers};
 
 /// Timers that one command fires: bounds the size of its record.
@@ -179,11 +179,8 @@ impl Server {
     }
 
     async fn fire(&self, merchant_id: MerchantId, due: Vec<Timer>) -> Result<(), String> {
-        let request = Request { caller: Caller::System, idempotency: None, command: Command::FireTimers(due) };
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Always);
-        let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        if answered.answer == Answer::Changed(false) {
+        let answer = self.registry.carry_out(merchant_id, Command::FireTimers(due)).await?;
+        if answer == Answer::Changed(false) {
             // The clock stepped back between our look at it and the actor's. To ask again at once would only spin.
             return Err("nothing of what is due fired".to_owned());
         }

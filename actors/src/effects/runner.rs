@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use till_domain::command::{Caller as Asker, Command, Request};
+use till_domain::command::Command;
 use till_domain::effect::Effect;
 use till_domain::payment::Payment;
 use till_domain::records::{Effects, Payments, Rows, Unreadable};
@@ -17,7 +17,7 @@ use super::call::{Acquirers, Caller, NoResult};
 use crate::bounds::{InFlight, Permit};
 use crate::followups::OpenEffect;
 use crate::named_tasks::NamedTasks;
-use crate::registry::{Admission, Registry};
+use crate::registry::Registry;
 use crate::security_codes::SecurityCodes;
 use crate::store::{Store, StoreReader};
 
@@ -160,14 +160,7 @@ impl EffectRunner {
     }
 
     async fn record(&self, open: OpenEffect, command: Command) -> Result<(), String> {
-        let request = Request { caller: Asker::System, idempotency: None, command };
-        let receiver = self.registry.submit(open.merchant_id, request, None, Admission::Always);
-        let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        match reply {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(denied)) => Err(denied.to_string()),
-            Err(_) => Err("the actor went away".to_owned()),
-        }
+        self.registry.carry_out(open.merchant_id, command).await.map(|_| ())
     }
 
     /// Once an authorization is recorded as answered, its security code must not be kept any longer.
