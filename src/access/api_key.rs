@@ -7,7 +7,7 @@ use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
 use till_domain::records::{ApiKeys, KeyDirectory};
 
-use crate::protocol::api_error::ApiError;
+use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{Authenticate, Caller};
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
@@ -46,6 +46,10 @@ pub struct KeyAuthentication(pub Shared);
 impl Authenticate<MerchantCaller> for KeyAuthentication {
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<MerchantCaller, ApiError>> {
         self.find(token).boxed_local()
+    }
+
+    fn no_token(&self) -> ApiError {
+        ApiError::new(Code::Unauthorized, "Send the API key in the header Authorization: Bearer <API_KEY>.")
     }
 }
 

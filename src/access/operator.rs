@@ -46,6 +46,10 @@ impl Authenticate<Operator> for AdminToken {
         let refusal = || ApiError::new(Code::Unauthorized, "The admin token is not valid.");
         async move { if self.is(token) { Ok(Operator) } else { Err(refusal()) } }.boxed_local()
     }
+
+    fn no_token(&self) -> ApiError {
+        ApiError::new(Code::Unauthorized, "Send the admin token in the header Authorization: Bearer <ADMIN_TOKEN>.")
+    }
 }
 
 #[cfg(test)]

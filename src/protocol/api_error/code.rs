@@ -37,7 +37,7 @@ macro_rules! codes {
 
 codes! {
     InvalidArguments = "INVALID_ARGUMENTS", "An argument is missing, unknown or of the wrong form, or the body is not acceptable JSON. The details list every fault.";
-    Unauthorized = "UNAUTHORIZED", "The API key is missing, malformed, unknown, expired or revoked.";
+    Unauthorized = "UNAUTHORIZED", "The API key or admin token is missing, malformed, unknown, expired or revoked.";
     BadVersion = "BAD_VERSION", "The API version that was asked for does not exist, or two different ones were asked for.";
     NotFound = "NOT_FOUND", "What the call names does not exist, or not for this merchant.";
     Conflict = "CONFLICT", "The call contradicts what is already there.";

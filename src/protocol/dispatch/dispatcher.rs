@@ -275,16 +275,12 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     async fn authenticated(&self, exchange: &Exchange<'_>, named: Option<ApiVersion>) -> Result<C, ApiError> {
-        let token = bearer::token(exchange.request.headers()).ok_or_else(no_token)?;
+        let token = bearer::token(exchange.request.headers()).ok_or_else(|| self.authenticate.no_token())?;
         let caller = self.authenticate.authenticate(token).await?;
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
         exchange.caller.replace(Some(caller.log_name()));
         Ok(caller)
     }
-}
-
-fn no_token() -> ApiError {
-    ApiError::new(Code::Unauthorized, "Send the API key in the header Authorization: Bearer <API_KEY>.")
 }
 
 fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError> {

@@ -26,6 +26,9 @@ pub trait Authenticate<C>: Send + Sync {
     /// [`ApiError::unauthorized`], the same for an unknown and a revoked key; `UNAVAILABLE` when it cannot be
     /// told now.
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<C, ApiError>>;
+
+    /// `UNAUTHORIZED` for a call that shows no token, saying what to send in which header.
+    fn no_token(&self) -> ApiError;
 }
 
 /// A call at the gate: authenticated, its body not read yet.

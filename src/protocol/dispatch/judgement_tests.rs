@@ -58,6 +58,10 @@ impl Authenticate<Key> for Hooks {
         async move { if token == "sk_good" || token == "sk_eager" { Ok(Key) } else { Err(ApiError::unauthorized()) } }
             .boxed_local()
     }
+
+    fn no_token(&self) -> ApiError {
+        ApiError::new(Code::Unauthorized, "Show a key.")
+    }
 }
 
 impl Gate<Key> for Hooks {

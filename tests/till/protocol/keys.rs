@@ -102,6 +102,17 @@ fn a_missing_or_doubled_key_or_another_scheme_is_refused() {
 }
 
 #[test]
+fn a_missing_key_or_admin_token_is_asked_for_by_its_name_and_header() {
+    let server = Server::start();
+    let missing = server.client().post("/merchants/get-balance", &json!({}));
+    missing.refused("UNAUTHORIZED");
+    assert_eq!(missing.message(), "Send the API key in the header Authorization: Bearer <API_KEY>.");
+    let missing = Client::new(server.admin_address()).post("/admin/list-merchants", &json!({}));
+    missing.refused("UNAUTHORIZED");
+    assert_eq!(missing.message(), "Send the admin token in the header Authorization: Bearer <ADMIN_TOKEN>.");
+}
+
+#[test]
 fn a_revoked_key_is_refused_from_the_next_call_on_and_other_keys_go_on() {
     let server = Server::start();
     let shop = server.shop();
