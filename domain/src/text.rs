@@ -94,13 +94,13 @@ text_type! {
     ReturnUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
     };
-    /// What a caller names a call by, so that it is done once: 1 to 255 visible ASCII characters.
+    /// What a caller names a call by, so that it is done once: 1 to 255 visible ASCII characters and spaces.
     IdempotencyKey, public, |text| {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if visible && (1..=IDEMPOTENCY_KEY_MAX).contains(&text.len()) {
             Ok(())
         } else {
-            Err(TextError("must be 1 to 255 visible ASCII characters"))
+            Err(TextError("must be 1 to 255 visible ASCII characters and spaces"))
         }
     };
     /// An IANA time zone such as `Asia/Bangkok`; that it exists is checked at the edge by a library.

@@ -270,7 +270,7 @@ fn tokenize_card_takes_no_idempotency_key() {
     assert!(
         server
             .client()
-            .idempotency_key("a b")
+            .idempotency_key("a\tb")
             .post("/sdk/tokenize-card", &shop.named(&card(&json!({}))))
             .id()
             .starts_with("tok_")

@@ -117,7 +117,7 @@ fn a_refusal_is_not_stored_and_the_key_still_names_the_call_that_succeeds() {
 fn a_malformed_key_is_a_fault_of_the_arguments_and_the_longest_is_taken() {
     let server = Server::start();
     let shop = server.shop();
-    for key in ["", "a b", &"a".repeat(256)] {
+    for key in ["", " ", "a\tb", &"a".repeat(256)] {
         let attempt = Attempt::new(&shop).idempotency_key(key);
         assert_eq!(attempt.faults(&json!({})), ["invalid Idempotency-Key"], "{key:?}");
         attempt.still_pays();
@@ -126,6 +126,16 @@ fn a_malformed_key_is_a_fault_of_the_arguments_and_the_longest_is_taken() {
     let longest = "~".repeat(255);
     let payment = named(&shop, &longest, &body).id();
     assert_replays(named(&shop, &longest, &body), &payment);
+}
+
+#[test]
+fn a_key_may_have_spaces_inside_and_those_around_it_are_no_part_of_it() {
+    let server = Server::start();
+    let shop = server.shop();
+    let body = shop.initiation(&shop.session(100), 100);
+    let payment = named(&shop, "order 1, first try", &body).id();
+    assert_replays(named(&shop, "  order 1, first try ", &body), &payment);
+    named(&shop, "order 1,  first try", &body).refused("NOT_FOUND");
 }
 
 #[test]

@@ -373,7 +373,7 @@ fn a_malformed_idempotency_key_is_a_fault() {
     let body = json!({ "name": "A", "currency": "THB" });
     let long = "k".repeat(255);
     named(&server, &long, "create-merchant", &body).ok();
-    for wrong in [format!("{long}k"), "a b".to_owned(), String::new()] {
+    for wrong in [format!("{long}k"), "a\tb".to_owned(), String::new()] {
         let answer = named(&server, &wrong, "create-merchant", &body);
         assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{wrong:?}");
     }
