@@ -1,15 +1,18 @@
 //! The canonical form of a call's arguments: equal for calls that mean the same.
 
-use crate::protocol::declaration::{Declaration, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, ValueType};
 use crate::protocol::field;
 use crate::protocol::json::{self, Json, Object};
 
 /// The arguments in the order of their names, each in the one form that means the same: an amount as an
-/// integer, an e-mail address in lower case, nothing for null.
+/// integer, an e-mail address in lower case, nothing for null and for an empty text that means nothing.
 pub(super) fn canonical(declaration: &Declaration, body: &Object) -> Vec<u8> {
     let mut canonical = Vec::new();
-    for (name, value) in body.iter().filter(|(_, value)| !value.is_null()) {
+    for (name, value) in body.iter() {
         let declared = declaration.arguments.iter().find(|argument| argument.name == name);
+        if is_omitted(declared, value) {
+            continue;
+        }
         let value = canonical_value(declared.map(|argument| argument.value_type), value);
         let value = value.into_bytes();
         for part in [name.as_bytes(), &value] {
@@ -18,6 +21,11 @@ pub(super) fn canonical(declaration: &Declaration, body: &Object) -> Vec<u8> {
         }
     }
     canonical
+}
+
+fn is_omitted(declared: Option<&Argument>, value: &Json) -> bool {
+    let empty_is_omitted = declared.is_some_and(|argument| argument.empty_is_omitted);
+    value.is_null() || (empty_is_omitted && value.as_str() == Some(""))
 }
 
 fn canonical_value(declared: Option<ValueType>, value: &Json) -> String {
@@ -40,6 +48,7 @@ fn is_amount(declared: Option<ValueType>) -> bool {
 mod tests {
     use super::*;
     use crate::endpoints::merchants::INITIATE_PAYMENT_FLOW;
+    use crate::protocol::declaration::{Flags, Package, Returns};
     use crate::protocol::json::parse_object;
 
     fn of(body: &str) -> Vec<u8> {
@@ -60,6 +69,31 @@ mod tests {
         assert_eq!(of(r#"{"a":1.0,"b":[10e-1,"\u0041"]}"#), of(r#"{"b":[1,"A"],"a":1}"#));
         assert_ne!(of(r#"[1,2]"#), of(r#"[2,1]"#));
         assert_ne!(of(r#"{"a":null}"#), of("{}"), "null is left out at the top only");
+    }
+
+    #[test]
+    fn an_empty_text_is_nothing_only_where_its_declaration_says_so() {
+        static CALL: Declaration = Declaration {
+            name: "add-to-metadata-set",
+            package: Package::Merchants,
+            group: "metadata",
+            summary: "",
+            docs: "",
+            arguments: &[
+                Argument::optional("path", ValueType::STRING, "").or_empty(),
+                Argument::required("value", ValueType::ANY, ""),
+            ],
+            returns: Returns::Boolean,
+            errors: &[],
+            flags: Flags::COMMAND,
+        };
+        let of = |body: &str| {
+            let body = parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+            canonical(&CALL, &body)
+        };
+        assert_eq!(of(r#"{"path":"","value":1}"#), of(r#"{"value":1}"#));
+        assert_ne!(of(r#"{"path":"a","value":1}"#), of(r#"{"value":1}"#));
+        assert_ne!(of(r#"{"value":""}"#), of("{}"));
     }
 
     #[test]

@@ -481,6 +481,20 @@ fn a_named_call_is_answered_as_before_however_it_is_spelt() {
 }
 
 #[test]
+fn an_empty_path_and_none_are_one_call() {
+    let server = Server::start();
+    let record = record(&server);
+    let named = |body: &Value| record.shop.client().idempotency_key("1").post("/merchants/add-to-metadata-set", body);
+    assert_eq!(named(&json!({ "key": "cart", "value": "" })).ok(), json!(true));
+    for same in [json!({ "key": "cart", "path": "", "value": "" }), json!({ "key": "cart", "path": null, "value": "" })] {
+        let replayed = named(&same);
+        assert_eq!(replayed.header("idempotent-replayed"), Some("true"), "{same}");
+        assert_eq!(replayed.ok(), json!(true));
+    }
+    named(&json!({ "key": "cart", "path": "l", "value": "" })).refused("IDEMPOTENCY_KEY_REUSED");
+}
+
+#[test]
 fn a_suspended_merchant_reads_and_changes_nothing() {
     let server = Server::start();
     let record = record(&server);

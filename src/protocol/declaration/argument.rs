@@ -11,6 +11,8 @@ pub struct Argument {
     pub value_type: ValueType,
     /// Whether leaving it out is a fault.
     pub required: bool,
+    /// Whether the empty text means the same as leaving it out.
+    pub empty_is_omitted: bool,
     /// What it means, in Markdown.
     pub docs: &'static str,
 }
@@ -19,13 +21,19 @@ impl Argument {
     /// An argument that must be sent.
     #[must_use]
     pub const fn required(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
-        Argument { name, value_type, required: true, docs }
+        Argument { name, value_type, required: true, empty_is_omitted: false, docs }
     }
 
     /// An argument that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
-        Argument { name, value_type, required: false, docs }
+        Argument { name, value_type, required: false, empty_is_omitted: false, docs }
+    }
+
+    /// The same, and its empty text means that it is left out.
+    #[must_use]
+    pub const fn or_empty(self) -> Argument {
+        Argument { empty_is_omitted: true, ..self }
     }
 }
 

@@ -21,7 +21,8 @@ pub(super) const PATH: Argument = Argument::optional(
     "path",
     ValueType::STRING,
     "Keys of objects separated by dots, from the root; the root itself when left out or empty.",
-);
+)
+.or_empty();
 /// An item of a set.
 pub(super) const VALUE: Argument = Argument::required(
     "value",
