@@ -58,6 +58,20 @@ impl RawId {
         IdPosition { millis, counter }
     }
 
+    /// The id right before this one in the order of all ids, whether or not it is anybody's.
+    #[must_use]
+    pub fn predecessor(self) -> Option<RawId> {
+        let bits = u128::from_be_bytes(self.0).checked_sub(1)?;
+        Some(RawId(bits.to_be_bytes()))
+    }
+
+    /// The id right behind this one in the order of all ids, whether or not it is anybody's.
+    #[must_use]
+    pub fn successor(self) -> Option<RawId> {
+        let bits = u128::from_be_bytes(self.0).checked_add(1)?;
+        Some(RawId(bits.to_be_bytes()))
+    }
+
     fn encode(self) -> [u8; SUFFIX_LEN] {
         let mut rest = u128::from_be_bytes(self.0);
         let mut text = [b'0'; SUFFIX_LEN];
@@ -128,6 +142,8 @@ pub trait Entropy {
 pub trait Id: Copy {
     /// The id with these bits.
     fn from_raw(raw: RawId) -> Self;
+    /// The bits without the kind.
+    fn to_raw(self) -> RawId;
 }
 
 /// Declares a type for one kind of id with its prefix.
@@ -169,6 +185,10 @@ macro_rules! id_type {
         impl Id for $name {
             fn from_raw(raw: RawId) -> Self {
                 Self(raw)
+            }
+
+            fn to_raw(self) -> RawId {
+                self.0
             }
         }
 
@@ -269,6 +289,15 @@ mod tests {
         ] {
             assert!(text.parse::<PaymentId>().is_err(), "{text:?} must be refused");
         }
+    }
+
+    #[test]
+    fn neighbours_of_an_id_have_nothing_between_them_and_the_ends_have_one() {
+        let (first, last) = (RawId::from_bytes([0; 16]), RawId::from_bytes([u8::MAX; 16]));
+        assert_eq!((first.predecessor(), last.successor()), (None, None));
+        let id = RawId::from_bytes(0x0100_u128.to_be_bytes());
+        assert_eq!(id.predecessor(), Some(RawId::from_bytes(0xff_u128.to_be_bytes())));
+        assert_eq!(id.predecessor().and_then(RawId::successor), Some(id));
     }
 
     #[test]

@@ -45,6 +45,18 @@ pub enum ItemRange {
     Before(u64),
 }
 
+impl ItemRange {
+    /// Where a page without items stands: what has a lower position is before it, the rest behind it. The cursor's
+    /// own item, should it be there, is on the side that the caller came from.
+    pub fn vacancy(self) -> Option<u64> {
+        match self {
+            ItemRange::First => None,
+            ItemRange::After(position) => Some(position.saturating_add(1)),
+            ItemRange::Before(position) => Some(position),
+        }
+    }
+}
+
 /// Items of a set with their positions, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemPage {
@@ -132,10 +144,11 @@ impl MetadataReader<'_> {
         if direction == Direction::Backward {
             items.reverse();
         }
-        let (first, last) = (items.first().map(|(position, _)| *position), items.last().map(|(position, _)| *position));
+        let first = items.first().map(|(position, _)| *position).or(range.vacancy());
+        let behind = items.last().map(|(position, _)| position.saturating_add(1)).or(range.vacancy());
         Ok(ItemPage {
             earlier: first.map_or(Ok(false), |first| self.is_any((whole.0.clone(), at(first))))?,
-            later: last.map_or(Ok(false), |last| self.is_any((at(last.saturating_add(1)), whole.1.clone())))?,
+            later: behind.map_or(Ok(false), |behind| self.is_any((at(behind), whole.1.clone())))?,
             items,
         })
     }

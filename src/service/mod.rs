@@ -15,6 +15,6 @@ pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
-pub use page::{ListedRow, Page, read_page, read_page_with_ids};
+pub use page::{Beside, ListedRow, Page, read_page, read_page_with_ids, vacancy};
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

@@ -74,12 +74,12 @@ pub struct Neighbour {
 
 impl Neighbour {
     /// The body for what is older than an entry.
-    pub(super) fn after(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
+    fn after(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
         Neighbour { cursor: ("after", id.to_string()), per_page, filters: Vec::new() }
     }
 
     /// The body for what is newer than an entry.
-    pub(super) fn before(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
+    fn before(id: impl std::fmt::Display, per_page: u16) -> Neighbour {
         Neighbour { cursor: ("before", id.to_string()), per_page, filters: Vec::new() }
     }
 
@@ -111,7 +111,43 @@ pub struct Page<T> {
     pub next: Option<Neighbour>,
 }
 
+/// Whether a list goes on beside a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    /// Whether there are newer entries.
+    pub newer: bool,
+    /// Whether there are older ones.
+    pub older: bool,
+}
+
+/// Where a page without entries stands: right behind its cursor, on the side that the caller came to see. What lies
+/// on the other side begins with the cursor's own entry, so the page beside it is the one that the caller came from.
+pub fn vacancy<K: Id>(cursor: Option<Cursor<K>>) -> Option<K> {
+    let (id, beyond) = match cursor? {
+        Cursor::After(id) => (id, id.to_raw().predecessor()),
+        Cursor::Before(id) => (id, id.to_raw().successor()),
+    };
+    Some(beyond.map_or(id, K::from_raw))
+}
+
 impl<T> Page<T> {
+    /// The page that was found for a call, `id` being what cursors name of an entry.
+    pub fn found<K: Id + std::fmt::Display>(
+        request: PageRequest<K>,
+        page: Vec<T>,
+        id: impl Fn(&T) -> K,
+        beside: Beside,
+    ) -> Page<T> {
+        let PageRequest { per_page, cursor } = request;
+        let newest = page.first().map(&id).or(vacancy(cursor)).filter(|_| beside.newer);
+        let oldest = page.last().map(&id).or(vacancy(cursor)).filter(|_| beside.older);
+        Page {
+            previous: newest.map(|id| Neighbour::before(id, per_page)),
+            page,
+            next: oldest.map(|id| Neighbour::after(id, per_page)),
+        }
+    }
+
     /// The page with each entry in another form.
     #[must_use]
     pub fn map<U>(self, mut form: impl FnMut(&T) -> U) -> Page<U> {
@@ -143,18 +179,11 @@ pub fn read_page_with_ids<T: ListedRow>(
     reader: &Reader<'_>,
     request: PageRequest<T::Id>,
 ) -> Result<Page<(T::Id, T)>, ApiError> {
-    let PageRequest { per_page, cursor } = request;
     let list = List::<T> { reader, view: reader.view(), kind: PhantomData };
-    let window = list.window(usize::from(per_page), cursor)?;
-    let (newest, oldest) = (ids_of::<T>(window.pairs.first()), ids_of::<T>(window.pairs.last()));
-    let before = newest.filter(|_| window.more_newer);
-    let after = oldest.filter(|_| window.more_older);
-    let rows = window.pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
-    Ok(Page {
-        previous: before.map(|id| Neighbour::before(id, per_page)),
-        page: rows.collect::<Result<_, ApiError>>()?,
-        next: after.map(|id| Neighbour::after(id, per_page)),
-    })
+    let Window { pairs, beside } = list.window(usize::from(request.per_page), request.cursor)?;
+    let rows = pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
+    let rows = rows.collect::<Result<Vec<_>, ApiError>>()?;
+    Ok(Page::found(request, rows, |(id, _)| *id, beside))
 }
 
 /// One list at one moment.
@@ -167,40 +196,45 @@ struct List<'a, T> {
 /// The pairs of a page, newest first, and whether there is more on either side.
 struct Window {
     pairs: Vec<RowPair>,
-    more_newer: bool,
-    more_older: bool,
+    beside: Beside,
 }
 
 impl<T: ListedRow> List<'_, T> {
     /// The page at a cursor: one entry more is read than asked for, to see whether the list goes on.
     fn window(&self, size: usize, cursor: Option<Cursor<T::Id>>) -> Result<Window, ApiError> {
         match cursor {
-            None => self.backward(size, None),
-            Some(Cursor::After(id)) => {
-                let window = self.backward(size, Some(id))?;
-                let more_newer = self.is_newer(ids_of::<T>(window.pairs.first()))?;
-                Ok(Window { more_newer, ..window })
+            None => {
+                let (pairs, older) = self.backward(size, None)?;
+                Ok(Window { pairs, beside: Beside { newer: false, older } })
             }
-            Some(Cursor::Before(id)) => self.forward(size, id),
+            Some(Cursor::After(id)) => {
+                let (pairs, older) = self.backward(size, Some(id))?;
+                let newer = self.is_newer(ids_of::<T>(pairs.first()).or(vacancy(cursor)))?;
+                Ok(Window { pairs, beside: Beside { newer, older } })
+            }
+            Some(Cursor::Before(id)) => {
+                let (pairs, newer) = self.forward(size, id)?;
+                let older = self.is_older(ids_of::<T>(pairs.last()).or(vacancy(cursor)))?;
+                Ok(Window { pairs, beside: Beside { newer, older } })
+            }
         }
     }
 
-    /// The newest entries, or those next to `before` on its older side.
-    fn backward(&self, size: usize, before: Option<T::Id>) -> Result<Window, ApiError> {
+    /// The newest entries, or those next to `before` on its older side, and whether there are older ones.
+    fn backward(&self, size: usize, before: Option<T::Id>) -> Result<(Vec<RowPair>, bool), ApiError> {
         let mut pairs = self.scan(None, before, Direction::Backward, size.saturating_add(1))?;
-        let more_older = pairs.len() > size;
+        let goes_on = pairs.len() > size;
         pairs.truncate(size);
-        Ok(Window { pairs, more_newer: false, more_older })
+        Ok((pairs, goes_on))
     }
 
-    /// The entries next to `after` on its newer side, newest first like every page.
-    fn forward(&self, size: usize, after: T::Id) -> Result<Window, ApiError> {
+    /// The entries next to `after` on its newer side, newest first like every page, and whether there are newer ones.
+    fn forward(&self, size: usize, after: T::Id) -> Result<(Vec<RowPair>, bool), ApiError> {
         let mut pairs = self.scan(Some(after), None, Direction::Forward, size.saturating_add(1))?;
-        let more_newer = pairs.len() > size;
+        let goes_on = pairs.len() > size;
         pairs.truncate(size);
         pairs.reverse();
-        let more_older = self.is_older(ids_of::<T>(pairs.last()))?;
-        Ok(Window { pairs, more_newer, more_older })
+        Ok((pairs, goes_on))
     }
 
     /// Whether there is an entry newer than `id`.

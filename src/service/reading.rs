@@ -15,7 +15,7 @@ use till_storage::shapes::{
 };
 
 use super::activity_log::{Search, Selection, decode_activity};
-use super::page::{ListedRow, Neighbour, Page};
+use super::page::{ListedRow, Page};
 use super::shared::{Service, unreadable};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
@@ -100,13 +100,7 @@ impl<'a> Reader<'a> {
         let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
         let view = self.view();
         let window = Search::new(view.as_ref(), self.merchant_id, &decode, selection).page(request).await?;
-        let newest = window.entries.first().filter(|_| window.more_newer);
-        let oldest = window.entries.last().filter(|_| window.more_older);
-        Ok(Page {
-            previous: newest.map(|entry| Neighbour::before(entry.id, request.per_page)),
-            next: oldest.map(|entry| Neighbour::after(entry.id, request.per_page)),
-            page: window.entries,
-        })
+        Ok(Page::found(request, window.entries, |entry| entry.id, window.beside))
     }
 
     /// The distinct addresses of the activity log.

@@ -157,6 +157,7 @@ fn before_answers_the_entries_next_to_the_cursor() {
     assert_eq!(page["next"], json!({ "after": all[8], "per_page": 3 }));
     let newest = shop.call("balance-history", &json!({ "before": all[0] })).ok();
     assert_eq!((HISTORY.ids(&newest).len(), &newest["previous"]), (0, &Value::Null));
+    assert_eq!(HISTORY.ids(&shop.call("balance-history", &newest["next"]).ok()), all);
 }
 
 #[test]

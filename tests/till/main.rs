@@ -11,6 +11,7 @@ mod damage;
 mod initiate;
 mod sdk;
 mod lists;
+mod empty_pages;
 mod concurrency;
 mod isolation;
 mod activity_filters;

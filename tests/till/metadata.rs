@@ -486,7 +486,8 @@ fn an_empty_path_and_none_are_one_call() {
     let record = record(&server);
     let named = |body: &Value| record.shop.client().idempotency_key("1").post("/merchants/add-to-metadata-set", body);
     assert_eq!(named(&json!({ "key": "cart", "value": "" })).ok(), json!(true));
-    for same in [json!({ "key": "cart", "path": "", "value": "" }), json!({ "key": "cart", "path": null, "value": "" })] {
+    for same in [json!({ "key": "cart", "path": "", "value": "" }), json!({ "key": "cart", "path": null, "value": "" })]
+    {
         let replayed = named(&same);
         assert_eq!(replayed.header("idempotent-replayed"), Some("true"), "{same}");
         assert_eq!(replayed.ok(), json!(true));

@@ -50,12 +50,11 @@ impl Span {
 
 /// The id before or behind one.
 fn neighbour(id: ActivityId, direction: Direction) -> Option<ActivityId> {
-    let number = u128::from_be_bytes(id.to_bytes());
     let next = match direction {
-        Direction::Forward => number.checked_add(1),
-        Direction::Backward => number.checked_sub(1),
+        Direction::Forward => id.raw().successor(),
+        Direction::Backward => id.raw().predecessor(),
     };
-    next.map(|number| ActivityId::from_bytes(number.to_be_bytes()))
+    next.map(ActivityId::from_raw)
 }
 
 /// An entry of a range, with its row where the range is the log itself.

@@ -11,6 +11,7 @@ use till_storage::shapes::{ActivityIndex, Personal, ShapeError, TableKind, decod
 use super::merge::{Found, Intersection, Span, Step, Walk};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::{Cursor, PageRequest};
+use crate::service::page::{Beside, vacancy};
 use crate::service::shared::unreadable;
 
 /// Rows that are looked at before other calls of the same thread get their turn.
@@ -69,10 +70,8 @@ fn id_at(millis: u64, filling: u8) -> ActivityId {
 pub(in crate::service) struct Window {
     /// The entries.
     pub(in crate::service) entries: Vec<Activity>,
-    /// Whether newer ones pass the filters.
-    pub(in crate::service) more_newer: bool,
-    /// Whether older ones pass the filters.
-    pub(in crate::service) more_older: bool,
+    /// Whether there are others that pass the filters.
+    pub(in crate::service) beside: Beside,
 }
 
 /// A search of one merchant's log at one moment.
@@ -103,32 +102,42 @@ impl<'a> Search<'a> {
         let size = usize::from(request.per_page);
         let span = self.selection.span;
         match request.cursor {
-            None => self.older(size, Some(span)).await,
-            Some(Cursor::After(id)) => {
-                let window = self.older(size, span.older_than(id)).await?;
-                let newest = window.entries.first().and_then(|first| span.newer_than(first.id));
-                let more_newer = self.is_any(newest, Direction::Forward).await?;
-                Ok(Window { more_newer, ..window })
+            None => {
+                let (entries, older) = self.older(size, Some(span)).await?;
+                Ok(Window { entries, beside: Beside { newer: false, older } })
             }
-            Some(Cursor::Before(id)) => self.newer(size, span.newer_than(id)).await,
+            Some(Cursor::After(id)) => {
+                let (entries, older) = self.older(size, span.older_than(id)).await?;
+                let newest = entries.first().map(|first| first.id).or(vacancy(request.cursor));
+                let rest = newest.and_then(|newest| span.newer_than(newest));
+                let newer = self.is_any(rest, Direction::Forward).await?;
+                Ok(Window { entries, beside: Beside { newer, older } })
+            }
+            Some(Cursor::Before(id)) => {
+                let (entries, newer) = self.newer(size, span.newer_than(id)).await?;
+                let oldest = entries.last().map(|last| last.id).or(vacancy(request.cursor));
+                let rest = oldest.and_then(|oldest| span.older_than(oldest));
+                let older = self.is_any(rest, Direction::Backward).await?;
+                Ok(Window { entries, beside: Beside { newer, older } })
+            }
         }
     }
 
-    async fn older(&self, size: usize, span: Option<Span>) -> Result<Window, ApiError> {
+    /// The newest entries of a span, and whether it has older ones.
+    async fn older(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), ApiError> {
         let mut entries = self.collect(span, Direction::Backward, size.saturating_add(1)).await?;
-        let more_older = entries.len() > size;
+        let goes_on = entries.len() > size;
         entries.truncate(size);
-        Ok(Window { entries, more_newer: false, more_older })
+        Ok((entries, goes_on))
     }
 
-    async fn newer(&self, size: usize, span: Option<Span>) -> Result<Window, ApiError> {
+    /// The oldest entries of a span, newest first like every page, and whether it has newer ones.
+    async fn newer(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), ApiError> {
         let mut entries = self.collect(span, Direction::Forward, size.saturating_add(1)).await?;
-        let more_newer = entries.len() > size;
+        let goes_on = entries.len() > size;
         entries.truncate(size);
         entries.reverse();
-        let oldest = entries.last().and_then(|last| self.selection.span.older_than(last.id));
-        let more_older = self.is_any(oldest, Direction::Backward).await?;
-        Ok(Window { entries, more_newer, more_older })
+        Ok((entries, goes_on))
     }
 
     async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {

@@ -168,20 +168,20 @@ impl Log {
     fn walk(&self, selection: &Selection, per_page: u16) -> (Vec<Activity>, Vec<Activity>) {
         let (mut there, mut back) = (Vec::new(), Vec::new());
         let mut window = self.page(selection, PageRequest { per_page, cursor: None });
-        assert!(!window.more_newer);
-        while window.more_older {
+        assert!(!window.beside.newer);
+        while window.beside.older {
             let last = window.entries.last().expect("a page that is followed by another is full").id;
             there.append(&mut window.entries);
             window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::After(last)) });
-            assert!(window.more_newer);
+            assert!(window.beside.newer);
         }
         there.extend(window.entries.iter().cloned());
         loop {
             let first = window.entries.first().map(|first| first.id);
             back.splice(0..0, window.entries);
-            let Some(first) = first.filter(|_| window.more_newer) else { return (there, back) };
+            let Some(first) = first.filter(|_| window.beside.newer) else { return (there, back) };
             window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::Before(first)) });
-            assert!(window.more_older);
+            assert!(window.beside.older);
         }
     }
 }
@@ -325,14 +325,32 @@ fn ends_of_time_and_of_ids_are_no_special_places() {
     everything.recorded(Millis(0), Millis(u64::MAX));
     assert!(log.walk(&nothing, 10).0.is_empty());
     assert_eq!(log.walk(&everything, 100).0.len(), log.entries.len());
-    for cursor in
-        [Cursor::After(ActivityId::from_bytes([0; 16])), Cursor::Before(ActivityId::from_bytes([u8::MAX; 16]))]
-    {
+    for (cursor, beside) in [
+        (Cursor::After(ActivityId::from_bytes([0; 16])), Beside { newer: true, older: false }),
+        (Cursor::Before(ActivityId::from_bytes([u8::MAX; 16])), Beside { newer: false, older: true }),
+    ] {
         assert_eq!(
             log.page(&everything, PageRequest { per_page: 1, cursor: Some(cursor) }),
-            Window { entries: Vec::new(), more_newer: false, more_older: false }
+            Window { entries: Vec::new(), beside }
         );
     }
+}
+
+#[test]
+fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entry_too() {
+    let log = Log::seeded(7);
+    let query = Query { types: Some(vec![ActivityType::RefundCreated]), ..Query::default() };
+    let all = log.walk(&query.selection(), 100).0;
+    let (newest, oldest) = (all[0].id, all[all.len() - 1].id);
+    let page = |selection: &Selection, cursor| log.page(selection, PageRequest { per_page: 2, cursor: Some(cursor) });
+    let beside = |newer, older| Window { entries: Vec::new(), beside: Beside { newer, older } };
+    assert_eq!(page(&query.selection(), Cursor::After(oldest)), beside(true, false));
+    assert_eq!(page(&query.selection(), Cursor::Before(newest)), beside(false, true));
+    let recorded = |at: Millis| Query { recorded: Some((at.0, at.0 + 1)), ..query.clone() }.selection();
+    let only = recorded(all[0].at);
+    assert_eq!(page(&only, Cursor::After(newest)), beside(true, false), "the cursor's own entry is one");
+    let nothing = recorded(Millis(START - 1));
+    assert_eq!(page(&nothing, Cursor::After(newest)), beside(false, false));
 }
 
 #[test]

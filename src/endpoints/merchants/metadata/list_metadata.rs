@@ -14,7 +14,7 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::{self, Cursor, PageRequest};
-use crate::service::{FoundMetadata, MetadataReader, Shared};
+use crate::service::{Beside, FoundMetadata, MetadataReader, Page, Shared, vacancy};
 
 /// The declaration.
 pub(super) static LIST_METADATA: Declaration = Declaration {
@@ -60,22 +60,25 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
         Some(Cursor::Before(id)) => (Direction::Forward, Some(id)),
     };
     let Walked { mut listed, goes_on } = walk(reader, direction, from, usize::from(per_page))?;
-    let (newer, older) = match direction {
-        Direction::Forward => {
-            listed.reverse();
-            (goes_on, is_any(reader, Direction::Backward, listed.last())?)
+    let beside = match cursor {
+        None => Beside { newer: false, older: goes_on },
+        Some(Cursor::After(_)) => {
+            let newest = listed.first().map(|listed| listed.id).or(vacancy(cursor));
+            Beside { newer: is_any(reader, Direction::Forward, newest)?, older: goes_on }
         }
-        Direction::Backward if from.is_none() => (false, goes_on),
-        Direction::Backward => (is_any(reader, Direction::Forward, listed.first())?, goes_on),
+        Some(Cursor::Before(_)) => {
+            listed.reverse();
+            let oldest = listed.last().map(|listed| listed.id).or(vacancy(cursor));
+            Beside { newer: goes_on, older: is_any(reader, Direction::Backward, oldest)? }
+        }
     };
-    let neighbour = |name: &str, of: Option<&Listed>, is_there: bool| {
-        let id = of.filter(|_| is_there).map(|listed| listed.id.to_string());
-        id.map_or(Value::Null, |id| json!({ name: id, "per_page": per_page }))
-    };
-    let previous = neighbour("before", listed.first(), newer);
-    let next = neighbour("after", listed.last(), older);
-    let page: Vec<String> = listed.into_iter().map(|listed| listed.json).collect();
-    Ok(format!(r#"{{"previous":{previous},"page":[{}],"next":{next}}}"#, page.join(",")))
+    Ok(page_json(&Page::found(request, listed, |listed| listed.id, beside)))
+}
+
+fn page_json(page: &Page<Listed>) -> String {
+    let (previous, next) = (json!(page.previous), json!(page.next));
+    let records: Vec<&str> = page.page.iter().map(|listed| listed.json.as_str()).collect();
+    format!(r#"{{"previous":{previous},"page":[{}],"next":{next}}}"#, records.join(","))
 }
 
 fn walk(
@@ -110,7 +113,6 @@ fn list(
 }
 
 /// Whether there is a record beside one, in this direction.
-fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<&Listed>) -> Result<bool, ApiError> {
-    let Some(listed) = beside else { return Ok(false) };
-    Ok(!reader.records(direction, Some(listed.id), 1)?.is_empty())
+fn is_any(reader: &MetadataReader<'_>, direction: Direction, beside: Option<MetadataId>) -> Result<bool, ApiError> {
+    Ok(beside.is_some() && !reader.records(direction, beside, 1)?.is_empty())
 }

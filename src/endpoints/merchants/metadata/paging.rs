@@ -56,6 +56,8 @@ pub(super) struct Asked<'a> {
     pub(super) path: &'a MetadataPath,
     /// Whether the items are asked for without the record.
     pub(super) data_only: bool,
+    /// Which items.
+    pub(super) range: ItemRange,
     /// Items per page.
     pub(super) limit: usize,
 }
@@ -63,15 +65,20 @@ pub(super) struct Asked<'a> {
 impl Asked<'_> {
     /// The bodies of the calls for the pages before and behind.
     pub(super) fn neighbours(&self, page: &ItemPage) -> (Value, Value) {
-        let first = page.items.first().filter(|_| page.earlier).map(|(position, _)| *position);
-        let last = page.items.last().filter(|_| page.later).map(|(position, _)| *position);
-        (self.body("before", first), self.body("after", last))
+        let first = page.items.first().map(|(position, _)| *position).or(self.range.vacancy());
+        let last = page.items.last().map(|(position, _)| *position);
+        let last = last.or(self.range.vacancy().and_then(|vacancy| vacancy.checked_sub(1)));
+        let previous = page.earlier.then(|| self.body("before", first));
+        let next = page.later.then(|| self.body("after", last));
+        (previous.unwrap_or_default(), next.unwrap_or_default())
     }
 
+    /// Without a position it is the call for the first page.
     fn body(&self, cursor: &str, position: Option<u64>) -> Value {
-        let Some(position) = position else { return Value::Null };
         let mut body = json!({ "key": self.key.as_str(), "path": self.path.to_string(), "per_page": self.limit });
-        body[cursor] = position.into();
+        if let Some(position) = position {
+            body[cursor] = position.min(POSITION_MAX).into();
+        }
         if self.data_only {
             body["data_only"] = true.into();
         }

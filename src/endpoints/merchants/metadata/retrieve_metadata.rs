@@ -97,8 +97,9 @@ fn page(reader: &MetadataReader<'_>, found: &FoundMetadata, asked: &Retrieval) -
 }
 
 fn page_answer(found: &FoundMetadata, asked: &Retrieval, page: ItemPage) -> String {
-    let Retrieval { key, path, data_only, page: ItemPageRequest { limit, .. } } = asked;
-    let (previous, next) = Asked { key, path, data_only: *data_only, limit: *limit }.neighbours(&page);
+    let Retrieval { key, path, data_only, page: ItemPageRequest { range, limit, .. } } = asked;
+    let call = Asked { key, path, data_only: *data_only, range: *range, limit: *limit };
+    let (previous, next) = call.neighbours(&page);
     let items = joined(page.items);
     if *data_only {
         format!(r#"{{"previous":{previous},"page":{items},"next":{next}}}"#)
