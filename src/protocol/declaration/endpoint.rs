@@ -21,7 +21,7 @@ pub struct Declaration {
     pub arguments: &'static [Argument],
     /// What it answers.
     pub returns: Returns,
-    /// The codes that are its own, beside those of every endpoint.
+    /// The codes that are its own, beside those of every endpoint and those that follow from how it is called.
     pub errors: &'static [DeclaredError],
     /// How it is called.
     pub flags: Flags,
@@ -32,6 +32,29 @@ impl Declaration {
     #[must_use]
     pub fn position(&self, argument: &str) -> Option<usize> {
         self.arguments.iter().position(|known| known.name == argument)
+    }
+
+    /// Its own codes, and those that follow from how it is called; each once. Those of every endpoint are not among
+    /// them.
+    #[must_use]
+    pub fn refusals(&self) -> Vec<DeclaredError> {
+        let needs_active = match self.package {
+            Package::Merchants => self.flags.changes_something,
+            Package::Sdk => true,
+            Package::Admin => false,
+        };
+        let following = [
+            needs_active.then_some(Code::MerchantSuspended),
+            self.flags.needs_key.then_some(Code::Unauthorized),
+            self.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused),
+        ];
+        let mut refusals = self.errors.to_vec();
+        for code in following.into_iter().flatten() {
+            if !refusals.iter().any(|declared| declared.code == code) {
+                refusals.push(DeclaredError::when(code, code.docs()));
+            }
+        }
+        refusals
     }
 }
 
@@ -137,4 +160,31 @@ impl Flags {
     /// could be searched for the number.
     pub const CARD_INTAKE: Flags =
         Flags { carries_card_data: true, takes_idempotency_key: false, ..Flags::OPEN_COMMAND };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_follows_from_how_an_endpoint_is_called_is_named_once_by_its_own_words_if_it_has_any() {
+        const OWN: &[DeclaredError] = &[DeclaredError::when(Code::MerchantSuspended, "In its own words.")];
+        let declaration = Declaration {
+            name: "select-plan",
+            package: Package::Merchants,
+            group: "plans",
+            summary: "",
+            docs: "",
+            arguments: &[],
+            returns: Returns::Boolean,
+            errors: OWN,
+            flags: Flags::COMMAND,
+        };
+        let refusals = declaration.refusals();
+        let codes: Vec<Code> = refusals.iter().map(|declared| declared.code).collect();
+        assert_eq!(codes, [Code::MerchantSuspended, Code::Unauthorized, Code::IdempotencyKeyReused]);
+        assert_eq!(refusals[0].docs, "In its own words.");
+        let of = |package| Declaration { package, errors: &[], flags: Flags::QUERY, ..declaration }.refusals().len();
+        assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (1, 1, 2));
+    }
 }

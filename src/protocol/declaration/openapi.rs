@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
+use super::{Argument, Attribute, Declaration, DeclaredError, ObjectType, Package, Returns, ValueType};
 use crate::protocol::api_error::Code;
 use crate::protocol::version::ApiVersion;
 
@@ -161,16 +161,11 @@ fn responses(declaration: &Declaration) -> Map<String, Value> {
 }
 
 fn errors_by_status(declaration: &Declaration) -> BTreeMap<u16, Vec<String>> {
-    let own = declaration.errors.iter().map(|declared| (declared.code, declared.docs));
-    let key = declaration.flags.needs_key.then_some(Code::Unauthorized);
-    let reused = declaration.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused);
-    let common = COMMON_CODES.iter().copied().chain(key).chain(reused).map(|code| (code, code.docs()));
+    let common = COMMON_CODES.iter().map(|code| DeclaredError::when(*code, code.docs()));
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
-    for (code, docs) in own.chain(common) {
+    for DeclaredError { code, docs } in declaration.refusals().into_iter().chain(common) {
         let lines = by_status.entry(code.problem_status()).or_default();
-        if !lines.iter().any(|line| line.starts_with(&format!("`{}`", code.name()))) {
-            lines.push(format!("`{}`: {docs}", code.name()));
-        }
+        lines.push(format!("`{}`: {docs}", code.name()));
     }
     by_status
 }
@@ -233,7 +228,7 @@ fn problem() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::declaration::{DeclaredError, Flags};
+    use crate::protocol::declaration::Flags;
 
     static THING: ObjectType = ObjectType {
         name: "thing",

@@ -55,7 +55,7 @@ fn endpoint(declaration: &Declaration) -> Value {
         "flags": endpoint_flags(declaration),
         "arguments": declaration.arguments.iter().map(argument).collect::<Vec<_>>(),
         "attributes": declaration.returns.attributes().iter().map(attribute).collect::<Vec<_>>(),
-        "errors": endpoint_errors(declaration),
+        "errors": declaration.refusals().iter().map(|declared| error(declared.code, declared.docs)).collect::<Vec<_>>(),
     })
 }
 
@@ -75,14 +75,6 @@ fn endpoint_flags(declaration: &Declaration) -> Vec<&'static str> {
         flags.push("paginated");
     }
     flags
-}
-
-/// The endpoint's own codes, and those that its way of being called brings along.
-fn endpoint_errors(declaration: &Declaration) -> Vec<Value> {
-    let own = declaration.errors.iter().map(|declared| error(declared.code, declared.docs));
-    let key = declaration.flags.needs_key.then_some(Code::Unauthorized);
-    let reused = declaration.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused);
-    own.chain(key.into_iter().chain(reused).map(|code| error(code, code.docs()))).collect()
 }
 
 fn error(code: Code, docs: &str) -> Value {
@@ -212,8 +204,12 @@ mod tests {
             (&endpoint["arguments"][1]["type"], &endpoint["arguments"][1]["required"]),
             (&json!("string"), &json!(false))
         );
-        let codes: Vec<_> = (0..3).map(|index| endpoint["errors"][index]["code"].clone()).collect();
-        assert_eq!(codes, ["CONFLICT", "UNAUTHORIZED", "IDEMPOTENCY_KEY_REUSED"]);
+        let codes: Vec<_> = (0..5).map(|index| endpoint["errors"][index]["code"].clone()).collect();
+        let expected = ["CONFLICT", "MERCHANT_SUSPENDED", "UNAUTHORIZED", "IDEMPOTENCY_KEY_REUSED"];
+        assert_eq!(
+            codes,
+            [json!(expected[0]), json!(expected[1]), json!(expected[2]), json!(expected[3]), Value::Null]
+        );
     }
 
     #[test]

@@ -115,6 +115,7 @@ fn has_the_form_of_an_endpoint(package: &str, endpoint: &Value) {
     }
     let codes: Vec<&str> = items(&endpoint["errors"]).iter().map(|error| text(&error["code"])).collect();
     assert_eq!(codes.contains(&"UNAUTHORIZED"), !open, "{name}");
+    assert_eq!(codes.iter().collect::<BTreeSet<_>>().len(), codes.len(), "{name} names each code once: {codes:?}");
     assert_eq!(flags.contains(&"paginated"), names(&endpoint["attributes"]) == ["previous", "page", "next"], "{name}");
 }
 
@@ -194,6 +195,49 @@ fn every_declared_argument_is_taken_and_every_other_is_refused() {
 /// Whether no value of the argument is wrong, an object included.
 fn takes_any(argument: &Value) -> bool {
     argument["type"].as_array().is_some_and(|types| types.contains(&json!("object"))) || argument["type"] == "object"
+}
+
+#[test]
+fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
+    let interfaces = Interfaces::start();
+    let suspension = json!({ "merchant_id": interfaces.shop.merchant_id });
+    interfaces.server.admin("suspend-merchant", &suspension).ok();
+    for package in ["merchants", "sdk"] {
+        for endpoint in items(&interfaces.document(package)["endpoints"]) {
+            let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
+            let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
+            assert_eq!(declared, takes_key || package == "sdk", "{}", endpoint["name"]);
+            let answer = interfaces.call(package, endpoint, &acceptable(endpoint, &interfaces.shop));
+            assert_eq!(answer.code() == "MERCHANT_SUSPENDED", declared, "{}: {}", endpoint["name"], answer.body);
+        }
+    }
+}
+
+/// A body without faults of form.
+fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
+    let of = |name: &str| match name {
+        "merchant_id" => json!(shop.merchant_id),
+        "installation_id" => json!(shop.installation_id),
+        "amount" => json!("100"),
+        "currency" => json!("THB"),
+        "capture" => json!(true),
+        "return_url" => json!("https://shop.example/done"),
+        "email" => json!("ada@example.com"),
+        "number" => json!("4242424242424242"),
+        "expiration_date" => json!("12/49"),
+        "security_code" => json!("123"),
+        "usage" => json!("SINGLE"),
+        "payment_method" => json!("CARD"),
+        "metadata" => json!({}),
+        "invitation_id" => json!("ivt_00000000000000000000000000"),
+        "user_id" => json!("usr_00000000000000000000000000"),
+        "key_id" => json!("key_00000000000000000000000000"),
+        "plan_id" => json!("pln_00000000000000000000000000"),
+        "payment_session_id" => json!("pse_00000000000000000000000000"),
+        _ => json!("x"),
+    };
+    let required = items(&endpoint["arguments"]).iter().filter(|argument| argument["required"] == true);
+    required.map(|argument| (text(&argument["name"]).to_owned(), of(text(&argument["name"])))).collect()
 }
 
 #[test]
