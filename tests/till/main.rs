@@ -3,6 +3,7 @@
 mod harness;
 mod first_payment;
 mod documents;
+mod api_guide;
 mod hostile;
 mod operator;
 mod protocol;

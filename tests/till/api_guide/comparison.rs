@@ -1,0 +1,158 @@
+//! A real answer against the documented one: the same members and values, but for what differs from run to run, which is
+//! compared by its form.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Characters of an id behind its prefix.
+const ID_LEN: usize = 26;
+
+/// Which real id each id of the guide stands for: always the same one, and no other stands for it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Ids {
+    real: BTreeMap<String, String>,
+    documented: BTreeMap<String, String>,
+}
+
+impl Ids {
+    /// The first difference between two answers, as where and what.
+    pub(super) fn compare(&mut self, documented: &Value, real: &Value) -> Result<(), String> {
+        self.value("", documented, real)
+    }
+
+    fn value(&mut self, place: &str, documented: &Value, real: &Value) -> Result<(), String> {
+        match (documented, real) {
+            (Value::Object(expected), Value::Object(found)) => {
+                let (names, found_names) = (expected.keys().collect::<Vec<_>>(), found.keys().collect::<Vec<_>>());
+                if names != found_names {
+                    return Err(format!("{place}: the members are {found_names:?}, not {names:?}"));
+                }
+                let mut members = expected.iter();
+                members.try_for_each(|(name, value)| self.value(&format!("{place}/{name}"), value, &found[name]))
+            }
+            (Value::Array(expected), Value::Array(found)) if expected.len() == found.len() => {
+                let mut items = (0..).zip(expected.iter().zip(found));
+                items.try_for_each(|(at, (value, found))| self.value(&format!("{place}/{at}"), value, found))
+            }
+            (Value::String(expected), Value::String(found)) if self.is_same_text(place, expected, found) => Ok(()),
+            (Value::Number(_), Value::Number(_)) if is_time_place(place) && is_time(documented) && is_time(real) => {
+                Ok(())
+            }
+            (expected, found) if expected == found => Ok(()),
+            (expected, found) => Err(format!("{place}: {found}, not {expected}")),
+        }
+    }
+
+    fn is_same_text(&mut self, place: &str, expected: &str, found: &str) -> bool {
+        match (id_prefix(expected), id_prefix(found)) {
+            (Some(kind), Some(other)) => kind == other && self.is_same_id(expected, found),
+            (Some(_), None) | (None, Some(_)) => false,
+            (None, None) if place.ends_with("/display") => is_beginning_of_key(expected) && is_beginning_of_key(found),
+            (None, None) => expected == found,
+        }
+    }
+
+    /// Ids of plans are the same everywhere.
+    fn is_same_id(&mut self, expected: &str, found: &str) -> bool {
+        if expected.starts_with("pln_") {
+            return expected == found;
+        }
+        let real = self.real.entry(expected.to_owned()).or_insert_with(|| found.to_owned());
+        let documented = self.documented.entry(found.to_owned()).or_insert_with(|| expected.to_owned());
+        real == found && documented == expected
+    }
+}
+
+/// The kind of an id, if a text is one.
+fn id_prefix(text: &str) -> Option<&str> {
+    let (prefix, rest) = text.split_once('_')?;
+    let is_suffix =
+        rest.len() == ID_LEN && rest.bytes().all(|byte| b"0123456789abcdefghjkmnpqrstvwxyz".contains(&byte));
+    (prefix.len() == 3 && is_suffix).then_some(prefix)
+}
+
+fn is_beginning_of_key(text: &str) -> bool {
+    text.strip_prefix("sk_")
+        .is_some_and(|rest| rest.len() == 5 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+fn is_time_place(place: &str) -> bool {
+    place.ends_with("_at") || place.ends_with("/since")
+}
+
+/// Whether a value is a time of this century, in seconds.
+fn is_time(value: &Value) -> bool {
+    value.as_u64().is_some_and(|seconds| (946_684_800..4_133_980_800).contains(&seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn id(kind: &str, last: u8) -> String {
+        format!("{kind}_01jz00000000000000000000{last:02}")
+    }
+
+    fn documented() -> Value {
+        json!({
+            "payment_id": id("pay", 1), "session": id("pse", 1), "plan_id": id("pln", 1), "amount": 100, "status": "PENDING",
+            "created_at": 1_767_225_600, "captured_at": null, "display": "sk_EXAMP", "fees": [{ "type": "PAYMENT_FEE" }],
+        })
+    }
+
+    fn with(name: &str, value: Value) -> Value {
+        let mut other = documented();
+        other[name] = value;
+        other
+    }
+
+    #[test]
+    fn ids_times_and_beginnings_of_keys_are_compared_by_their_form() {
+        assert_eq!(Ids::default().compare(&documented(), &documented()), Ok(()));
+        for (name, value) in
+            [("payment_id", json!(id("pay", 7))), ("created_at", json!(1_800_000_000)), ("display", json!("sk_a0B1c"))]
+        {
+            assert_eq!(Ids::default().compare(&documented(), &with(name, value)), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn everything_else_must_be_the_same() {
+        for (name, value) in [
+            ("payment_id", json!(id("pse", 1))),
+            ("payment_id", json!("pay_1")),
+            ("payment_id", Value::Null),
+            ("plan_id", json!(id("pln", 2))),
+            ("amount", json!(101)),
+            ("amount", json!("100")),
+            ("status", json!("SUCCESSFUL")),
+            ("created_at", json!(1_767_225_600_000_u64)),
+            ("created_at", json!(1_767_225_600.5)),
+            ("created_at", json!("1767225600")),
+            ("created_at", Value::Null),
+            ("captured_at", json!(1_767_225_600)),
+            ("display", json!("sk_")),
+            ("fees", json!([])),
+            ("fees", json!([{ "type": "FEE" }])),
+            ("added", Value::Null),
+        ] {
+            let difference = Ids::default().compare(&documented(), &with(name, value.clone()));
+            assert!(difference.is_err(), "{name}: {value}");
+        }
+        let mut missing = documented();
+        missing.as_object_mut().expect("an object").remove("captured_at");
+        assert!(Ids::default().compare(&documented(), &missing).is_err());
+    }
+
+    #[test]
+    fn an_id_of_the_guide_stands_for_one_real_id_throughout() {
+        let mut ids = Ids::default();
+        let mut compare = |documented: &str, real: &str| ids.compare(&json!(documented), &json!(real)).is_ok();
+        assert!(compare(&id("pay", 1), &id("pay", 8)) && compare(&id("pay", 1), &id("pay", 8)));
+        assert!(!compare(&id("pay", 1), &id("pay", 9)), "another payment");
+        assert!(!compare(&id("pay", 2), &id("pay", 8)), "the same payment under another name");
+    }
+}

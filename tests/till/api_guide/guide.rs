@@ -1,0 +1,151 @@
+//! The guide as it stands in `docs/api.md`: its sections with their words, tables and blocks.
+
+use std::fs;
+use std::path::Path;
+
+use super::example::Example;
+
+/// The guide.
+#[derive(Debug)]
+pub(super) struct Guide {
+    /// The sections under headings of any level, in order.
+    pub(super) sections: Vec<Section>,
+}
+
+/// What stands under one heading.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    /// The path of its endpoint, when it is about one.
+    pub(super) endpoint: Option<String>,
+    /// Its examples.
+    pub(super) examples: Vec<Example>,
+    paragraphs: Vec<String>,
+}
+
+/// A fenced block.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// Its language.
+    pub(super) language: String,
+    /// What stands in it.
+    pub(super) text: String,
+    /// The line of its fence.
+    pub(super) line: usize,
+}
+
+impl Guide {
+    /// Its text.
+    pub(super) fn text() -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/api.md");
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Reads it.
+    pub(super) fn read() -> Guide {
+        Guide::parse(&Guide::text())
+    }
+
+    fn parse(text: &str) -> Guide {
+        let mut sections = vec![Section::default()];
+        let mut blocks = Vec::new();
+        for part in parts(text) {
+            let section = sections.last_mut().expect("there is the one before the first heading");
+            match part {
+                Part::Heading(heading) => {
+                    section.examples = examples(&std::mem::take(&mut blocks));
+                    let endpoint = heading.strip_prefix("### POST ").map(str::to_owned);
+                    sections.push(Section { endpoint, ..Section::default() });
+                }
+                Part::Paragraph(paragraph) => section.paragraphs.push(paragraph),
+                Part::Block(block) => blocks.push(block),
+            }
+        }
+        sections.last_mut().expect("as above").examples = examples(&blocks);
+        Guide { sections }
+    }
+}
+
+/// What a document is made of.
+enum Part {
+    Heading(String),
+    Paragraph(String),
+    Block(Block),
+}
+
+fn parts(text: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut lines = (1..).zip(text.lines()).peekable();
+    while let Some((line, found)) = lines.next() {
+        if found.starts_with('#') {
+            parts.push(Part::Heading(found.to_owned()));
+        } else if let Some(language) = found.strip_prefix("```") {
+            let inside = lines.by_ref().map(|(_, inside)| inside).take_while(|inside| *inside != "```");
+            let text = inside.collect::<Vec<_>>().join("\n");
+            parts.push(Part::Block(Block { language: language.to_owned(), text, line }));
+        } else if !found.is_empty() {
+            let mut paragraph = format!("{found}\n");
+            while let Some((_, more)) = lines.next_if(|(_, more)| is_word(more)) {
+                paragraph.push_str(more);
+                paragraph.push('\n');
+            }
+            parts.push(Part::Paragraph(paragraph));
+        }
+    }
+    parts
+}
+
+/// Whether a line goes on with a paragraph.
+fn is_word(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !line.starts_with("```")
+}
+
+/// Commands with their answers: each is followed by its own, but for the one that only says where the server is.
+fn examples(blocks: &[Block]) -> Vec<Example> {
+    let blocks: Vec<&Block> = blocks.iter().filter(|block| !is_setting(block)).collect();
+    let pairs = blocks.chunks(2).map(|pair| match pair {
+        [command, answer] if command.language == "sh" => Example::parse(command, answer),
+        other => panic!("a command and its answer belong together: {other:?}"),
+    });
+    pairs.collect()
+}
+
+fn is_setting(block: &Block) -> bool {
+    block.text.starts_with("TILL=")
+}
+
+impl Section {
+    /// What the endpoint is said to take: what is required, and what may be left out.
+    pub(super) fn takes(&self) -> (Vec<String>, Vec<String>) {
+        let taken = self.paragraph("Takes");
+        let (required, optional) = match taken.split_once("optional:") {
+            Some((required, optional)) => (required, optional),
+            None => (taken, ""),
+        };
+        (quoted(required), quoted(optional))
+    }
+
+    /// The codes that the endpoint is said to refuse with.
+    pub(super) fn codes(&self) -> Vec<String> {
+        let rows = self.paragraphs.iter().flat_map(|paragraph| paragraph.lines());
+        let first_cells = rows.filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+        let own = first_cells.map(|(code, _)| code.to_owned());
+        quoted(self.paragraph("Errors: ")).into_iter().chain(own).collect()
+    }
+
+    /// What stands first: what it is for.
+    pub(super) fn introduction(&self) -> &str {
+        self.paragraphs.first().map_or("", String::as_str)
+    }
+
+    fn paragraph(&self, beginning: &str) -> &str {
+        let mut found = self.paragraphs.iter().filter(|paragraph| paragraph.starts_with(beginning));
+        let (first, second) = (found.next(), found.next());
+        assert!(second.is_none(), "{:?} says twice what begins {beginning}", self.endpoint);
+        first.unwrap_or_else(|| panic!("{:?} does not say what begins {beginning}", self.endpoint))
+    }
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> Vec<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
