@@ -19,3 +19,6 @@ mod keys;
 mod list_payments;
 mod team;
 mod metadata;
+mod clock;
+mod stored_rows;
+mod failures;
