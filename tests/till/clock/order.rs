@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Shop, Stage};
 
@@ -54,4 +54,27 @@ fn an_id_is_a_time_a_counter_and_62_bits_of_chance_that_never_repeat() {
     assert_eq!(chance.len(), sessions.len());
     let (low, high) = (chance.first().copied().unwrap_or(0), chance.last().copied().unwrap_or(0));
     assert!(high - low > 1 << 60, "spread over the whole range: {low:x} to {high:x}");
+}
+
+#[test]
+fn what_has_expired_stays_so_when_the_clock_steps_back() {
+    let stage = Stage::at("2025-04-02T00:00:00Z");
+    let shop = stage.shop();
+    let session = json!({ "payment_session_id": shop.session(100) });
+    let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
+    let key = shop.call("generate-key", &body).ok()["key"].as_str().expect("a key").to_owned();
+    let ask = || stage.client().bearer(&key).post("/merchants/get-balance", &json!({}));
+    ask().ok();
+    stage.set("2025-04-02T01:00:00Z");
+    invited(&shop, 0);
+    stage.set("2025-04-02T00:00:30Z");
+    assert_eq!(shop.sdk("check-status", &session).ok(), "FAILED");
+    assert_eq!(shop.sdk("discover-next-action", &session).ok(), "CHECK_STATUS");
+    assert_eq!(shop.sdk("retrieve-payment-session", &session).ok()["status"], "EXPIRED");
+    ask().refused("UNAUTHORIZED");
+    stage.set("2025-04-10T00:00:00Z");
+    invited(&shop, 1);
+    stage.set("2025-04-02T02:00:00Z");
+    let statuses: Vec<Value> = shop.all("list-user-invitations").iter().map(|it| it["status"].clone()).collect();
+    assert_eq!(statuses, ["PENDING", "EXPIRED"]);
 }
