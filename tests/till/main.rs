@@ -19,6 +19,8 @@ mod keys;
 mod list_payments;
 mod team;
 mod metadata;
+mod metadata_arguments;
 mod clock;
 mod stored_rows;
 mod failures;
+mod idempotency;
