@@ -3,6 +3,7 @@
 mod harness;
 mod first_payment;
 mod documents;
+mod clauses;
 mod hostile;
 mod operator;
 mod protocol;
