@@ -126,6 +126,20 @@ fn a_token_of_another_merchant_cannot_be_selected() {
 }
 
 #[test]
+fn a_token_may_be_selected_by_any_installation_of_its_merchant() {
+    let server = Server::start();
+    let shop = server.shop();
+    let add = json!({ "merchant_id": shop.merchant_id, "name": "App", "platform": "IOS", "identifier": "th.example" });
+    let app = json!({ "installation_id": server.admin("add-installation", &add).id() });
+    let token = shop.token_of(CARD, "SINGLE");
+    let selection = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": token });
+    let session = shop.sdk("select-payment-method", &merged(&selection, &app)).id();
+    shop.sdk("select-payment-method", &selection).refused("TOKEN_ALREADY_USED");
+    let paid = shop.settled(&shop.initiate(&session, 100, &json!({})).id());
+    assert_eq!((&paid["status"], &paid["card"]["last_digits"]), (&json!("SUCCESSFUL"), &json!("4242")));
+}
+
+#[test]
 fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_under_it() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);

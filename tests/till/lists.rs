@@ -182,6 +182,46 @@ fn a_page_has_25_entries_unless_1_to_100_are_asked_for() {
     }
 }
 
+/// A merchant whose activity log has so many entries.
+fn invited(server: &Server, entries: usize) -> Shop {
+    let shop = server.shop();
+    for number in 0..entries {
+        shop.call("invite-user", &json!({ "email": format!("e{number}@shop.example") })).id();
+    }
+    shop
+}
+
+#[test]
+fn a_page_of_the_activity_log_has_25_entries_unless_1_to_100_are_asked_for() {
+    let server = Server::start();
+    let shop = invited(&server, 103);
+    let size = |body: Value| ACTIVITY.ids(&shop.call("list-activity-logs", &body).ok()).len();
+    assert_eq!((size(json!({})), size(json!({ "per_page": null }))), (25, 25));
+    assert_eq!((size(json!({ "per_page": 1 })), size(json!({ "per_page": 100 }))), (1, 100));
+    let first = shop.call("list-activity-logs", &json!({})).ok();
+    let expected = json!({ "after": first["page"][24]["activity_log_id"], "per_page": 25 });
+    assert_eq!(first["next"], expected, "the size that was not asked for is carried on, too");
+}
+
+#[test]
+fn after_and_before_answer_the_entries_of_the_activity_log_next_to_the_cursor() {
+    let server = Server::start();
+    let shop = invited(&server, 10);
+    let all = ACTIVITY.ids(&shop.call("list-activity-logs", &json!({})).ok());
+    let page = |body: Value| shop.call("list-activity-logs", &body).ok();
+    let older = page(json!({ "after": all[2], "per_page": 3 }));
+    assert_eq!(ACTIVITY.ids(&older), all[3..6]);
+    assert_eq!(older["previous"], json!({ "before": all[3], "per_page": 3 }));
+    assert_eq!(older["next"], json!({ "after": all[5], "per_page": 3 }));
+    let newer = page(json!({ "before": all[9], "per_page": 3 }));
+    assert_eq!(ACTIVITY.ids(&newer), all[6..9]);
+    assert_eq!(newer["previous"], json!({ "before": all[6], "per_page": 3 }));
+    let newest = page(json!({ "before": all[0] }));
+    assert_eq!((ACTIVITY.ids(&newest).len(), &newest["previous"]), (0, &Value::Null));
+    let oldest = page(json!({ "after": all[9] }));
+    assert_eq!((ACTIVITY.ids(&oldest).len(), &oldest["next"]), (0, &Value::Null));
+}
+
 #[test]
 fn cursors_are_ids_of_the_list_and_one_at_a_time() {
     let server = Server::start();

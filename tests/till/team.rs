@@ -120,3 +120,19 @@ fn a_plan_is_selected_from_the_catalogue_and_the_switch_is_activity() {
     shop.call("select-plan", &json!({ "plan_id": id_of_nothing(current["plan_id"].as_str().expect("an id")) }))
         .refused("NOT_FOUND");
 }
+
+#[test]
+fn a_plan_changes_nothing_but_itself_and_the_activity_log() {
+    let server = Server::start();
+    let shop = server.shop();
+    shop.pay(1_000);
+    let merchant = || server.admin("find-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
+    let settings = || shop.sdk("retrieve-installation-settings", &json!({})).ok();
+    let seen = || [merchant(), settings(), shop.balance(), shop.call("balance-history", &json!({})).ok()];
+    let before = seen();
+    let plan = shop.call("list-plans", &json!({})).ok()[2]["plan_id"].clone();
+    assert_eq!(shop.call("select-plan", &json!({ "plan_id": plan })).ok(), json!(true));
+    assert_eq!(seen(), before);
+    assert_eq!(activities(&shop).len(), 2, "the capture and the switch");
+    assert_eq!(shop.payment(&shop.pay(1_000))["fees"], json!([]), "no price hangs on it");
+}

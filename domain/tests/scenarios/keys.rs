@@ -2,6 +2,7 @@
 
 use crate::words::*;
 use crate::world::{World, raw_id};
+use till_domain::command::{Command, GenerateKey};
 use till_domain::event::Answer;
 use till_domain::ids::KeyId;
 use till_domain::records::ApiKeys;
@@ -13,6 +14,21 @@ fn a_merchants_program_makes_keys_as_the_operator_does() {
     let key_id = world.key(generate_key(world.merchant_id, 2, None).by(Who::Merchant));
     let session = world.card_session();
     world.when(Ask::from(initiate(session)).by(Who::MerchantWith(key_id))).takes_effect();
+}
+
+#[test]
+fn a_key_keeps_the_version_that_its_making_named() {
+    let mut world = World::open();
+    let named = |version: &str, digest| {
+        let ask = generate_key(World::open().merchant_id, digest, None);
+        let Command::GenerateKey(command) = ask.command else { panic!("a key is made") };
+        let command = GenerateKey { api_version: version.to_owned(), ..command };
+        Ask::of(Who::Operator, Command::GenerateKey(command))
+    };
+    let (older, newer) = (world.key(named("2025-04-01", 2)), world.key(named("2031-01-01", 3)));
+    world.given(rename_key(older, "bar"));
+    assert_eq!(world.look_up::<ApiKeys>(older).api_version, "2025-04-01");
+    assert_eq!(world.look_up::<ApiKeys>(newer).api_version, "2031-01-01");
 }
 
 #[test]

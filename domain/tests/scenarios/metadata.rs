@@ -1,12 +1,16 @@
 //! Metadata: contract, section 5.
 
+use std::collections::BTreeMap;
+
 use crate::words::{Ask, Who, add, delete, fire, remove, suspend, sync};
 use crate::world::{START, World, raw_id};
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataRecord, SETS_MAX, SetNumber, SweptItem, TTL_DEFAULT_SECONDS};
-use till_domain::records::{AnyKey, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems};
+use till_domain::records::{
+    AnyKey, AnyRow, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+};
 use till_domain::refusal::Refusal;
 use till_domain::text::MetadataKey;
 use till_domain::time::Millis;
@@ -353,6 +357,25 @@ fn a_record_holds_a_million_items_and_64_mebibytes() {
     world.set_row::<Metadata>(key("k"), full);
     world.refused_without_checks(add("k", "l", "2"), Refusal::MetadataBytesExceeded);
     world.accepted_without_checks(remove("k", "l", "1"));
+}
+
+/// How many rows adding an item to a set of so many reads, and how many it changes.
+fn cost_of_adding_to(items: u64) -> (usize, usize) {
+    let mut world = World::open();
+    let all: Vec<String> = (0..items).map(|number| number.to_string()).collect();
+    world.given(sync("k", &format!("{{\"l\":[{}]}}", all.join(","))));
+    world.given(add("k", "l", "\"made a set\""));
+    let before: BTreeMap<AnyKey, AnyRow> = world.rows.iter().map(|(key, row)| (key.clone(), row.clone())).collect();
+    world.given(add("k", "l", "\"one more\""));
+    let changed = world.rows.iter().filter(|(key, row)| before.get(key) != Some(row)).count();
+    (world.reads, changed)
+}
+
+#[test]
+fn adding_to_a_large_set_reads_and_changes_as_many_rows_as_adding_to_a_small_one() {
+    let small = cost_of_adding_to(10);
+    assert_eq!(small, cost_of_adding_to(10_000));
+    assert!(small.0 < 20 && small.1 < 10, "{small:?}");
 }
 
 #[test]

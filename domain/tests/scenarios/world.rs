@@ -7,6 +7,7 @@ use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
     result, select_token, tokenize,
 };
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::{Card, SaveCard, TokenUsage};
@@ -48,16 +49,20 @@ pub(crate) struct World {
     key_id: Option<KeyId>,
     installation_id: Option<InstallationId>,
     random: Random,
+    /// Rows that the last decision read.
+    pub(crate) reads: usize,
 }
 
 /// What a decision reads.
 struct View<'a> {
     state: &'a MerchantState,
     rows: &'a MemoryRows,
+    reads: Cell<usize>,
 }
 
 impl Rows for View<'_> {
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        self.reads.set(self.reads.get() + 1);
         self.rows.get::<T>(key)
     }
 }
@@ -82,6 +87,7 @@ impl World {
             key_id: None,
             installation_id: None,
             random: Random::seeded(1),
+            reads: 0,
         }
     }
 
@@ -129,9 +135,9 @@ impl World {
     pub(crate) fn step(&mut self, ask: &Ask) -> Result<Outcome, Stop> {
         let request = self.request(ask);
         let mut entropy = self.random.clone();
-        let view = View { state: &self.state, rows: &self.rows };
+        let view = View { state: &self.state, rows: &self.rows, reads: Cell::new(0) };
         let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut entropy));
-        self.random = entropy;
+        (self.random, self.reads) = (entropy, view.reads.get());
         if let Ok(Outcome::Effective { mutation, vault, .. }) = &outcome {
             apply_rows(mutation, &mut self.rows).expect("every row that an event changes is there");
             apply_state(mutation, &mut self.state);

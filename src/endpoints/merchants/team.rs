@@ -134,6 +134,6 @@ pub(super) async fn list_user_invitations(service: Shared, call: Call<MerchantCa
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Invitation>(&reader, request)?;
-    let now = service.now();
+    let now = reader.now()?;
     Ok(Reply::new(&page.map(|invitation| InvitationShape::new(invitation, now))))
 }

@@ -23,7 +23,7 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
 /// `POST /sdk/check-status`
 pub(super) async fn check_status(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
-    Ok(Reply::new(match found.progress(service.now()) {
+    Ok(Reply::new(match found.progress() {
         Progress::Selected => "PENDING",
         Progress::Initiated => "INITIATED",
         Progress::Successful => "SUCCESSFUL",

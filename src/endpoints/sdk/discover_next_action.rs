@@ -23,7 +23,7 @@ pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
 /// `POST /sdk/discover-next-action`
 pub(super) async fn discover_next_action(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let found = session::find(&service, &call).await?;
-    Ok(Reply::new(match found.progress(service.now()) {
+    Ok(Reply::new(match found.progress() {
         Progress::Selected | Progress::Initiated => "WAIT",
         Progress::Successful | Progress::Failed => "CHECK_STATUS",
     }))

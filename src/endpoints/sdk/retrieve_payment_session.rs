@@ -56,8 +56,9 @@ struct SessionShape<'a> {
 
 /// `POST /sdk/retrieve-payment-session`
 pub(super) async fn retrieve_payment_session(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let session = session::find(&service, &call).await?.session;
-    let status = match (session.payment_id, session.is_active(service.now())) {
+    let found = session::find(&service, &call).await?;
+    let session = found.session;
+    let status = match (session.payment_id, session.is_active(found.now)) {
         (Some(_), _) => "USED",
         (None, true) => "ACTIVE",
         (None, false) => "EXPIRED",

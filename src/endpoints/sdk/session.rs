@@ -30,6 +30,8 @@ pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
 pub(super) struct Found {
     pub(super) session: Session,
     pub(super) payment: Option<Payment>,
+    /// When it was looked up, by the later of the clock and the merchant's last event: what has expired stays so.
+    pub(super) now: Millis,
 }
 
 /// How far the customer's payment has come.
@@ -46,10 +48,10 @@ pub(super) enum Progress {
 }
 
 impl Found {
-    /// How far it has come at `now`.
-    pub(super) fn progress(&self, now: Millis) -> Progress {
+    /// How far it has come.
+    pub(super) fn progress(&self) -> Progress {
         match &self.payment {
-            None if self.session.is_active(now) => Progress::Selected,
+            None if self.session.is_active(self.now) => Progress::Selected,
             None => Progress::Failed,
             Some(payment) => of_payment(payment.status),
         }
@@ -84,5 +86,5 @@ fn read(reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let session = session.ok_or_else(|| ApiError::new(Code::NotFound, "No payment session has this id."))?;
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
-    Ok(Found { session, payment })
+    Ok(Found { session, payment, now: reader.now()? })
 }

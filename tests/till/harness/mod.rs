@@ -4,10 +4,12 @@ mod client;
 mod dice;
 mod server;
 mod shop;
+mod stage;
 mod wire;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use dice::Dice;
 pub(crate) use server::{Server, Start};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
+pub(crate) use stage::Stage;
 pub(crate) use wire::{Received, Wire, chunked, received};

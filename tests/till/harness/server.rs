@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::client::{Answer, Client};
 
 /// The admin token that every test server gets: it opens nothing else.
-const ADMIN_TOKEN: &str = "admin-token-of-a-test";
+pub(super) const ADMIN_TOKEN: &str = "admin-token-of-a-test";
 /// The vault key that every test server gets.
 const VAULT_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 /// How long a start or a stop may take before the test gives up.
@@ -245,7 +245,7 @@ impl Server {
 
     /// The same, of a merchant created by this body.
     pub(crate) fn shop_with(&self, merchant: Value) -> super::Shop {
-        super::Shop::create(self, &merchant)
+        super::Shop::create(&self.admin_client(), self.client(), &merchant)
     }
 }
 

@@ -33,16 +33,16 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    pub(super) fn create(server: &Server, merchant: &Value) -> Shop {
-        let merchant_id = server.admin("create-merchant", merchant).id();
+    pub(super) fn create(admin: &Client, client: Client, merchant: &Value) -> Shop {
+        let call = |endpoint: &str, body: &Value| admin.post(&format!("/admin/{endpoint}"), body);
+        let merchant_id = call("create-merchant", merchant).id();
         let installation = json!({
             "merchant_id": merchant_id, "name": "Web shop", "platform": "WEB", "identifier": "https://shop.example",
         });
-        let installation_id = server.admin("add-installation", &installation).id();
-        let key = server.admin("generate-key", &json!({ "merchant_id": merchant_id, "name": "Server" })).ok();
-        server.admin("open-balance", &json!({ "merchant_id": merchant_id })).ok();
+        let installation_id = call("add-installation", &installation).id();
+        let key = call("generate-key", &json!({ "merchant_id": merchant_id, "name": "Server" })).ok();
+        call("open-balance", &json!({ "merchant_id": merchant_id })).ok();
         let text = |name: &str| key[name].as_str().expect("a string").to_owned();
-        let client = server.client();
         Shop { merchant_id, installation_id, key_id: text("key_id"), key: text("key"), client }
     }
 

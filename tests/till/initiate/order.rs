@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::attempt::Attempt;
 use super::refusals::configure;
-use crate::harness::{Server, Shop, id_of_nothing};
+use crate::harness::{Server, Shop, id_of_nothing, merged};
 
 /// A payment whose call was named `first`.
 fn named_first(shop: &Shop) -> (String, Value) {
@@ -172,4 +172,96 @@ fn a_taken_external_id_comes_before_the_limit_of_the_ledger() {
     let attempt = Attempt::new(&shop);
     attempt.refused("CONFLICT", &json!({ "external_id": "order-1" }));
     attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
+}
+
+/// Calls that deserve every refusal that is left, one healed after the other.
+struct Healing<'a> {
+    attempt: Attempt<'a>,
+    body: Value,
+}
+
+impl Healing<'_> {
+    /// Checks that the first refusal that is left is this one, then heals it.
+    #[track_caller]
+    fn refused(&mut self, code: &str, cure: Value) -> Value {
+        let details = self.attempt.refused(code, &self.body);
+        self.body = merged(&self.body, &cure);
+        details
+    }
+
+    /// The same of faults.
+    #[track_caller]
+    fn faulty(&mut self, fault: &str, cure: Value) {
+        assert_eq!(self.attempt.faults(&self.body), [fault]);
+        self.body = merged(&self.body, &cure);
+    }
+}
+
+#[test]
+fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_left() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    named_first(&shop);
+    let session = shop.saved_card_session(&card, 100);
+    configure(&server, &shop, "CARD", true, false);
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": "9007199254740600" })).ok();
+    let body = json!({
+        "currency": "thb", "payment_session_id": id_of_nothing(&session), "amount": "99", "capture": false,
+        "external_id": "order-1",
+    });
+    let attempt = Attempt::on(&shop, session.clone(), 100).idempotency_key("first");
+    let mut healing = Healing { attempt, body };
+    healing.faulty("invalid currency", json!({ "currency": "THB" }));
+    healing.refused("IDEMPOTENCY_KEY_REUSED", json!({}));
+    healing.attempt = Attempt::on(&shop, session.clone(), 100);
+    healing.refused("NOT_FOUND", json!({ "payment_session_id": session }));
+    assert_eq!(healing.refused("CONFLICT", json!({ "amount": "100" })), Value::Null);
+    healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
+    healing.refused("CUSTOMER_REQUIRED", json!({ "customer_id": id_of_nothing(&customer) }));
+    healing.refused("NOT_FOUND", json!({ "customer_id": "bob" }));
+    healing.refused("CUSTOMER_MISMATCH", json!({ "customer_id": customer }));
+    let details = healing.refused("CONFLICT", json!({ "external_id": "order-2" }));
+    assert_eq!(details["argument"], "external_id");
+    healing.refused("AMOUNT_EXCEEDS_LIMIT", json!({}));
+}
+
+#[test]
+fn of_all_refusals_of_an_instalment_session_each_call_gets_the_first_that_is_left() {
+    let server = Server::start();
+    let shop = server.shop();
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    let session = shop.installment_session(300, "merchant");
+    configure(&server, &shop, "INSTALLMENT", true, false);
+    let body = json!({ "currency": "USD", "capture": false, "customer_id": "ctc_nobody", "external_id": "order-1" });
+    let mut healing = Healing { attempt: Attempt::on(&shop, session, 300), body };
+    healing.refused("CONFLICT", json!({ "currency": "THB" }));
+    healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
+    healing.faulty("missing interest_bearer", json!({ "interest_bearer": "customer" }));
+    healing.faulty("invalid interest_bearer", json!({ "interest_bearer": "merchant" }));
+    healing.refused("NOT_FOUND", json!({ "customer_id": "ada" }));
+    healing.refused("CONFLICT", json!({ "external_id": "order-2" }));
+    let body = healing.body.clone();
+    healing.attempt.still_pays_with(&body);
+}
+
+#[test]
+fn of_all_refusals_of_a_card_session_without_a_card_each_call_gets_the_first_that_is_left() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
+    shop.pay_with(100, &json!({ "external_id": "order-1" }));
+    let session = shop.session_with(100, &json!({}));
+    configure(&server, &shop, "CARD", true, false);
+    let body = json!({ "amount": 1, "capture": false, "customer_id": "ctc_nobody", "external_id": "order-1" });
+    let mut healing = Healing { attempt: Attempt::on(&shop, session, 100).watching(&customer), body };
+    healing.refused("CONFLICT", json!({ "amount": 100 }));
+    healing.refused("NOT_SUPPORTED", json!({ "capture": true }));
+    healing.refused("NOT_FOUND", json!({ "customer_id": "bob" }));
+    healing.faulty("missing card_id", json!({ "card_id": card }));
+    healing.refused("NOT_FOUND", json!({ "customer_id": customer }));
+    healing.refused("CONFLICT", json!({ "external_id": "order-2" }));
+    let body = healing.body.clone();
+    healing.attempt.still_pays_with(&body);
 }

@@ -132,6 +132,27 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "find-payment",
                 "get-balance",
                 "available-api-versions",
+                "add-to-metadata-set",
+                "remove-from-metadata-set",
+                "sync-metadata",
+                "retrieve-metadata",
+                "list-metadata",
+                "delete-metadata",
+                "list-payments",
+                "find-contact",
+                "generate-key",
+                "list-keys",
+                "find-key",
+                "update-key",
+                "revoke-key",
+                "invite-user",
+                "accept-invitation",
+                "remove-user",
+                "list-users",
+                "list-user-invitations",
+                "list-plans",
+                "retrieve-current-plan",
+                "select-plan",
             ][..],
         ),
         (
@@ -281,4 +302,39 @@ fn an_answer_has_the_attributes_that_are_declared_and_no_others() {
     let merchant = interfaces.server.admin("find-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
     let found = items(&document["objects"]).iter().find(|item| item["name"] == "merchant").expect("it is declared");
     assert_eq!(members(&merchant), names(&found["attributes"]).into_iter().map(str::to_owned).collect());
+}
+
+#[test]
+fn the_openapi_documents_say_the_same_as_the_package_documents() {
+    let interfaces = Interfaces::start();
+    for (base, packages) in
+        [(interfaces.server.public(), &["merchants", "sdk"][..]), (interfaces.server.admin_address(), &["admin"][..])]
+    {
+        let openapi = Client::new(base).get("/openapi.json").ok();
+        let mut paths = BTreeSet::new();
+        for package in packages {
+            let document = interfaces.document(package);
+            for endpoint in items(&document["endpoints"]) {
+                let path = format!("/{package}/{}", text(&endpoint["name"]));
+                says_the_same(endpoint, &openapi["paths"][&path]["post"]);
+                paths.insert(path);
+            }
+        }
+        let described = openapi["paths"].as_object().expect("paths");
+        assert_eq!(described.keys().cloned().collect::<BTreeSet<_>>(), paths);
+    }
+}
+
+fn says_the_same(endpoint: &Value, operation: &Value) {
+    let name = text(&endpoint["name"]);
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let properties: BTreeSet<&str> =
+        body["properties"].as_object().into_iter().flat_map(|all| all.keys().map(String::as_str)).collect();
+    assert_eq!(properties, names(&endpoint["arguments"]).into_iter().collect(), "{name}");
+    let is_required = |argument: &&Value| argument["required"] == true;
+    let required: Vec<&str> =
+        items(&endpoint["arguments"]).iter().filter(is_required).map(|it| text(&it["name"])).collect();
+    assert_eq!(items(&body["required"]).iter().map(text).collect::<Vec<_>>(), required, "{name}");
+    let needs_key = items(&endpoint["flags"]).contains(&json!("bearer_auth"));
+    assert_eq!(operation.get("security").is_some(), needs_key, "{name}");
 }

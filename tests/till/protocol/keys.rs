@@ -154,3 +154,21 @@ fn a_key_opens_its_merchants_records_only_and_nothing_of_the_operators() {
     admin.post("/admin/list-merchants", &json!({})).refused("UNAUTHORIZED");
     ask(&server, "admin-token-of-a-test").refused("UNAUTHORIZED");
 }
+
+#[test]
+fn every_endpoint_of_the_merchants_wants_a_key_but_the_one_that_lists_the_versions() {
+    let server = Server::start();
+    let client = server.client();
+    let document = client.get("/merchants").ok();
+    let endpoints = document["endpoints"].as_array().expect("endpoints");
+    assert!(endpoints.len() > 20, "{document}");
+    for endpoint in endpoints {
+        let name = endpoint["name"].as_str().expect("a name");
+        let answer = client.post(&format!("/merchants/{name}"), &json!({}));
+        if name == "available-api-versions" {
+            answer.ok();
+        } else {
+            assert_eq!(answer.refused("UNAUTHORIZED"), json!(null), "{name}");
+        }
+    }
+}

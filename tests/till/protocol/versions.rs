@@ -85,3 +85,22 @@ fn the_versions_can_be_asked_for_without_a_key() {
     let extra = client.post("/merchants/available-api-versions", &json!({ "a": 1 }));
     assert_eq!(extra.faults(), ["unknown a"]);
 }
+
+#[test]
+fn a_key_is_pinned_to_the_version_that_its_making_named_else_to_the_newest() {
+    let server = Server::start();
+    let shop = server.shop();
+    let body = json!({ "name": "Pinned" });
+    let named = shop.client().header("Api-Version", VERSION).post("/merchants/generate-key", &body).ok();
+    let unnamed = shop.call("generate-key", &body).ok();
+    for key in [&named, &unnamed] {
+        let client = server.client().bearer(key["key"].as_str().expect("a key"));
+        let answer = client.post("/merchants/get-balance", &json!({}));
+        assert_eq!(answer.header("api-version"), Some(VERSION), "the call itself names none");
+        client.header("Api-Version", "2024-01-01").post("/merchants/get-balance", &json!({})).refused("BAD_VERSION");
+    }
+    let unknown = shop.client().header("Api-Version", "2024-01-01").post("/merchants/generate-key", &body);
+    unknown.refused("BAD_VERSION");
+    let keys = shop.all("list-keys");
+    assert_eq!(keys.len(), 3, "no key was made for a version that there is not");
+}

@@ -1,0 +1,5 @@
+//! What depends on the time, over HTTP with a clock that the test moves.
+
+mod created_at;
+mod ends;
+mod order;

@@ -1,0 +1,247 @@
+//! A server in the test's own process: the same endpoints over HTTP, on a store in memory, with a clock that stands
+//! still until the test moves it, and rows that nothing creates yet.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use actix_web::dev::ServerHandle;
+use jiff::Timestamp;
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use till::access::{AdminToken, KeyAuthentication};
+use till::endpoints::{admin, merchants, sdk};
+use till::protocol::declaration::Package;
+use till::protocol::dispatch::Dispatcher;
+use till::protocol::listener::{Listener, ListenerSettings};
+use till::service::{LastUsed, SdkRate, Service, Shared};
+use till_actors::acquirer::sandbox::SandboxAcquirer;
+use till_actors::clock::Clock;
+use till_actors::security_codes::SecurityCodes;
+use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits};
+use till_domain::apply::apply_rows;
+use till_domain::command::Caller;
+use till_domain::event::{Event, Mutation};
+use till_domain::ids::{IdPosition, MerchantId};
+use till_domain::merchant::AcquirerName;
+use till_domain::records::{AnyKey, AnyRow, MemoryRows};
+use till_domain::time::Millis;
+use till_storage::memory::MemoryStore;
+use till_storage::sandbox_book::MemoryBook;
+use till_storage::shapes::{MerchantPersonal, StoredRows, encode_row, row_key};
+use till_storage::vault::{Keyring, RootKey};
+
+use super::client::Client;
+use super::server::ADMIN_TOKEN;
+use super::shop::Shop;
+
+/// How long a stop, or anything in the background, may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A clock that stands still until the test moves it, forward or back.
+#[derive(Debug, Default)]
+struct StandingClock {
+    now_ms: AtomicU64,
+    panics: AtomicU64,
+}
+
+impl Clock for StandingClock {
+    fn now(&self) -> Millis {
+        // Timers and sweepers look at it all the time, on threads of their own.
+        if std::thread::current().name() != Some("till-background") {
+            let left = self.panics.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+            assert!(left.is_err(), "the clock panics on purpose");
+        }
+        Millis(self.now_ms.load(Ordering::SeqCst))
+    }
+}
+
+/// A running server of the test's own process. Dropping it stops it.
+pub(crate) struct Stage {
+    public: String,
+    admin: String,
+    clock: Arc<StandingClock>,
+    store: Arc<MemoryStore>,
+    keyring: Arc<Keyring>,
+    handles: Vec<ServerHandle>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the server's thread says once it listens.
+type Listening = (SocketAddr, SocketAddr, Vec<ServerHandle>);
+
+fn millis(instant: &str) -> u64 {
+    let instant: Timestamp = instant.parse().unwrap_or_else(|error| panic!("{instant}: {error}"));
+    u64::try_from(instant.as_millisecond()).expect("after 1970")
+}
+
+impl Stage {
+    /// Starts one at an instant such as `2025-04-01T00:00:00Z`.
+    pub(crate) fn at(instant: &str) -> Stage {
+        let root = RootKey::from_hex(&"5c".repeat(32)).expect("64 hexadecimal characters");
+        let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
+        let (clock, store) = (Arc::new(StandingClock::default()), Arc::new(MemoryStore::new()));
+        clock.now_ms.store(millis(instant), Ordering::SeqCst);
+        let (sender, listening) = channel();
+        let parts = (Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
+        let thread = std::thread::spawn(move || serve(parts, &sender));
+        let (public, admin, handles) = listening.recv_timeout(PATIENCE).expect("it listens");
+        let address = |address: SocketAddr| format!("http://{address}");
+        Stage { public: address(public), admin: address(admin), clock, store, keyring, handles, thread: Some(thread) }
+    }
+
+    /// Sets the clock to an instant, later or earlier.
+    pub(crate) fn set(&self, instant: &str) {
+        self.clock.now_ms.store(millis(instant), Ordering::SeqCst);
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass_seconds(&self, seconds: u64) {
+        self.pass_millis(seconds * 1_000);
+    }
+
+    /// Lets time pass.
+    pub(crate) fn pass_millis(&self, millis: u64) {
+        self.clock.now_ms.fetch_add(millis, Ordering::SeqCst);
+    }
+
+    /// What the clock says, in seconds.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.now_ms.load(Ordering::SeqCst) / 1_000
+    }
+
+    /// The next call that asks for the time fails in a way that nobody expected.
+    pub(crate) fn panic_next(&self) {
+        self.clock.panics.store(1, Ordering::SeqCst);
+    }
+
+    /// What everything is kept in, to be told to fail.
+    pub(crate) fn store(&self) -> &MemoryStore {
+        &self.store
+    }
+
+    /// A client of the public listener, without a key.
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.public)
+    }
+
+    /// A client of the admin listener, with the token.
+    pub(crate) fn admin_client(&self) -> Client {
+        Client::new(&self.admin).bearer(ADMIN_TOKEN)
+    }
+
+    /// Calls an operator's endpoint.
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> super::Answer {
+        self.admin_client().post(&format!("/admin/{endpoint}"), body)
+    }
+
+    /// Makes a merchant with an installation, a key and an open balance.
+    pub(crate) fn shop(&self) -> Shop {
+        self.shop_with(json!({ "name": "Shop", "currency": "THB" }))
+    }
+
+    /// The same, of a merchant created by this body.
+    pub(crate) fn shop_with(&self, merchant: Value) -> Shop {
+        Shop::create(&self.admin_client(), self.client(), &merchant)
+    }
+
+    /// Waits until something comes about.
+    #[track_caller]
+    pub(crate) fn eventually(&self, what: &str, is_so: impl Fn() -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while !is_so() {
+            assert!(Instant::now() < until, "{what} did not come about");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Writes the rows that events stand for, without a record of them: what no command causes yet.
+    pub(crate) fn write_events(&self, shop: &Shop, events: Vec<Event>) {
+        let last_id = IdPosition::default();
+        let mutation = Mutation { at: Millis(0), caller: Caller::System, last_id, answer: None, events };
+        let mut rows = MemoryRows::default();
+        apply_rows(&mutation, &mut rows).expect("nothing is changed that is not there");
+        rows.iter().for_each(|(key, row)| self.write_row(shop, key, row));
+    }
+
+    /// Writes one row without a record of it.
+    pub(crate) fn write_row(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) {
+        let merchant_id: MerchantId = shop.merchant_id.parse().expect("a merchant's id");
+        let vault = StoredRows(self.store.as_ref());
+        let mut personal = MerchantPersonal::new(merchant_id, Arc::clone(&self.keyring), vault);
+        let value = encode_row(row, key, &mut personal).expect("the row can be encoded");
+        let (family, key) = row_key(merchant_id, key, &personal);
+        self.store.damage(family, &key, &value);
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.handles.iter().for_each(|handle| drop(handle.stop(false)));
+        let ended = self.thread.take().map(JoinHandle::join);
+        if !std::thread::panicking() {
+            assert!(ended.is_none_or(|ended| ended.is_ok()), "the server's thread ended badly");
+        }
+    }
+}
+
+/// Serves until the handles say stop.
+fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening: &Sender<Listening>) {
+    let data = TempDir::new().expect("a temporary directory can be made");
+    let system = actix_web::rt::System::new();
+    let service = system.block_on(async {
+        let service = service(parts, &data);
+        let keys = Arc::new(KeyAuthentication(Arc::clone(&service)));
+        let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
+            .functions(merchants::functions(&service))
+            .functions(sdk::functions(&service))
+            .build();
+        let token = Arc::new(AdminToken::new(SecretString::from(ADMIN_TOKEN)));
+        let admin = Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(&service)).build();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let settings = ListenerSettings { address, workers: 2, connections_max: 1_000 };
+        let public = Listener::bind(Arc::new(public), &settings).expect("a port is free");
+        let admin = Listener::bind(Arc::new(admin), &settings).expect("a port is free");
+        let handles = vec![public.server.handle(), admin.server.handle()];
+        listening.send((public.address, admin.address, handles)).expect("the test waits for it");
+        let (public, admin) = futures_util::future::join(public.server, admin.server).await;
+        public.and(admin).expect("it served");
+        service
+    });
+    // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
+    service.engine.stop(PATIENCE);
+}
+
+fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), data: &TempDir) -> Shared {
+    let sandbox = SandboxAcquirer::start(MemoryBook::new()).expect("a thread can be started");
+    let security_codes = Arc::new(SecurityCodes::new());
+    let foundations = Foundations {
+        store: Arc::clone(&store) as _,
+        keyring: Arc::clone(&keyring),
+        acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]),
+        clock: Arc::clone(&clock) as _,
+        security_codes: Arc::clone(&security_codes),
+    };
+    let options = EngineOptions {
+        arbiters: 2,
+        limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
+        idle_before_retiring: Duration::from_secs(60),
+        sweep_pause: Duration::from_millis(50),
+        on_fatal: Box::new(|_| {}),
+    };
+    Arc::new(Service {
+        engine: Engine::start(foundations, options).expect("nothing is unreadable"),
+        store,
+        keyring,
+        clock,
+        security_codes,
+        last_used: Arc::new(LastUsed::open(data.path())),
+        sdk_rate: SdkRate::new(NonZeroU32::MAX),
+        creation: tokio::sync::Mutex::new(()),
+    })
+}

@@ -1,0 +1,132 @@
+//! The header Idempotency-Key on every call that changes something: contract, section 8.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing};
+
+/// Every call of a merchant and of a device that changes something, with arguments that it takes.
+fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
+    let joined = |email: &str| {
+        let invitation = shop.call("invite-user", &json!({ "email": email })).id();
+        shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
+    };
+    let invitation = shop.call("invite-user", &json!({ "email": "eve@shop.example" })).id();
+    let key = || shop.call("generate-key", &json!({ "name": "Spare" })).ok()["key_id"].clone();
+    let plan = shop.call("list-plans", &json!({})).ok()[1]["plan_id"].clone();
+    shop.call("sync-metadata", &json!({ "key": "old", "metadata": { "l": [1] } })).ok();
+    shop.call("sync-metadata", &json!({ "key": "gone", "metadata": 1 })).ok();
+    let selection =
+        json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(CARD, "SINGLE") });
+    vec![
+        ("merchants", "initiate-payment-flow", shop.initiation(&shop.session(100), 100)),
+        ("merchants", "add-to-metadata-set", json!({ "key": "new", "path": "l", "value": 1 })),
+        ("merchants", "remove-from-metadata-set", json!({ "key": "old", "path": "l", "value": 1 })),
+        ("merchants", "sync-metadata", json!({ "key": "synced", "metadata": { "a": 1 } })),
+        ("merchants", "delete-metadata", json!({ "key": "gone" })),
+        ("merchants", "generate-key", json!({ "name": "New" })),
+        ("merchants", "update-key", json!({ "key_id": key(), "name": "Renamed" })),
+        ("merchants", "revoke-key", json!({ "key_id": key() })),
+        ("merchants", "invite-user", json!({ "email": "ada@shop.example" })),
+        ("merchants", "accept-invitation", json!({ "invitation_id": invitation })),
+        ("merchants", "remove-user", json!({ "user_id": joined("bob@shop.example") })),
+        ("merchants", "select-plan", json!({ "plan_id": plan })),
+        ("sdk", "select-payment-method", shop.named(&selection)),
+    ]
+}
+
+/// Calls under one name for all, which is one for each endpoint.
+fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> Answer {
+    shop.client().idempotency_key("one-name-for-all").post(&format!("/{package}/{endpoint}"), body)
+}
+
+/// The endpoints that say that they take a name.
+fn declared(server: &Server) -> BTreeSet<String> {
+    let mut declared = BTreeSet::new();
+    for package in ["merchants", "sdk"] {
+        let document = server.client().get(&format!("/{package}")).ok();
+        for endpoint in document["endpoints"].as_array().expect("endpoints") {
+            let errors = endpoint["errors"].as_array().expect("errors");
+            if errors.iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED") {
+                declared.insert(format!("{package}/{}", endpoint["name"].as_str().expect("a name")));
+            }
+        }
+    }
+    declared
+}
+
+#[test]
+fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_before_over_a_crash() {
+    let mut server = Server::start();
+    let shop = server.shop();
+    let calls = calls(&shop);
+    let listed: BTreeSet<String> = calls.iter().map(|(package, endpoint, _)| format!("{package}/{endpoint}")).collect();
+    assert_eq!(declared(&server), listed, "this test must call each endpoint that takes a key");
+    let first: Vec<Answer> = calls.iter().map(|call| named(&shop, call)).collect();
+    for (answer, call) in first.iter().zip(&calls) {
+        assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, None), "{call:?}: {}", answer.body);
+    }
+    let is_repeated = |shop: &Shop| {
+        for (answer, call) in first.iter().zip(&calls) {
+            let again = named(shop, call);
+            assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &answer.body), "{call:?}");
+        }
+    };
+    is_repeated(&shop);
+    let activity = shop.all("list-activity-logs");
+    server.kill();
+    server.restart();
+    let shop = shop.on(&server);
+    is_repeated(&shop);
+    let later = shop.all("list-activity-logs");
+    let of_the_team = |entries: &[Value]| entries.iter().filter(|entry| entry["object_type"].is_null()).count();
+    assert_eq!(of_the_team(&later), of_the_team(&activity), "nothing was done again");
+    shop.settled(first[0].body.as_str().expect("a payment"));
+    assert_eq!(shop.all("balance-history").len(), 1);
+}
+
+#[test]
+fn every_call_that_changes_something_refuses_another_body_under_the_same_key() {
+    let server = Server::start();
+    let shop = server.shop();
+    for call in calls(&shop) {
+        named(&shop, &call).ok();
+        let (package, endpoint, mut body) = call;
+        let members = body.as_object_mut().expect("an object");
+        let (name, value) = members.iter().find(|(name, _)| *name != "merchant_id").expect("an argument");
+        let (name, other) = (name.clone(), another(value));
+        members.insert(name, other);
+        let answer = named(&shop, &(package, endpoint, body));
+        assert_eq!(answer.refused("IDEMPOTENCY_KEY_REUSED"), Value::Null, "{endpoint}");
+    }
+}
+
+/// Another value of the same form.
+fn another(value: &Value) -> Value {
+    match value {
+        Value::String(text) if text.contains('@') => json!(format!("x{text}")),
+        Value::String(text) if text.len() == 30 && text.as_bytes()[3] == b'_' => json!(id_of_nothing(text)),
+        Value::String(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => json!(format!("{text}0")),
+        Value::String(text) => json!(format!("{text}x")),
+        Value::Number(_) => json!(7),
+        other => panic!("no other value than {other}"),
+    }
+}
+
+#[test]
+fn a_key_is_1_to_255_characters_on_every_call_and_its_fault_comes_with_those_of_the_body() {
+    let server = Server::start();
+    let shop = server.shop();
+    for (package, endpoint, body) in calls(&shop) {
+        let path = format!("/{package}/{endpoint}");
+        for wrong in ["", "a b", &"k".repeat(256)] {
+            let answer = shop.client().idempotency_key(wrong).post(&path, &body);
+            assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{endpoint} under {wrong:?}");
+            let unknown = crate::harness::merged(&body, &json!({ "never_declared": 1 }));
+            let both = shop.client().idempotency_key(wrong).post(&path, &unknown);
+            assert_eq!(both.faults(), ["unknown never_declared", "invalid Idempotency-Key"], "{endpoint}");
+        }
+        shop.client().idempotency_key(&"k".repeat(255)).post(&path, &body).ok();
+    }
+}
