@@ -13,9 +13,7 @@ use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
 use crate::protocol::api_error::{ApiError, Code, Outcome};
-use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
-};
+use crate::protocol::declaration::{Argument, Declaration, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -48,7 +46,7 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
         ),
     ],
     returns: Returns::String,
-    errors: &[DeclaredError::when(Code::IdempotencyKeyReused, "The Idempotency-Key was used with another body.")],
+    errors: &[],
     flags: Flags::COMMAND,
 };
 

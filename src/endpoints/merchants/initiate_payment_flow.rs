@@ -72,8 +72,6 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
         DeclaredError::when(Code::CustomerRequired, "The session uses a saved card and no customer is given."),
         DeclaredError::when(Code::CustomerMismatch, "The given customer is not the owner of the session's saved card."),
         DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
-        DeclaredError::when(Code::IdempotencyKeyReused, "The Idempotency-Key was used with another body."),
-        DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended."),
     ],
     flags: Flags::COMMAND,
 };

@@ -60,8 +60,6 @@ pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
         DeclaredError::when(Code::NotFound, "The merchant has no such installation, token or saved card."),
         DeclaredError::when(Code::NotSupported, "The payment method is not enabled."),
         DeclaredError::when(Code::TokenAlreadyUsed, "The SINGLE token was used up before."),
-        DeclaredError::when(Code::IdempotencyKeyReused, "The Idempotency-Key was used with another body."),
-        DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended."),
     ],
     flags: Flags::OPEN_COMMAND,
 };

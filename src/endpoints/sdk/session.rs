@@ -21,13 +21,10 @@ pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
 ];
 
 /// What every SDK endpoint may answer.
-pub(super) const INSTALLATION_ERRORS: [DeclaredError; 2] = [
-    DeclaredError::when(
-        Code::NotFound,
-        "The merchant has no such installation, or what the call names does not exist.",
-    ),
-    DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended."),
-];
+pub(super) const INSTALLATION_ERRORS: [DeclaredError; 1] = [DeclaredError::when(
+    Code::NotFound,
+    "The merchant has no such installation, or what the call names does not exist.",
+)];
 
 /// A session with the payment that used it.
 pub(super) struct Found {

@@ -33,6 +33,25 @@ impl Declaration {
     pub fn position(&self, argument: &str) -> Option<usize> {
         self.arguments.iter().position(|known| known.name == argument)
     }
+
+    /// The codes that its way of being called brings along, beside its own and those of every endpoint; one that
+    /// it words itself is not among them.
+    pub fn codes_of_its_call(&self) -> impl Iterator<Item = Code> {
+        let key = self.flags.needs_key.then_some(Code::Unauthorized);
+        let reused = self.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused);
+        let suspended = self.is_refused_while_suspended().then_some(Code::MerchantSuspended);
+        let is_own = |code: &Code| self.errors.iter().any(|declared| declared.code == *code);
+        [key, reused, suspended].into_iter().flatten().filter(move |code| !is_own(code))
+    }
+
+    /// Whether a suspended merchant is refused it.
+    const fn is_refused_while_suspended(&self) -> bool {
+        match self.package {
+            Package::Merchants => self.flags.changes_something,
+            Package::Sdk => true,
+            Package::Admin => false,
+        }
+    }
 }
 
 /// A code that an endpoint may answer, and when.

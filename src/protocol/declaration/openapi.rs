@@ -162,9 +162,8 @@ fn responses(declaration: &Declaration) -> Map<String, Value> {
 
 fn errors_by_status(declaration: &Declaration) -> BTreeMap<u16, Vec<String>> {
     let own = declaration.errors.iter().map(|declared| (declared.code, declared.docs));
-    let key = declaration.flags.needs_key.then_some(Code::Unauthorized);
-    let reused = declaration.flags.takes_idempotency_key.then_some(Code::IdempotencyKeyReused);
-    let common = COMMON_CODES.iter().copied().chain(key).chain(reused).map(|code| (code, code.docs()));
+    let common = COMMON_CODES.iter().copied().chain(declaration.codes_of_its_call());
+    let common = common.map(|code| (code, code.docs()));
     let mut by_status: BTreeMap<u16, Vec<String>> = BTreeMap::new();
     for (code, docs) in own.chain(common) {
         let lines = by_status.entry(code.problem_status()).or_default();

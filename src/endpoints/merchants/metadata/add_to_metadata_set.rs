@@ -2,7 +2,7 @@
 
 use till_domain::command::{AddToMetadataSet, Command};
 
-use super::arguments::{self, KEY, PATH, SUSPENDED, TTL, VALUE, VERSION};
+use super::arguments::{self, KEY, PATH, TTL, VALUE, VERSION};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
@@ -20,7 +20,7 @@ pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
            either case. A record holds at most 1,000,000 items and 64 MiB.",
     arguments: &[KEY, PATH, VALUE, VERSION, TTL],
     returns: Returns::Boolean,
-    errors: &[SUSPENDED],
+    errors: &[],
     flags: Flags::COMMAND,
 };
 

@@ -4,8 +4,7 @@ use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECO
 use till_domain::text::MetadataKey;
 
 use crate::endpoints::arguments::{checked, own_text};
-use crate::protocol::api_error::Code;
-use crate::protocol::declaration::{Argument, DeclaredError, ValueType};
+use crate::protocol::declaration::{Argument, ValueType};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -40,9 +39,6 @@ pub(super) const TTL: Argument = Argument::optional(
     ValueType::INTEGER,
     "Seconds that the whole record lives from now on, 1 to 63072000; the one last given when left out, two years when none was.",
 );
-
-/// What every change of metadata may be refused with.
-pub(super) const SUSPENDED: DeclaredError = DeclaredError::when(Code::MerchantSuspended, "The merchant is suspended.");
 
 /// Reads [`KEY`].
 pub(super) fn key(fields: &mut Fields<'_>) -> Option<MetadataKey> {

@@ -2,7 +2,7 @@
 
 use till_domain::command::{Command, DeleteMetadata};
 
-use super::arguments::{self, KEY, SUSPENDED, VERSION};
+use super::arguments::{self, KEY, VERSION};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
@@ -18,7 +18,7 @@ pub(super) static DELETE_METADATA: Declaration = Declaration {
     docs: "",
     arguments: &[KEY, VERSION],
     returns: Returns::Boolean,
-    errors: &[SUSPENDED],
+    errors: &[],
     flags: Flags::COMMAND,
 };
 

@@ -5,7 +5,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{MetadataId, RawId};
 use till_domain::metadata::MetadataRecord;
 
-use super::arguments::{self, KEY, SUSPENDED, TTL, VERSION};
+use super::arguments::{self, KEY, TTL, VERSION};
 use crate::access::MerchantCaller;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::protocol::api_error::ApiError;
@@ -23,7 +23,7 @@ pub(super) static SYNC_METADATA: Declaration = Declaration {
     docs: "An array with repeated items keeps the first of each when it is next used as a set.",
     arguments: &[KEY, Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB."), VERSION, TTL],
     returns: Returns::Object(&METADATA),
-    errors: &[SUSPENDED],
+    errors: &[],
     flags: Flags::COMMAND,
 };
 
