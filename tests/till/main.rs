@@ -14,7 +14,7 @@ mod lists;
 mod concurrency;
 mod isolation;
 mod activity_filters;
-mod activity_paging;
+mod long_lists;
 mod keys;
 mod list_payments;
 mod team;
