@@ -6,7 +6,6 @@ use till_domain::command::{Caller, Command, GenerateKey};
 use till_domain::event::Answer;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
-use till_domain::records::ApiKeys;
 use till_domain::text::Name;
 use till_domain::time::Millis;
 use till_storage::family::Family;
@@ -86,7 +85,7 @@ pub(super) async fn generate<C>(
     caller: Caller,
     new: NewKey,
 ) -> Result<Reply, ApiError> {
-    let text = fresh_key();
+    let (text, name) = (fresh_key(), new.name.clone());
     let command = Command::GenerateKey(GenerateKey {
         merchant_id,
         name: new.name,
@@ -100,11 +99,11 @@ pub(super) async fn generate<C>(
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
     // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
     let text = if answered.replayed { kept_text(service, merchant_id, key_id)? } else { text };
-    let kept = service.reader(merchant_id).await?.get::<ApiKeys>(key_id)?.ok_or_else(ApiError::unhandled)?;
     Ok(answered.reply(&GeneratedKey {
         key_id: key_id.to_string(),
         key: &text,
-        name: kept.name.as_str(),
+        // A repeated call asks for the same name; the key may be called something else by now.
+        name: name.as_str(),
         created_at: created_at.unix_seconds(),
     }))
 }

@@ -47,6 +47,19 @@ fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
 }
 
 #[test]
+fn a_repeated_call_answers_as_the_first_was_also_when_the_key_was_renamed_since() {
+    let server = Server::start();
+    let shop = server.shop();
+    let generate =
+        || shop.client().idempotency_key("till-2").post("/merchants/generate-key", &json!({ "name": "Till 2" }));
+    let first = generate().ok();
+    let renaming = json!({ "key_id": first["key_id"], "name": "Till 3" });
+    assert_eq!(shop.call("update-key", &renaming).ok(), json!(true));
+    assert_eq!(generate().ok(), first);
+    assert_eq!(shop.call("find-key", &json!({ "key_id": first["key_id"] })).ok()["name"], json!("Till 3"));
+}
+
+#[test]
 fn keys_are_listed_newest_first_with_revoked_ones() {
     let server = Server::start();
     let shop = server.shop();

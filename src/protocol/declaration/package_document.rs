@@ -1,13 +1,15 @@
 //! The package document: the interface described to machines.
 //!
 //! Types stay base types with the narrowing beside them in `hints`, and requiredness is given both as a
-//! member and as a flag, so that clients of every draft of the format read it.
+//! member and as a flag, so that clients of every draft of the format read it. What a page holds is such a
+//! hint too. `base_url` ends in a slash: published clients resolve the endpoint's name against it as a
+//! relative reference, which would replace a last segment without one.
 //!
 //! Source: webfunction.org/package, webfunction.org/versioning, webfunction.org/error.
 
 use serde_json::{Map, Value, json};
 
-use super::{Argument, Attribute, Declaration, JsonType, ObjectType, Package, ValueType};
+use super::{Argument, Attribute, Declaration, JsonType, ObjectType, Package, Returns, ValueType};
 use crate::protocol::api_error::Code;
 use crate::protocol::version::ApiVersion;
 
@@ -24,7 +26,7 @@ const COMMON_CODES: &[Code] = &[
     Code::Unavailable,
 ];
 
-/// Describes one interface at `base_url` in `version`.
+/// Describes one interface in `version`; `base_url` ends in a slash.
 #[must_use]
 pub fn package_document<'a>(
     package: Package,
@@ -54,9 +56,22 @@ fn endpoint(declaration: &Declaration) -> Value {
         "returns": type_names(declaration.returns.json()),
         "flags": endpoint_flags(declaration),
         "arguments": declaration.arguments.iter().map(argument).collect::<Vec<_>>(),
-        "attributes": declaration.returns.attributes().iter().map(attribute).collect::<Vec<_>>(),
+        "attributes": attributes(&declaration.returns),
         "errors": declaration.refusals().iter().map(|declared| error(declared.code, declared.docs)).collect::<Vec<_>>(),
     })
+}
+
+/// The answer's members; that of a page says in its hints which object its entries are.
+fn attributes(returns: &Returns) -> Vec<Value> {
+    let entries = returns.object().filter(|_| returns.is_page());
+    let described = returns.attributes().iter().map(|member| {
+        let mut described = attribute(member);
+        if let Some(object) = entries.filter(|_| member.value_type.json == ValueType::ARRAY.json) {
+            described["hints"] = json!([format!("object.{}", object.name)]);
+        }
+        described
+    });
+    described.collect()
 }
 
 fn docs(declaration: &Declaration) -> String {
@@ -128,7 +143,7 @@ fn objects(declarations: &[&Declaration]) -> Vec<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::declaration::{DeclaredError, Flags, PAGE_ARGUMENTS, Returns};
+    use crate::protocol::declaration::{DeclaredError, Flags, PAGE_ARGUMENTS};
 
     static PAYMENT: ObjectType = ObjectType {
         name: "payment",
@@ -163,6 +178,11 @@ mod tests {
         ..INITIATE
     };
 
+    static SELECT: Declaration = Declaration {
+        errors: &[DeclaredError::when(Code::IdempotencyKeyReused, "The card was another one.")],
+        ..INITIATE
+    };
+
     static FIND: Declaration = Declaration {
         name: "find-payment",
         arguments: &[],
@@ -176,7 +196,7 @@ mod tests {
     fn document() -> Value {
         package_document(
             Package::Merchants,
-            "http://till.test/merchants",
+            "http://till.test/merchants/",
             ApiVersion::NEWEST,
             [&INITIATE, &LIST, &FIND],
         )
@@ -185,7 +205,7 @@ mod tests {
     #[test]
     fn the_package_names_itself_its_versions_and_its_common_errors() {
         let document = document();
-        assert_eq!(document["base_url"], "http://till.test/merchants");
+        assert_eq!(document["base_url"], "http://till.test/merchants/");
         assert_eq!(document["flags"], json!(["versioned"]));
         assert_eq!((&document["version"], &document["versions"]), (&json!("2025-04-01"), &json!(["2025-04-01"])));
         assert_eq!(document["errors"][0]["code"], "INVALID_ARGUMENTS");
@@ -218,8 +238,17 @@ mod tests {
         let endpoint = &document["endpoints"][1];
         assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth", "paginated"]));
         assert_eq!(endpoint["attributes"][1]["name"], "page");
+        assert_eq!(endpoint["attributes"][1]["hints"], json!(["object.payment"]));
         assert_eq!(document["objects"][0]["name"], "payment");
         assert_eq!(document["objects"][0]["attributes"][1]["values"], json!(["PENDING"]));
         assert_eq!(document["objects"].as_array().map(Vec::len), Some(1));
+    }
+
+    #[test]
+    fn a_code_that_a_declaration_words_itself_is_listed_once() {
+        let errors = endpoint_errors(&SELECT);
+        let codes: Vec<&Value> = errors.iter().map(|error| &error["code"]).collect();
+        assert_eq!(codes, ["IDEMPOTENCY_KEY_REUSED", "UNAUTHORIZED", "MERCHANT_SUSPENDED"]);
+        assert_eq!(errors[0]["docs"], "The card was another one.");
     }
 }

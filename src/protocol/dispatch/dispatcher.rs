@@ -241,9 +241,9 @@ impl<C: Caller> Dispatcher<C> {
         Answer::Json { json: document.to_string(), replayed: false }
     }
 
-    /// The address that the request was sent to, as far as the caller named it itself.
+    /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
     fn base_url(&self, request: &HttpRequest) -> String {
-        format!("{}{}", self.origin(request), request.uri().path())
+        format!("{}{}/", self.origin(request), request.uri().path().trim_end_matches('/'))
     }
 
     /// Scheme and host of that address.

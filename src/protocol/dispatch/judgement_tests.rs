@@ -334,7 +334,7 @@ async fn the_package_document_is_open_to_all_by_get_and_by_post() {
         assert!(
             document["base_url"]
                 .as_str()
-                .is_some_and(|url| url.starts_with("http://till.test:8080/") && url.ends_with("/merchants"))
+                .is_some_and(|url| url.starts_with("http://till.test:8080/") && url.ends_with("/merchants/"))
         );
         let names: Vec<_> =
             document["endpoints"].as_array().into_iter().flatten().map(|endpoint| endpoint["name"].clone()).collect();

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, CARD, Client, Dice, Server, Shop, merged, thb};
 
+use super::changer::Changer;
 use super::deed::{Asked, Came, Deed, Fate, Sale, What};
 use super::merchants::Merchant;
 
@@ -35,6 +36,7 @@ pub(super) struct Caller {
     number: u64,
     /// The payment acknowledged last, to ask for again in a wrong way.
     last_sale: Option<Sale>,
+    changer: Changer,
     deeds: Vec<Deed>,
 }
 
@@ -48,9 +50,15 @@ struct Chosen {
 }
 
 impl Caller {
-    /// A caller of one merchant. `name` is nobody else's.
-    pub(super) fn new(server: &Server, merchant: usize, merchants: &[Merchant], name: String, dice: Dice) -> Caller {
+    /// A caller of one merchant. `name` is nobody else's, and so are the plans that it chooses from.
+    pub(super) fn new(
+        server: &Server,
+        (merchant, merchants): (usize, &[Merchant]),
+        (name, plans): (String, Vec<String>),
+        dice: Dice,
+    ) -> Caller {
         Caller {
+            changer: Changer::new(&name, plans),
             merchant,
             shop: merchants[merchant].shop.on(server),
             device: server.client(),
@@ -80,6 +88,7 @@ impl Caller {
             0..8 => self.topup(),
             8..18 => self.refused(),
             18..24 => self.choose().map(drop),
+            24..60 => self.change(),
             _ => {
                 let sale = self.prepare_sale()?;
                 self.initiate(sale)
@@ -180,6 +189,16 @@ impl Caller {
         let body = merged(&names, &json!({ "amount": minor }));
         let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
         self.note(What::Topup(Asked { minor, external_id, key, body }), came)
+    }
+
+    fn change(&mut self) -> Option<()> {
+        let mut change = self.changer.next(&mut self.dice);
+        change.key = self.sometimes_fresh(50, "change");
+        let came = Came::of(&change.ask(&self.shop.client()));
+        if let Came::Acknowledged(told) = &came {
+            self.changer.remember(&change.meaning, told);
+        }
+        self.note(What::Change(change), came)
     }
 
     /// Asks for a payment in one of the ways that are refused, under a name that must never be found.

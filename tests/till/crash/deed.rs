@@ -4,10 +4,12 @@ use serde_json::Value;
 
 use crate::harness::Answer;
 
+use super::change::Change;
+
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Came {
-    /// It was done: the id.
+    /// It was done: the id, or the text of another value.
     Acknowledged(String),
     /// It was not done, the server said.
     NotDone,
@@ -73,6 +75,8 @@ pub(super) enum What {
     Payment(Sale),
     /// A top-up.
     Topup(Asked),
+    /// Metadata, keys, the team or the plan.
+    Change(Change),
     /// A payment under this external id that must be refused.
     RefusedPayment(String),
 }
@@ -92,10 +96,16 @@ impl Came {
     pub(super) fn of(answer: &Answer) -> Came {
         match (answer.status, &answer.body) {
             (200, Value::String(id)) if id.contains('_') => Came::Acknowledged(id.clone()),
+            (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(told(&answer.body)),
             (200, _) => Came::Unknown, // The answer was cut off.
             (503, _) if answer.details()["outcome"] == "not_done" => Came::NotDone,
             (0 | 503, _) => Came::Unknown,
             (status, body) => panic!("a sound call was answered {status}: {body}"),
         }
     }
+}
+
+/// A value as text: a string without its quotation marks.
+pub(super) fn told(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
+use super::affairs_inspection;
 use super::deed::{Fate, Sale};
 use super::merchants::Merchant;
 use super::reckoning::in_parallel;
@@ -23,6 +24,7 @@ pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth])
         check_absent(server, merchant, truth);
         check_sessions(server, merchant, truth);
         let shop = merchant.shop.on(server);
+        affairs_inspection::inspect(server, merchant, &truth.affairs);
         check_activity(&shop, truth);
         let entries = entries(&shop, merchant);
         check_ledger(&entries, merchant, truth);
@@ -98,17 +100,17 @@ fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// One PAYMENT_CAPTURED for each captured payment, and nothing else.
+/// One PAYMENT_CAPTURED for each captured payment, one entry for each change of team and plan, and nothing else.
 fn check_activity(shop: &Shop, truth: &Truth) {
     let captured = truth.payments.iter().filter(|(_, sale)| sale.is_captured()).map(|(id, _)| id.clone());
     let expected: Vec<String> = captured.collect();
-    let object = |activity: Value| {
-        assert_eq!(activity["activity_type"], "PAYMENT_CAPTURED", "{activity}");
-        activity["object_id"].as_str().expect("a captured payment").to_owned()
-    };
-    let mut found: Vec<String> = shop.all("list-activity-logs").into_iter().map(object).collect();
+    let is_capture = |activity: &Value| activity["activity_type"] == "PAYMENT_CAPTURED";
+    let (captures, others): (Vec<Value>, Vec<Value>) = shop.all("list-activity-logs").into_iter().partition(is_capture);
+    let object = |activity: &Value| activity["object_id"].as_str().expect("a captured payment").to_owned();
+    let mut found: Vec<String> = captures.iter().map(object).collect();
     found.sort();
     assert_same("captured payments in the activity log", &found, &expected);
+    affairs_inspection::check_activity(&others, &truth.affairs);
 }
 
 /// All entries; of a merchant that settles soon, once nothing is held any more.

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use serde_json::{Value, json};
+
 use crate::harness::{Dice, Server};
 
 use super::caller::Caller;
@@ -19,11 +21,23 @@ pub(super) fn merchant_of(caller: usize, merchants: usize) -> usize {
 
 /// The callers of a load. `name` is nobody else's.
 pub(super) fn callers(server: &Server, merchants: &[Merchant], name: &str, dice: &mut Dice) -> Vec<Caller> {
+    let plans = plans(server, merchants);
+    let mut has_one = vec![false; merchants.len()];
     let caller = |number: usize| {
         let merchant = merchant_of(number, merchants.len());
-        Caller::new(server, merchant, merchants, format!("{name}-{number}"), dice.fork())
+        // One caller of each merchant, so that the order of its switches is known.
+        let is_first = !std::mem::replace(&mut has_one[merchant], true);
+        let plans = if is_first { plans.clone() } else { Vec::new() };
+        Caller::new(server, (merchant, merchants), (format!("{name}-{number}"), plans), dice.fork())
     };
     (0..CALLERS).map(caller).collect()
+}
+
+/// The plans that there are: the same for all.
+fn plans(server: &Server, merchants: &[Merchant]) -> Vec<String> {
+    let plans = merchants[0].shop.on(server).call("list-plans", &json!({})).ok();
+    let id = |plan: &Value| plan["plan_id"].as_str().expect("an id").to_owned();
+    plans.as_array().expect("an array").iter().map(id).collect()
 }
 
 /// Loads a server until `end` has ended it, and tells all that was asked and what came back.

@@ -4,12 +4,17 @@
 //! threads make of them differs from run to run).
 
 mod merchants;
+mod change;
+mod changer;
 mod deed;
 mod caller;
 mod load;
+mod affairs;
 mod truth;
 mod reckoning;
+mod change_reckoning;
 mod inspection;
+mod affairs_inspection;
 mod sandbox;
 mod round;
 mod stop;

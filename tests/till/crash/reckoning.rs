@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::harness::{Answer, Client, Server, Shop};
 
 use super::caller::post;
-use super::deed::{Asked, Came, Deed, Sale, What};
+use super::change_reckoning;
+use super::deed::{Asked, Came, Deed, Sale, What, told};
 use super::merchants::Merchant;
 use super::truth::{Fact, Truth};
 
@@ -124,6 +125,12 @@ impl Desk {
                 }
                 Fact::Topup(id.to_owned(), asked.minor)
             }
+            What::Change(change) => {
+                if change.key.is_some() {
+                    assert_replays(&change.ask(&self.shop.client()), id);
+                }
+                Fact::Changed(change.meaning.clone(), id.to_owned())
+            }
             What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
@@ -143,6 +150,11 @@ impl Desk {
                 Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
+            What::Change(change) => {
+                let again = change_reckoning::ask_again(&self.shop, change);
+                let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
+                (fact, again.was_done)
+            }
             What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
     }
@@ -220,7 +232,7 @@ fn not_done(what: &What) -> Option<Fact> {
     match what {
         What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
         What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
-        What::Session(_) | What::Topup(_) => None,
+        What::Session(_) | What::Topup(_) | What::Change(_) => None,
     }
 }
 
@@ -228,13 +240,14 @@ fn with_key(answer: Answer) -> AskedAgain {
     AskedAgain { was_done: is_replay(&answer), id: answer.id() }
 }
 
-fn is_replay(answer: &Answer) -> bool {
+pub(super) fn is_replay(answer: &Answer) -> bool {
     answer.header("idempotent-replayed") == Some("true")
 }
 
+/// The answer is the one that was given before: an id, or the text of another value.
 #[track_caller]
-fn assert_replays(answer: &Answer, id: &str) {
-    assert_eq!((answer.status, answer.body.as_str()), (200, Some(id)), "the same key: {}", answer.body);
+pub(super) fn assert_replays(answer: &Answer, id: &str) {
+    assert_eq!((answer.status, told(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
     assert!(is_replay(answer), "{id} was answered again, not from memory");
 }
 

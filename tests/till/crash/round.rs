@@ -57,7 +57,7 @@ impl Round {
     pub(super) fn begin(seed: u64) -> Round {
         let server = Server::start();
         let merchants = Merchant::of_a_round(&server);
-        let truths = merchants.iter().map(|_| Truth::default()).collect();
+        let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
         Round { server, merchants, truths, dice: Dice::new(seed), counts: Counts::default(), starts: Vec::new() }
     }
 

@@ -2,6 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::json;
+
+use crate::harness::Shop;
+
+use super::affairs::Affairs;
+use super::change::Meaning;
 use super::deed::Sale;
 
 /// One thing that is known.
@@ -15,6 +21,8 @@ pub(super) enum Fact {
     MaybeTopup(u64),
     /// A session is there.
     Session(String, u64),
+    /// A change of metadata, keys, team or plan has taken effect, and was answered this.
+    Changed(Meaning, String),
     /// No payment has this external id.
     Absent(String),
 }
@@ -30,11 +38,20 @@ pub(super) struct Truth {
     pub(super) maybe_topups: Vec<u64>,
     /// Amounts by id.
     pub(super) sessions: BTreeMap<String, u64>,
+    /// Metadata, keys, team and plan.
+    pub(super) affairs: Affairs,
     /// External ids that no payment has.
     pub(super) absent: BTreeSet<String>,
 }
 
 impl Truth {
+    /// What is so of a merchant before anything is asked of it.
+    pub(super) fn of(shop: &Shop) -> Truth {
+        let plan = shop.call("retrieve-current-plan", &json!({})).ok();
+        let plan_id = plan["plan_id"].as_str().expect("an id").to_owned();
+        Truth { affairs: Affairs::beginning_with(plan_id), ..Truth::default() }
+    }
+
     /// Notes a fact; an id is told once.
     pub(super) fn note(&mut self, fact: Fact) {
         match fact {
@@ -49,6 +66,7 @@ impl Truth {
             Fact::Session(id, minor) => {
                 assert!(self.sessions.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
+            Fact::Changed(meaning, told) => self.affairs.note(&meaning, &told),
             Fact::Absent(external_id) => drop(self.absent.insert(external_id)),
         }
     }

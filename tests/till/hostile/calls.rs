@@ -108,6 +108,28 @@ fn every_endpoint_refuses_what_is_no_body_of_its() {
 }
 
 #[test]
+fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
+    let mut world = World::start();
+    for endpoint in world.endpoints.clone() {
+        world.refresh();
+        let case = endpoint.sound();
+        let answer = world.call(&case);
+        world.count(&case, &answer);
+        assert_eq!(answer.status, 200, "{case:?}: {}", answer.body);
+    }
+    world.is_sound();
+}
+
+#[test]
+fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_trace() {
+    let mut world = World::start();
+    for endpoint in world.endpoints.clone() {
+        play(&mut world, &endpoint.nasty()).unwrap_or_else(|error| panic!("{error}"));
+    }
+    world.is_sound();
+}
+
+#[test]
 fn damaged_requests_are_refused_or_dropped_and_change_nothing() {
     let mut world = World::start();
     let before = world.picture();

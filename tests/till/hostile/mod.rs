@@ -3,5 +3,6 @@
 //! `TILL_HOSTILE_CASES` asks for more cases than the usual ones, `TILL_HOSTILE_SEED` for those of an earlier run.
 
 mod bodies;
+mod nasties;
 mod calls;
 mod world;

@@ -70,7 +70,7 @@ fn each_interface_describes_itself_by_get_and_by_post_without_a_key() {
         let path = format!("/{package}");
         let document = client.get(&path).ok();
         assert_eq!(client.post(&path, &json!({})).ok(), document);
-        assert_eq!(document["base_url"], format!("{base}/{package}"));
+        assert_eq!(document["base_url"], format!("{base}/{package}/"));
         assert_eq!(document["version"], "2025-04-01");
         assert_eq!(document["versions"], json!(["2025-04-01"]));
         assert_eq!(document["flags"], json!(["versioned"]));

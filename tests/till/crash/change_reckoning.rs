@@ -1,0 +1,100 @@
+//! After a crash: a change that nobody acknowledged is asked again until it is known and there once.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Shop};
+
+use super::affairs::DONE_OR_NEEDLESS;
+use super::change::{Change, Meaning};
+use super::deed::told;
+use super::reckoning::{assert_replays, is_replay};
+
+/// What came of a change that was asked again.
+pub(super) struct Again {
+    /// What it is answered; nothing when it was not done and cannot be named.
+    pub(super) told: Option<String>,
+    /// Whether the first time had been enough.
+    pub(super) was_done: bool,
+}
+
+impl Again {
+    fn of(told: impl Into<String>, was_done: bool) -> Again {
+        Again { told: Some(told.into()), was_done }
+    }
+}
+
+/// Asks again.
+pub(super) fn ask_again(shop: &Shop, change: &Change) -> Again {
+    if change.key.is_none() {
+        return ask_again_without_key(shop, change);
+    }
+    let first = change.ask(&shop.client());
+    assert_eq!(first.status, 200, "{change:?}: {}", first.body);
+    let again = Again::of(told(&first.body), is_replay(&first));
+    assert_replays(&change.ask(&shop.client()), &told(&first.body));
+    again
+}
+
+fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
+    let ask = || change.ask(&shop.client());
+    match &change.meaning {
+        Meaning::ItemAdded { .. } | Meaning::ItemRemoved { .. } | Meaning::RecordDeleted { .. } => {
+            Again::of("true", was_done_before(change, &ask()))
+        }
+        Meaning::RecordReplaced { record, .. } => {
+            let was_done = was_done_before(change, &ask());
+            Again::of(told(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
+        }
+        Meaning::Nothing => Again::of(told(&ask().ok()), false),
+        Meaning::KeyGenerated { name } => {
+            let found = shop.all("list-keys").into_iter().find(|key| key["name"] == json!(name));
+            Again { was_done: found.is_some(), told: found.map(|key| told(&key)) }
+        }
+        Meaning::KeyRenamed { key_id, name } => {
+            let was_done = key(shop, key_id)["name"] == json!(name);
+            Again::of(told(&ask().ok()), was_done)
+        }
+        Meaning::KeyRevoked { key_id } => {
+            let was_done = !key(shop, key_id)["revoked_at"].is_null();
+            Again::of(told(&ask().ok()), was_done)
+        }
+        Meaning::UserInvited { .. } => id_or_conflict(&ask(), "invitation_id"),
+        Meaning::InvitationAccepted { .. } => id_or_conflict(&ask(), "user_id"),
+        Meaning::UserRemoved { .. } => {
+            let answer = ask();
+            if answer.status != 200 {
+                answer.refused("NOT_FOUND");
+            }
+            Again::of("true", answer.status != 200)
+        }
+        Meaning::PlanSelected { .. } => match told(&ask().ok()).as_str() {
+            "true" => Again::of("true", false),
+            _ => Again::of(DONE_OR_NEEDLESS, false),
+        },
+    }
+}
+
+/// Whether a change of a record had been done already: it is answered `false`, or the version that it names is over.
+fn was_done_before(change: &Change, answer: &Answer) -> bool {
+    if answer.status == 200 {
+        return answer.body == false;
+    }
+    assert_eq!(answer.faults(), ["version_mismatch version"], "{change:?}");
+    let named = change.body["version"].as_u64().expect("it names a version");
+    let after = if matches!(change.meaning, Meaning::RecordDeleted { .. }) { 0 } else { named + 1 };
+    assert_eq!(answer.details()[0]["current"], json!(after), "{change:?} is done once");
+    true
+}
+
+fn key(shop: &Shop, key_id: &str) -> Value {
+    shop.call("find-key", &json!({ "key_id": key_id })).ok()
+}
+
+/// The id, or the one that the refusal names because it is there.
+fn id_or_conflict(answer: &Answer, member: &str) -> Again {
+    if answer.status == 200 {
+        return Again::of(answer.clone().id(), false);
+    }
+    let details = answer.refused("CONFLICT");
+    Again::of(details[member].as_str().unwrap_or_else(|| panic!("no {member} in {details}")), true)
+}

@@ -1,0 +1,196 @@
+//! Paging through long lists, both ways, while more is written.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Shop, merged};
+
+/// Programs that fill a list at once.
+const WRITERS: usize = 8;
+
+/// A list that is paged through.
+#[derive(Clone, Copy)]
+struct List {
+    endpoint: &'static str,
+    /// The member that names an entry.
+    id: &'static str,
+    /// How long it is unless `TILL_PAGING_ENTRIES` says so: what fills it within a few seconds.
+    usually: usize,
+}
+
+const ACTIVITY: List = List { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
+const HISTORY: List = List { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
+const PAYMENTS: List = List { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
+const METADATA: List = List { endpoint: "list-metadata", id: "key", usually: 3_000 };
+
+impl List {
+    fn entries(self) -> usize {
+        std::env::var("TILL_PAGING_ENTRIES").map_or(self.usually, |text| text.parse().expect("a number"))
+    }
+
+    fn ids(self, page: &Value) -> Vec<String> {
+        let page = page["page"].as_array().expect("a page");
+        page.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
+    }
+
+    /// The pages from `body` on, in the direction that a member of each names, each asked for as it was told.
+    fn follow(self, shop: &Shop, body: &Value, member: &str) -> Vec<Value> {
+        let mut pages = vec![shop.call(self.endpoint, body).ok()];
+        while let Some(next) = pages.last().map(|page| page[member].clone()).filter(|next| !next.is_null()) {
+            pages.push(shop.call(self.endpoint, &next).ok());
+        }
+        pages
+    }
+
+    /// What a filter finds now.
+    fn found(self, shop: &Shop, filter: &Value) -> Vec<String> {
+        let pages = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
+        pages.iter().flat_map(|page| self.ids(page)).collect()
+    }
+
+    /// Pages through a filter both ways and checks that nothing is skipped or repeated.
+    fn page_both_ways(self, shop: &Shop, filter: &Value, expected: &[String]) {
+        let there = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
+        let listed: Vec<String> = there.iter().flat_map(|page| self.ids(page)).collect();
+        assert_eq!(listed.iter().collect::<HashSet<_>>().len(), listed.len(), "{filter}: none is repeated");
+        let known: HashSet<&String> = expected.iter().collect();
+        let of_before: Vec<&String> = listed.iter().filter(|id| known.contains(id)).collect();
+        assert!(of_before.iter().copied().eq(expected), "{filter}: none is skipped, and the order is kept");
+        let last = there.last().expect("at least one page");
+        let back = self.follow(shop, &last["previous"], "previous");
+        let again: Vec<String> = back.iter().rev().flat_map(|page| self.ids(page)).collect();
+        let before_last = &listed[..listed.len() - self.ids(last).len()];
+        assert!(again.ends_with(before_last), "{filter}: what was listed comes again on the way back");
+        assert_eq!(
+            again.iter().collect::<HashSet<_>>().len(),
+            again.len(),
+            "{filter}: none is repeated on the way back"
+        );
+        for neighbour in there.iter().chain(&back).flat_map(|page| [&page["next"], &page["previous"]]) {
+            assert!(neighbour.is_null() || merged(neighbour, filter) == *neighbour, "{neighbour} carries {filter}");
+        }
+        println!(
+            "{} {filter}: {} entries in {} pages, {} in {} on the way back",
+            self.endpoint,
+            listed.len(),
+            there.len(),
+            again.len(),
+            back.len()
+        );
+    }
+}
+
+/// Writes this often, from several programs at once.
+fn fill(times: usize, write: impl Fn(usize) + Sync) {
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let write = &write;
+            scope.spawn(move || (writer..times).step_by(WRITERS).for_each(write));
+        }
+    });
+}
+
+/// Says that it is done when it goes, also when a check fails.
+struct Done<'a>(&'a AtomicBool);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Reads while somebody writes; something is written meanwhile.
+fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
+    let (is_done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                write(written.fetch_add(1, Ordering::Relaxed));
+            }
+        });
+        let _done = Done(&is_done);
+        while written.load(Ordering::Relaxed) == 0 {
+            std::thread::yield_now();
+        }
+        read();
+    });
+    println!("written to meanwhile {} times", written.into_inner());
+}
+
+/// Somebody is invited, joins and is removed: three entries.
+fn come_and_go(shop: &Shop, email: &str) {
+    let invitation = shop.call("invite-user", &json!({ "email": email })).id();
+    let user = shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id();
+    shop.call("remove-user", &json!({ "user_id": user })).ok();
+}
+
+/// Fills a list, then pages through it while more is written; each write makes at least one entry.
+fn page_while_written(list: List, shop: &Shop, write: impl Fn(usize) + Sync, meanwhile: impl Fn(usize) + Sync) {
+    fill(list.entries(), write);
+    let expected = list.found(shop, &json!({}));
+    assert!(expected.len() >= list.entries(), "{} entries", expected.len());
+    read_while_writing(|| list.page_both_ways(shop, &json!({}), &expected), meanwhile);
+}
+
+#[test]
+fn pages_of_the_activity_log_skip_and_repeat_nothing_under_any_filter_while_entries_are_written() {
+    let server = Server::start();
+    let shop = server.shop();
+    let each = |number: usize| come_and_go(&shop, &format!("w{}-{number}@n{}.example", number % 8, number / 8 % 9));
+    fill(ACTIVITY.entries().div_ceil(3), each);
+    let filters = [
+        json!({}),
+        json!({ "activity_type": "user_removed" }),
+        json!({ "actor_key_id": shop.key_id }),
+        json!({ "object_id": shop.merchant_id }),
+        json!({ "terms": "@n3.example" }),
+        json!({ "terms": "mer_0" }),
+        json!({ "created_at": "2020-01-01..", "activity_type": "user_invited", "terms": "w1-" }),
+        json!({ "activity_type": "invitation_accepted", "actor_key_id": shop.key_id, "object_id": shop.merchant_id }),
+        json!({ "actor_key_id": shop.key_id, "terms": "@N3.", "created_at": "2020-01..2100-01" }),
+    ];
+    let before: Vec<Vec<String>> = filters.iter().map(|filter| ACTIVITY.found(&shop, filter)).collect();
+    assert!(before[0].len() >= ACTIVITY.entries() && before[1].len() * 3 == before[0].len());
+    assert!(before.iter().all(|found| found.len() > 100), "each filter has several pages");
+    let read = || filters.iter().zip(&before).for_each(|(filter, found)| ACTIVITY.page_both_ways(&shop, filter, found));
+    read_while_writing(read, |_| come_and_go(&shop, "w1-late@n3.example"));
+}
+
+#[test]
+fn pages_of_the_balance_history_skip_and_repeat_nothing_while_top_ups_are_posted() {
+    let server = Server::start();
+    let shop = server.shop();
+    let top_up = |number: usize| {
+        let body = json!({ "merchant_id": shop.merchant_id, "amount": number + 1 });
+        server.admin("add-topup", &body).id();
+    };
+    page_while_written(HISTORY, &shop, top_up, top_up);
+}
+
+#[test]
+fn pages_of_payments_skip_and_repeat_nothing_while_payments_are_made_and_settle() {
+    let server = Server::start();
+    let shop = server.shop();
+    let pay = |number: usize| {
+        let minor = u64::try_from(number % 1_000).expect("it is small") + 1;
+        let session = shop.installment_session(minor, "merchant");
+        shop.initiate(&session, minor, &json!({ "interest_bearer": "merchant" })).id();
+    };
+    page_while_written(PAYMENTS, &shop, pay, pay);
+}
+
+#[test]
+fn pages_of_metadata_skip_and_repeat_nothing_while_records_are_made_and_changed() {
+    let server = Server::start();
+    let shop = server.shop();
+    let add = |key: String, item: usize| {
+        shop.call("add-to-metadata-set", &json!({ "key": key, "value": item })).ok();
+    };
+    let meanwhile = |number: usize| {
+        add(format!("late-{number}"), 0);
+        add(format!("record-{}", number * 7 % METADATA.entries()), number + 1);
+    };
+    page_while_written(METADATA, &shop, |number| add(format!("record-{number}"), 0), meanwhile);
+}

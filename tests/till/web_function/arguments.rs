@@ -1,0 +1,222 @@
+//! Makes the arguments of any endpoint from its declaration: by name where the name means something that another
+//! endpoint gives, else by its choices, its hints, its type.
+
+use std::cell::Cell;
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Server, Start};
+
+use super::client::{Client, Outcome, agent, value};
+use super::package::{Endpoint, Member};
+
+/// The operator's token of these tests: not that of the others, so that nobody lends it.
+const OPERATOR: &str = "operator-of-the-walk";
+
+/// The packages that a server publishes.
+pub(super) const PACKAGES: [&str; 3] = ["merchants", "sdk", "admin"];
+
+/// What of a call goes on to the calls that make its arguments.
+const SCOPE: [&str; 2] = ["merchant_id", "installation_id"];
+
+/// Where the value of an argument comes from.
+struct Source {
+    argument: &'static str,
+    package: &'static str,
+    endpoint: &'static str,
+    /// Optional arguments to send with it.
+    also: &'static [&'static str],
+    /// Where in the answer the value stands, as a JSON pointer.
+    at: &'static str,
+}
+
+const fn source(argument: &'static str, package: &'static str, endpoint: &'static str, at: &'static str) -> Source {
+    Source { argument, package, endpoint, also: &[], at }
+}
+
+const SOURCES: [Source; 12] = [
+    source("merchant_id", "admin", "create-merchant", ""),
+    source("installation_id", "admin", "add-installation", ""),
+    source("token", "sdk", "tokenize-card", ""),
+    Source { also: &["token"], ..source("payment_session_id", "sdk", "select-payment-method", "") },
+    Source { also: &["customer_email"], ..source("payment_id", "merchants", "initiate-payment-flow", "") },
+    source("contact_id", "merchants", "find-payment", "/customer_id"),
+    source("invitation_id", "merchants", "invite-user", ""),
+    source("user_id", "merchants", "accept-invitation", ""),
+    source("plan_id", "merchants", "list-plans", "/1/plan_id"),
+    source("key", "merchants", "sync-metadata", "/key"),
+    source("key_id", "merchants", "generate-key", "/key_id"),
+    source("key_id", "admin", "generate-key", "/key_id"),
+];
+
+/// Somebody who has three addresses, an operator's token and the protocol.
+pub(super) struct Stranger {
+    pub(super) server: Server,
+    /// By package, in the order of [`PACKAGES`].
+    clients: Vec<Client>,
+    /// The merchant whose key it uses, and an installation of it.
+    home: Map<String, Value>,
+    number: Cell<u64>,
+}
+
+impl Stranger {
+    /// Comes to a server of its own with nothing but the token.
+    pub(super) fn arrive() -> Stranger {
+        let server = Start::default().with("TILL_ADMIN_TOKEN", OPERATOR).server();
+        let agent = agent();
+        let client = |package: &&str| Client::of_package_endpoint(&agent, &address(&server, package));
+        let clients = PACKAGES.iter().map(client).collect();
+        let mut stranger = Stranger { server, clients, home: Map::new(), number: Cell::new(0) };
+        stranger.clients[2] = stranger.clients[2].clone().with_bearer(OPERATOR);
+        stranger.settle_down();
+        stranger
+    }
+
+    /// Has a merchant, an installation, a key, and something on the balance from now on.
+    pub(super) fn settle_down(&mut self) {
+        self.home = Map::new();
+        for argument in SCOPE {
+            let made = self.made("admin", argument, &self.home).expect("there is a source");
+            self.home.insert(argument.to_owned(), made);
+        }
+        let key = self.make("admin", "generate-key", &[], &self.home)["key"].clone();
+        self.clients[0] = self.clients[0].clone().with_bearer(key.as_str().expect("a key"));
+        for _ in 0..3 {
+            self.make("admin", "add-topup", &[], &self.home);
+        }
+    }
+
+    /// The client of a package.
+    pub(super) fn client(&self, package: &str) -> &Client {
+        &self.clients[place(package)]
+    }
+
+    /// Turns to other clients of the same packages; each keeps its token.
+    pub(super) fn turn_to(&mut self, clients: impl Fn(&str, &str) -> Client) {
+        let (server, home) = (&self.server, &self.clients);
+        let with_tokens = |package: &&str| {
+            let known = home[place(package)].clone();
+            known.on(clients(package, &address(server, package)))
+        };
+        self.clients = PACKAGES.iter().map(with_tokens).collect();
+    }
+
+    /// The endpoints of a package.
+    pub(super) fn endpoints(&self, package: &str) -> Vec<Endpoint> {
+        let endpoints = self.client(package).package.endpoints.clone();
+        assert!(!endpoints.is_empty(), "{package} lists endpoints");
+        endpoints
+    }
+
+    /// Calls, and checks that what comes back is what the package declares.
+    pub(super) fn call(&self, package: &str, endpoint: &Endpoint, arguments: &Value) -> Outcome {
+        let client = self.client(package);
+        let outcome = client.call(endpoint, arguments);
+        match &outcome {
+            Outcome::Value(value) => client.package.check_value(endpoint, value),
+            Outcome::Refused { code, .. } => client.package.check_code(endpoint, code),
+        }
+        outcome
+    }
+
+    /// All required arguments of an endpoint, and those named.
+    pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
+        let home = if package == "admin" { Map::new() } else { self.home.clone() };
+        self.arguments_within(package, endpoint, also, &home)
+    }
+
+    /// The same for the merchant at home, also of the operator's endpoints.
+    pub(super) fn arguments_at_home(&self, package: &str, endpoint: &Endpoint) -> Value {
+        self.arguments_within(package, endpoint, &[], &self.home)
+    }
+
+    fn arguments_within(&self, package: &str, endpoint: &Endpoint, also: &[&str], scope: &Map<String, Value>) -> Value {
+        let mut scope = scope.clone();
+        let mut arguments = Map::new();
+        let wanted = |member: &&Member| member.has_flag("required") || also.contains(&member.name.as_str());
+        for argument in endpoint.arguments.iter().filter(wanted) {
+            let value = self.value_of(package, endpoint, argument, &scope);
+            if SCOPE.contains(&argument.name.as_str()) {
+                scope.insert(argument.name.clone(), value.clone());
+            }
+            arguments.insert(argument.name.clone(), value);
+        }
+        Value::Object(arguments)
+    }
+
+    fn value_of(&self, package: &str, endpoint: &Endpoint, argument: &Member, scope: &Map<String, Value>) -> Value {
+        let name = argument.name.as_str();
+        let given = scope.get(name).filter(|_| SCOPE.contains(&name)).or(argument.choices.first());
+        if let Some(given) = given {
+            return given.clone();
+        }
+        let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
+        let made = if own { None } else { self.made(package, name, scope) };
+        made.or_else(|| self.by_name(name)).unwrap_or_else(|| by_type(argument))
+    }
+
+    fn made(&self, package: &str, argument: &str, scope: &Map<String, Value>) -> Option<Value> {
+        let source = source_of(package, argument)?;
+        let answer = self.make(source.package, source.endpoint, source.also, scope);
+        Some(answer.pointer(source.at).unwrap_or_else(|| panic!("no {} in {answer}", source.at)).clone())
+    }
+
+    /// Calls an endpoint, which must succeed.
+    fn make(&self, package: &str, endpoint: &str, also: &[&str], scope: &Map<String, Value>) -> Value {
+        let endpoint = self.client(package).package.endpoint(endpoint);
+        let arguments = self.arguments_within(package, endpoint, also, scope);
+        value(self.call(package, endpoint, &arguments))
+    }
+
+    /// Values that mean something by the name of their argument; those that must be new are.
+    fn by_name(&self, name: &str) -> Option<Value> {
+        let number = self.number.get() + 1;
+        self.number.set(number);
+        let text = match name {
+            "number" => "4242424242424242".to_owned(),
+            "expiration_date" => "12/49".to_owned(),
+            "security_code" => "123".to_owned(),
+            "currency" => "THB".to_owned(),
+            "amount" => "10000".to_owned(),
+            "time_zone" => "Asia/Bangkok".to_owned(),
+            "created_at" => "today".to_owned(),
+            "identifier" => format!("https://shop{number}.example"),
+            "email" | "customer_email" => format!("person{number}@walk.example"),
+            "external_id" | "customer_id" | "key" => format!("walk-{number}"),
+            "metadata" => return Some(json!([number])),
+            "expires_at" => return Some(json!(4_102_444_800_u64)),
+            _ => return None,
+        };
+        Some(text.into())
+    }
+}
+
+/// Where the package of a name is published.
+pub(super) fn address(server: &Server, package: &str) -> String {
+    let base = if package == "admin" { server.admin_address() } else { server.public() };
+    format!("{base}/{package}")
+}
+
+fn place(package: &str) -> usize {
+    PACKAGES.iter().position(|known| *known == package).expect("it is one of the three")
+}
+
+/// The caller's own package is asked first.
+fn source_of(package: &str, argument: &str) -> Option<&'static Source> {
+    let of_argument = || SOURCES.iter().filter(|source| source.argument == argument);
+    of_argument().find(|source| source.package == package).or_else(|| of_argument().next())
+}
+
+fn by_type(argument: &Member) -> Value {
+    let hint = argument.hints.first().map_or("", String::as_str);
+    match (argument.types[0].as_str(), hint) {
+        ("string", "email") => json!("someone@walk.example"),
+        ("string", "phone") => json!("+66812345678"),
+        ("string", "url") => json!("https://shop.example/done"),
+        ("string", _) => json!("walk"),
+        ("number", _) => json!(1),
+        ("boolean", _) => json!(true),
+        ("array", _) => json!([]),
+        _ => json!({}),
+    }
+}

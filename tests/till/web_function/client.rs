@@ -1,0 +1,136 @@
+//! A client of any Web Function service: it knows the protocol and nothing else.
+//!
+//! Source: webfunction.org, its pages endpoint, package, authentication, error, versioning and pagination.
+
+use serde_json::{Value, json};
+use ureq::Agent;
+use ureq::http::Response;
+
+use super::package::{Endpoint, Package};
+
+/// What an invocation came to.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Outcome {
+    /// 200: any JSON value.
+    Value(Value),
+    /// 400 of an endpoint with error triples.
+    Refused { code: String, message: String, details: Value },
+}
+
+/// Calls the endpoints of one package.
+#[derive(Clone)]
+pub(super) struct Client {
+    agent: Agent,
+    pub(super) package: Package,
+    bearer: Option<String>,
+    version: Option<String>,
+}
+
+/// One agent for all: redirections are answers like others and never followed.
+pub(super) fn agent() -> Agent {
+    Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into()
+}
+
+impl Client {
+    /// Retrieves a package by invoking its address as an endpoint.
+    pub(super) fn of_package_endpoint(agent: &Agent, url: &str) -> Client {
+        let document = value(invoke(agent, url, &[], &json!({})));
+        Client { agent: agent.clone(), package: Package::read(&document), bearer: None, version: None }
+    }
+
+    /// Retrieves a package as a plain document.
+    pub(super) fn of_document(agent: &Agent, url: &str) -> Client {
+        let response = agent.get(url).header("Accept", "application/json").call().expect("it answers");
+        let document = value(outcome(response));
+        Client { agent: agent.clone(), package: Package::read(&document), bearer: None, version: None }
+    }
+
+    /// The same with a token for the endpoints that ask for one.
+    pub(super) fn with_bearer(self, token: &str) -> Client {
+        Client { bearer: Some(token.to_owned()), ..self }
+    }
+
+    /// Another client with this one's token.
+    pub(super) fn on(&self, other: Client) -> Client {
+        Client { bearer: self.bearer.clone(), ..other }
+    }
+
+    /// The same without a token.
+    pub(super) fn without_bearer(self) -> Client {
+        Client { bearer: None, ..self }
+    }
+
+    /// The same asking for a version.
+    pub(super) fn with_version(self, version: &str) -> Client {
+        Client { version: Some(version.to_owned()), ..self }
+    }
+
+    /// Invokes an endpoint.
+    pub(super) fn call(&self, endpoint: &Endpoint, arguments: &Value) -> Outcome {
+        let bearer = self.bearer.as_ref().filter(|_| endpoint.has_flag("bearer_auth"));
+        let bearer = bearer.map(|token| ("Authorization", format!("Bearer {token}")));
+        let version = self.version.as_ref().filter(|_| self.package.has_flag("versioned"));
+        let version = version.map(|version| ("Api-Version", version.clone()));
+        let headers: Vec<(&str, String)> = bearer.into_iter().chain(version).collect();
+        let outcome = invoke(&self.agent, &self.url(endpoint), &headers, arguments);
+        assert!(
+            matches!(outcome, Outcome::Value(_)) || endpoint.has_flag("error_triple"),
+            "{}: {outcome:?} without the flag error_triple",
+            endpoint.name
+        );
+        outcome
+    }
+
+    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), which is how the
+    /// published clients do it: a base that does not end in a slash loses its last segment.
+    fn url(&self, endpoint: &Endpoint) -> String {
+        let base = &self.package.base_url;
+        let last = base.rfind('/').expect("a URL has slashes");
+        format!("{}{}", &base[..=last], endpoint.name)
+    }
+}
+
+fn invoke(agent: &Agent, url: &str, headers: &[(&str, String)], arguments: &Value) -> Outcome {
+    let request = agent.post(url).header("Content-Type", "application/json").header("Accept", "application/json");
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+    outcome(request.send(arguments.to_string()).unwrap_or_else(|error| panic!("{url}: {error}")))
+}
+
+fn outcome(mut response: Response<ureq::Body>) -> Outcome {
+    let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let text = response.body_mut().read_to_string().expect("a body of text");
+    let status = response.status().as_u16();
+    assert!(matches!(status, 200 | 400), "no status of the protocol: {status} {text}");
+    let media_type = media_type.as_deref().and_then(|text| text.split(';').next()).map(str::trim);
+    assert_eq!(media_type, Some("application/json"), "{text}");
+    let body: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    if status == 200 { Outcome::Value(body) } else { triple(body) }
+}
+
+fn triple(body: Value) -> Outcome {
+    match body.as_array().map(Vec::as_slice) {
+        Some([Value::String(code), Value::String(message), details]) => {
+            assert!(!code.is_empty() && !message.is_empty(), "{body}");
+            Outcome::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
+        }
+        _ => panic!("no error triple: {body}"),
+    }
+}
+
+/// The value of a call that must succeed.
+#[track_caller]
+pub(super) fn value(outcome: Outcome) -> Value {
+    match outcome {
+        Outcome::Value(value) => value,
+        Outcome::Refused { code, message, details } => panic!("{code} {message} {details}"),
+    }
+}
+
+/// The code of a call that must be refused.
+#[track_caller]
+pub(super) fn code(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Refused { code, .. } => code,
+        Outcome::Value(value) => panic!("answered {value}"),
+    }
+}

@@ -1,0 +1,203 @@
+//! A package document as the protocol defines it, and whether values are what it declares.
+//!
+//! Types are read in both published spellings, a name or a list of names; a refinement behind a dot or among `hints`.
+
+use serde_json::{Map, Value};
+
+/// The base types.
+const BASE_TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+
+/// A package.
+#[derive(Debug, Clone)]
+pub(super) struct Package {
+    pub(super) base_url: String,
+    pub(super) versions: Vec<String>,
+    pub(super) endpoints: Vec<Endpoint>,
+    flags: Vec<String>,
+    errors: Vec<String>,
+    objects: Vec<(String, Vec<Member>)>,
+}
+
+/// An endpoint.
+#[derive(Debug, Clone)]
+pub(super) struct Endpoint {
+    pub(super) name: String,
+    pub(super) arguments: Vec<Member>,
+    returns: Vec<String>,
+    flags: Vec<String>,
+    attributes: Vec<Member>,
+    errors: Vec<String>,
+}
+
+/// An argument, or an attribute of an object.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) types: Vec<String>,
+    /// Narrowings of the types.
+    pub(super) hints: Vec<String>,
+    /// The only values there are, when they are few.
+    pub(super) choices: Vec<Value>,
+    flags: Vec<String>,
+}
+
+impl Package {
+    /// Reads a document, all of whose parts must be of the protocol's form.
+    pub(super) fn read(document: &Value) -> Package {
+        let list = |name: &str| document[name].as_array().map(Vec::as_slice).unwrap_or_default();
+        let object = |object: &Value| (text(&object["name"]), members(&object["attributes"], "values"));
+        let package = Package {
+            base_url: text(&document["base_url"]),
+            versions: texts(&document["versions"]),
+            endpoints: list("endpoints").iter().map(Endpoint::read).collect(),
+            flags: texts(&document["flags"]),
+            errors: codes(&document["errors"]),
+            objects: list("objects").iter().map(object).collect(),
+        };
+        if package.has_flag("versioned") {
+            assert!(package.versions.contains(&text(&document["version"])), "{}", document["versions"]);
+        }
+        package
+    }
+
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+
+    /// The endpoint of a name.
+    pub(super) fn endpoint(&self, name: &str) -> &Endpoint {
+        let found = self.endpoints.iter().find(|endpoint| endpoint.name == name);
+        found.unwrap_or_else(|| panic!("no endpoint {name}"))
+    }
+
+    /// Checks that an endpoint may answer with a code.
+    pub(super) fn check_code(&self, endpoint: &Endpoint, code: &str) {
+        let known = endpoint.errors.iter().chain(&self.errors).any(|known| known == code);
+        assert!(known, "{} answers {code}, which is declared neither by it nor by its package", endpoint.name);
+    }
+
+    /// Checks that a value is what an endpoint is declared to return.
+    pub(super) fn check_value(&self, endpoint: &Endpoint, value: &Value) {
+        let name = &endpoint.name;
+        assert!(is_of(value, &endpoint.returns), "{name} returns {:?}, not {value}", endpoint.returns);
+        let has_shape = value.is_object() && !endpoint.attributes.is_empty();
+        if has_shape {
+            check_object(name, value, &endpoint.attributes);
+        }
+        if endpoint.has_flag("paginated") {
+            self.check_page(endpoint, &value["page"]);
+        }
+    }
+
+    /// Each entry of a page is of the object that the attribute names.
+    fn check_page(&self, endpoint: &Endpoint, page: &Value) {
+        let attribute = endpoint.attributes.iter().find(|attribute| attribute.name == "page").expect("a page");
+        let object = attribute.hints.iter().find_map(|hint| hint.strip_prefix("object."));
+        let object = object.unwrap_or_else(|| panic!("{} does not say what its pages hold", endpoint.name));
+        let (_, members) = self.objects.iter().find(|(name, _)| name == object).expect("the object is defined");
+        for entry in page.as_array().expect("a page is an array") {
+            check_object(object, entry, members);
+        }
+    }
+}
+
+impl Endpoint {
+    fn read(endpoint: &Value) -> Endpoint {
+        let returns = texts(&endpoint["returns"]);
+        assert!(!returns.is_empty() && returns.iter().all(|name| is_base(name)), "{endpoint}");
+        Endpoint {
+            name: text(&endpoint["name"]),
+            arguments: members(&endpoint["arguments"], "choices"),
+            returns,
+            flags: texts(&endpoint["flags"]),
+            attributes: members(&endpoint["attributes"], "values"),
+            errors: codes(&endpoint["errors"]),
+        }
+    }
+
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+}
+
+impl Member {
+    fn read(member: &Value, choices: &str) -> Member {
+        let types = if member["type"].is_string() { vec![text(&member["type"])] } else { texts(&member["type"]) };
+        assert!(!types.is_empty() && types.iter().all(|name| is_base(name)), "{member}");
+        Member {
+            name: text(&member["name"]),
+            types,
+            hints: texts(&member["hints"]),
+            choices: member[choices].as_array().cloned().unwrap_or_default(),
+            flags: texts(&member["flags"]),
+        }
+    }
+
+    pub(super) fn has_flag(&self, flag: &str) -> bool {
+        self.flags.iter().any(|known| known == flag)
+    }
+
+    fn has_hint(&self, hint: &str) -> bool {
+        self.hints.iter().any(|known| known == hint)
+    }
+
+    /// Whether a value may stand there.
+    fn takes(&self, value: &Value) -> bool {
+        if value.is_null() {
+            return self.has_flag("nullable") || self.types.iter().any(|name| name == "null");
+        }
+        let whole = !(self.has_hint("i64") || self.has_hint("timestamp")) || value.as_i64().is_some();
+        let chosen = self.choices.is_empty() || self.choices.contains(value);
+        let email = !self.has_hint("email") || value.as_str().is_some_and(|text| text.contains('@'));
+        is_of(value, &self.types) && whole && chosen && email
+    }
+}
+
+/// Every declared attribute is there and takes its value, and no other is.
+fn check_object(what: &str, object: &Value, attributes: &[Member]) {
+    let members: &Map<String, Value> = object.as_object().unwrap_or_else(|| panic!("{what} is no object: {object}"));
+    for attribute in attributes {
+        let value = members.get(&attribute.name).unwrap_or_else(|| panic!("{what} lacks {}: {object}", attribute.name));
+        assert!(attribute.takes(value), "{} of {what} is declared {attribute:?}, not {value}", attribute.name);
+    }
+    let undeclared = members.keys().find(|name| !attributes.iter().any(|attribute| attribute.name == **name));
+    assert_eq!(undeclared, None, "{what} has what is not declared: {object}");
+}
+
+fn is_base(name: &str) -> bool {
+    BASE_TYPES.contains(&name.split('.').next().unwrap_or(name))
+}
+
+/// Whether a value is of one of these types.
+pub(super) fn is_of(value: &Value, types: &[String]) -> bool {
+    let base = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    types.iter().any(|name| name.split('.').next() == Some(base))
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("a string: {value}")).to_owned()
+}
+
+fn texts(list: &Value) -> Vec<String> {
+    list.as_array().map(|list| list.iter().map(text).collect()).unwrap_or_default()
+}
+
+fn members(list: &Value, choices: &str) -> Vec<Member> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter().map(|member| Member::read(member, choices)).collect()
+}
+
+fn codes(list: &Value) -> Vec<String> {
+    let list = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let codes: Vec<String> = list.iter().map(|error| text(&error["code"])).collect();
+    let twice = codes.iter().enumerate().find(|(at, code)| codes[..*at].contains(code));
+    assert_eq!(twice, None, "a code is listed once");
+    codes
+}

@@ -1,0 +1,199 @@
+//! The walk: every endpoint that is listed is called, in every way that its declaration allows or forbids.
+
+use serde_json::{Value, json};
+
+use super::arguments::{PACKAGES, Stranger};
+use super::client::{Client, Outcome, agent, code, value};
+use super::package::{Endpoint, is_of};
+
+/// What an argument may be given that it is not declared to take.
+fn of_other_types(types: &[String]) -> Vec<Value> {
+    let all = [json!({ "a": 1 }), json!([1]), json!("\u{7}"), json!(1.5), json!(true)];
+    all.into_iter().filter(|value| !is_of(value, types)).collect()
+}
+
+fn with(arguments: &Value, name: &str, value: Value) -> Value {
+    let mut arguments = arguments.clone();
+    arguments[name] = value;
+    arguments
+}
+
+/// Walks over every endpoint of every package.
+fn walk(stranger: &Stranger, step: impl Fn(&str, &Endpoint)) {
+    for package in PACKAGES {
+        stranger.endpoints(package).iter().for_each(|endpoint| step(package, endpoint));
+    }
+}
+
+fn succeeds(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+    let arguments = stranger.arguments(package, endpoint, &[]);
+    match stranger.call(package, endpoint, &arguments) {
+        Outcome::Value(_) => {}
+        refused @ Outcome::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
+    }
+}
+
+#[test]
+fn every_listed_endpoint_succeeds_with_its_required_arguments_and_returns_what_it_declares() {
+    let stranger = Stranger::arrive();
+    walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
+}
+
+#[test]
+fn every_optional_argument_is_taken_or_refused_as_declared() {
+    let stranger = Stranger::arrive();
+    walk(&stranger, |package, endpoint| {
+        for argument in endpoint.arguments.iter().filter(|argument| !argument.has_flag("required")) {
+            let arguments = stranger.arguments(package, endpoint, &[&argument.name]);
+            stranger.call(package, endpoint, &arguments);
+            for choice in &argument.choices {
+                let arguments = stranger.arguments(package, endpoint, &[&argument.name]);
+                stranger.call(package, endpoint, &with(&arguments, &argument.name, choice.clone()));
+            }
+        }
+    });
+}
+
+#[test]
+fn every_listed_endpoint_works_in_every_version_by_header_by_query_and_by_url() {
+    let agent = agent();
+    let mut stranger = Stranger::arrive();
+    for version in stranger.client("merchants").package.versions.clone() {
+        works(&mut stranger, |_, url| Client::of_document(&agent, url).with_version(&version));
+        works(&mut stranger, |_, url| Client::of_document(&agent, &format!("{url}?api_version={version}")));
+        works(&mut stranger, |package, url| {
+            let prefixed = url.replace(&format!("/{package}"), &format!("/{version}/{package}"));
+            let client = Client::of_document(&agent, &prefixed);
+            assert!(client.package.base_url.contains(&version), "{}", client.package.base_url);
+            client
+        });
+    }
+    stranger.turn_to(|_, url| Client::of_package_endpoint(&agent, url).with_version("1999-12-31"));
+    walk(&stranger, |package, endpoint| {
+        code(stranger.call(package, endpoint, &json!({})));
+    });
+}
+
+/// Every endpoint succeeds through these clients.
+fn works(stranger: &mut Stranger, clients: impl Fn(&str, &str) -> Client) {
+    stranger.turn_to(clients);
+    assert!(PACKAGES.iter().all(|package| stranger.client(package).package.has_flag("versioned")));
+    walk(stranger, |package, endpoint| succeeds(stranger, package, endpoint));
+}
+
+#[test]
+fn every_listed_endpoint_refuses_what_it_does_not_declare_with_a_code_that_it_does() {
+    let stranger = Stranger::arrive();
+    walk(&stranger, |package, endpoint| {
+        let arguments = stranger.arguments(package, endpoint, &[]);
+        let refused = |arguments: &Value| code(stranger.call(package, endpoint, arguments));
+        refused(&with(&arguments, "not_an_argument", json!(1)));
+        for argument in &endpoint.arguments {
+            for value in of_other_types(&argument.types) {
+                refused(&with(&arguments, &argument.name, value));
+            }
+            if argument.has_flag("required") {
+                let mut without = arguments.clone();
+                without.as_object_mut().expect("an object").remove(&argument.name);
+                refused(&without);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_repeated_call_and_one_about_nothing_come_to_what_is_declared() {
+    let stranger = Stranger::arrive();
+    walk(&stranger, |package, endpoint| {
+        let arguments = stranger.arguments(package, endpoint, &[]);
+        stranger.call(package, endpoint, &arguments);
+        stranger.call(package, endpoint, &arguments);
+        for (name, value) in arguments.as_object().expect("an object") {
+            if let Some(turned) = value.as_str().and_then(turned_id) {
+                stranger.call(package, endpoint, &with(&arguments, name, turned));
+            }
+        }
+    });
+}
+
+/// An id with another end, which names nothing.
+fn turned_id(id: &str) -> Option<Value> {
+    let (kind, rest) = id.split_once('_')?;
+    let turned: String = rest.chars().rev().take(5).collect();
+    (kind.len() == 3 && rest.len() == 26).then(|| json!(format!("{kind}_{}{turned}", &rest[..21])))
+}
+
+#[test]
+fn endpoints_with_bearer_auth_refuse_a_call_without_a_token_and_the_others_need_none() {
+    let stranger = Stranger::arrive();
+    walk(&stranger, |package, endpoint| {
+        let arguments = stranger.arguments(package, endpoint, &[]);
+        let client = stranger.client(package);
+        let outcome = client.clone().without_bearer().call(endpoint, &arguments);
+        if endpoint.has_flag("bearer_auth") {
+            let code = code(outcome);
+            assert!(code.eq_ignore_ascii_case("UNAUTHORIZED"), "{}: {code}", endpoint.name);
+            client.package.check_code(endpoint, &code);
+        } else {
+            client.package.check_value(endpoint, &value(outcome));
+        }
+    });
+}
+
+#[test]
+fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
+    let stranger = Stranger::arrive();
+    let mut prepared = Vec::new();
+    for package in ["merchants", "sdk"] {
+        for endpoint in stranger.endpoints(package) {
+            let arguments = stranger.arguments(package, &endpoint, &[]);
+            prepared.push((package, endpoint, arguments));
+        }
+    }
+    let suspend = stranger.client("admin").package.endpoint("suspend-merchant");
+    let suspended = stranger.call("admin", suspend, &stranger.arguments_at_home("admin", suspend));
+    assert_eq!(value(suspended), true);
+    let outcome =
+        |(package, endpoint, arguments): &(&str, Endpoint, Value)| stranger.call(package, endpoint, arguments);
+    let outcomes: Vec<Outcome> = prepared.iter().map(outcome).collect();
+    let refused = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Refused { .. })).count();
+    assert!(refused > 0 && refused < outcomes.len(), "{refused} of {}: its lists go on", outcomes.len());
+}
+
+#[test]
+fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
+    let stranger = Stranger::arrive();
+    for _ in 0..3 {
+        walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
+    }
+    walk(&stranger, |package, endpoint| {
+        if endpoint.has_flag("paginated") {
+            pages_both_ways(&stranger, package, endpoint);
+        }
+    });
+}
+
+/// What is created meanwhile may come before what was there, and nothing else may differ on the way back.
+fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+    let arguments = with(&stranger.arguments(package, endpoint, &[]), "per_page", json!(1));
+    let page = |arguments: &Value| value(stranger.call(package, endpoint, arguments));
+    let there = follow(page(&arguments), "next", page);
+    let last = there.last().expect("the first page at least");
+    let back = follow(last.clone(), "previous", page);
+    let entries = |page: &Value| page["page"].as_array().expect("an array").clone();
+    let listed: Vec<Value> = there.iter().flat_map(entries).collect();
+    let again: Vec<Value> = back.iter().rev().flat_map(entries).collect();
+    assert!(listed.len() >= 3, "{} has several pages: {listed:?}", endpoint.name);
+    let repeated = listed.iter().enumerate().find(|(at, entry)| listed[..*at].contains(entry));
+    assert_eq!(repeated, None, "{} repeats nothing", endpoint.name);
+    assert!(again.ends_with(&listed), "{}: {again:?} does not end with {listed:?}", endpoint.name);
+}
+
+/// The pages that a member of each names, body by body as it came.
+fn follow(first: Value, member: &str, page: impl Fn(&Value) -> Value) -> Vec<Value> {
+    let mut pages = vec![first];
+    while let Some(body) = pages.last().map(|page| page[member].clone()).filter(|body| !body.is_null()) {
+        pages.push(page(&body));
+    }
+    pages
+}
