@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::event::Mutation;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Records, Rows, RowsMut, Table, Unreadable};
 use till_storage::journal::{RowWrite, Sequence};
 use till_storage::shapes::{self, Personal};
 
+use crate::followups::CallRows;
 use crate::store::Store;
 
 /// Durable rows that an actor keeps at hand.
@@ -50,6 +51,14 @@ impl Changes {
     /// The keys that get a row.
     pub(crate) fn written(&self) -> impl Iterator<Item = &AnyKey> {
         self.rows.iter().filter(|(_, row)| row.is_some()).map(|(key, _)| key)
+    }
+
+    /// The effect of a payment and the payment, when both are written.
+    pub(crate) fn opened(&self, payment_id: PaymentId) -> Option<CallRows> {
+        let written = |key: &AnyKey| self.rows.get(key)?.as_ref();
+        let AnyRow::Effects(effect) = written(&AnyKey::Effects(payment_id))? else { return None };
+        let AnyRow::Payments(payment) = written(&AnyKey::Payments(payment_id))? else { return None };
+        Some((Arc::clone(effect), Arc::clone(payment)))
     }
 }
 
