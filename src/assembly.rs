@@ -51,7 +51,7 @@ pub fn assemble(
 ) -> anyhow::Result<Assembly> {
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
-    let keys = Arc::new(KeyAuthentication(Arc::clone(service)));
+    let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
     let limits = &configuration.limits;
     let gate = PublicGate::new(limits.calls_in_flight_max.get(), limits.calls_in_flight_per_merchant_max.get());
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)

@@ -1,6 +1,7 @@
 //! The engine: everything below the edge, started and stopped as one.
 
 use actix::Arbiter;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
@@ -74,6 +75,7 @@ pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     running_effects: Arc<InFlight>,
+    key_changes: Arc<AtomicU64>,
     arbiters: Mutex<Vec<Arbiter>>,
     background: Mutex<Option<Runtime>>,
 }
@@ -89,7 +91,8 @@ impl Engine {
         let (effects, opened) = unbounded_channel();
         let (timers, set) = unbounded_channel();
         let (garbage, left) = unbounded_channel();
-        let followups = Arc::new(Followups { effects, timers, garbage });
+        let followups = Arc::new(Followups::new(effects, timers, garbage));
+        let key_changes = followups.key_changes();
         resume(store.as_ref(), &followups)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
         let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
@@ -121,7 +124,7 @@ impl Engine {
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, running_effects, arbiters, background })
+        Ok(Engine { registry, committer, running_effects, key_changes, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -155,6 +158,13 @@ impl Engine {
     #[must_use]
     pub fn running_effects(&self) -> usize {
         self.running_effects.count()
+    }
+
+    /// How often API keys of any merchant have changed: what was read of a key stands as long as this number, looked
+    /// at before the reading. A change is counted before it is answered.
+    #[must_use]
+    pub fn key_changes(&self) -> u64 {
+        self.key_changes.load(Ordering::Acquire)
     }
 
     /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops
@@ -211,7 +221,7 @@ fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
         let page = open_effects(store, after, SCANNED_AT_ONCE).map_err(unreadable)?;
         after = page.last().copied();
         for (merchant_id, payment_id) in &page {
-            let _listening = followups.effects.send(OpenEffect { merchant_id: *merchant_id, payment_id: *payment_id });
+            followups.open(OpenEffect { merchant_id: *merchant_id, payment_id: *payment_id }, None);
         }
         if page.len() < SCANNED_AT_ONCE {
             break;
@@ -220,10 +230,10 @@ fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
     let mut after = None;
     while let Some((merchant_id, due)) = next_merchant_with_timers(store, after).map_err(unreadable)? {
         if let Some(due) = due {
-            let _listening = followups.timers.send(SetTimer { due, merchant_id });
+            followups.set(SetTimer { due, merchant_id });
         }
         if first_garbage(store, merchant_id).map_err(unreadable)?.is_some() {
-            let _listening = followups.garbage.send(merchant_id);
+            followups.leave(merchant_id);
         }
         after = Some(merchant_id);
     }

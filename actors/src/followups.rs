@@ -1,18 +1,44 @@
 //! What follows from a durable record: effects to carry out, timers to wait for, rows to sweep.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use till_domain::effect::Effect;
 use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::payment::Payment;
 use till_domain::records::AnyKey;
 use till_domain::time::Millis;
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::bounds::{InFlight, Permit};
 use crate::merchant::Changes;
+
+/// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
+const CARRIED_MAX: usize = 8_192;
 
 /// An effect that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OpenEffect {
     pub(crate) merchant_id: MerchantId,
     pub(crate) payment_id: PaymentId,
+}
+
+/// The effect and its payment.
+pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
+
+/// What the call of an effect rests on, as it was when the effect was opened: nothing changes it before the call.
+#[derive(Debug)]
+pub(crate) struct Carried {
+    rows: CallRows,
+    /// The room that it takes.
+    place: Permit,
+}
+
+impl Carried {
+    /// Gives the room back.
+    pub(crate) fn into_rows(self) -> CallRows {
+        drop(self.place);
+        self.rows
+    }
 }
 
 /// A timer that was set.
@@ -23,20 +49,54 @@ pub(crate) struct SetTimer {
 }
 
 /// Where followups go. The rows are what counts: whatever is lost on this way is found at the next start.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Followups {
-    pub(crate) effects: UnboundedSender<OpenEffect>,
-    pub(crate) timers: UnboundedSender<SetTimer>,
+    effects: UnboundedSender<(OpenEffect, Option<Carried>)>,
+    timers: UnboundedSender<SetTimer>,
     /// Merchants that have something to be swept.
-    pub(crate) garbage: UnboundedSender<MerchantId>,
+    garbage: UnboundedSender<MerchantId>,
+    carried: Arc<InFlight>,
+    key_changes: Arc<AtomicU64>,
+}
+
+impl Followups {
+    /// To these listeners.
+    pub(crate) fn new(
+        effects: UnboundedSender<(OpenEffect, Option<Carried>)>,
+        timers: UnboundedSender<SetTimer>,
+        garbage: UnboundedSender<MerchantId>,
+    ) -> Followups {
+        Followups { effects, timers, garbage, carried: InFlight::new(CARRIED_MAX), key_changes: Arc::default() }
+    }
+
+    /// How often API keys have changed. Counted after the change can be read and before it is answered.
+    pub(crate) fn key_changes(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.key_changes)
+    }
+
+    /// An effect is to be carried out. That nobody listens means that the service is stopping, as for all these.
+    pub(crate) fn open(&self, effect: OpenEffect, carried: Option<Carried>) {
+        let _stopping = self.effects.send((effect, carried));
+    }
+
+    /// A timer is to be waited for.
+    pub(crate) fn set(&self, timer: SetTimer) {
+        let _stopping = self.timers.send(timer);
+    }
+
+    /// The merchant has something to be swept.
+    pub(crate) fn leave(&self, merchant_id: MerchantId) {
+        let _stopping = self.garbage.send(merchant_id);
+    }
 }
 
 /// The followups of one record, or of those that a load derives rows from, to be sent once they are durable.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
-    effects: Vec<OpenEffect>,
+    effects: Vec<(OpenEffect, Option<CallRows>)>,
     timers: Vec<SetTimer>,
     garbage: Option<MerchantId>,
+    changes_keys: bool,
 }
 
 impl Following {
@@ -51,25 +111,28 @@ impl Following {
     pub(crate) fn add(&mut self, merchant_id: MerchantId, changes: &Changes) {
         for key in changes.written() {
             if let AnyKey::Effects(payment_id) = key {
-                self.effects.push(OpenEffect { merchant_id, payment_id: *payment_id });
+                let effect = OpenEffect { merchant_id, payment_id: *payment_id };
+                self.effects.push((effect, changes.opened(*payment_id)));
             } else if let AnyKey::Timers(timer) = key {
                 self.timers.push(SetTimer { due: timer.due, merchant_id });
             } else if let AnyKey::MetadataGarbage(_) = key {
                 self.garbage = Some(merchant_id);
+            } else if let AnyKey::ApiKeys(_) = key {
+                self.changes_keys = true;
             }
         }
     }
 
-    /// Sends them on their way. That nobody listens means that the service is stopping.
-    pub(crate) fn send(self, followups: &Arc<Followups>) {
-        for effect in self.effects {
-            let _stopping = followups.effects.send(effect);
+    /// Sends them on their way.
+    pub(crate) fn send(self, followups: &Followups) {
+        if self.changes_keys {
+            followups.key_changes.fetch_add(1, Ordering::AcqRel);
         }
-        for timer in self.timers {
-            let _stopping = followups.timers.send(timer);
+        for (open, rows) in self.effects {
+            let carried = rows.and_then(|rows| followups.carried.enter().map(|place| Carried { rows, place }));
+            followups.open(open, carried);
         }
-        if let Some(merchant_id) = self.garbage {
-            let _stopping = followups.garbage.send(merchant_id);
-        }
+        self.timers.into_iter().for_each(|timer| followups.set(timer));
+        self.garbage.into_iter().for_each(|merchant_id| followups.leave(merchant_id));
     }
 }

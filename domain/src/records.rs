@@ -21,6 +21,7 @@ use crate::team::{Invitation, User};
 use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
 use crate::time::Millis;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What a merchant's actor keeps in memory, whatever the number of its payments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -111,12 +112,12 @@ macro_rules! tables {
                 }
 
                 fn wrap(row: $row) -> AnyRow {
-                    AnyRow::$name(row)
+                    AnyRow::$name(Arc::new(row))
                 }
 
                 fn unwrap(row: AnyRow) -> Option<$row> {
                     // The one place where "any other kind" is meant.
-                    if let AnyRow::$name(row) = row { Some(row) } else { None }
+                    if let AnyRow::$name(row) = row { Some(Arc::unwrap_or_clone(row)) } else { None }
                 }
             }
         )+
@@ -127,10 +128,10 @@ macro_rules! tables {
             $($(#[$doc])* $name($key),)+
         }
 
-        /// A row of any kind.
+        /// A row of any kind. Shared: handing one on copies nothing, and none takes the room of the largest kind.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum AnyRow {
-            $($(#[$doc])* $name($row),)+
+            $($(#[$doc])* $name(Arc<$row>),)+
         }
     };
 }

@@ -1,5 +1,7 @@
 //! A merchant's program, which shows an API key.
 
+use std::sync::Arc;
+
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use till_domain::command::Caller as DomainCaller;
@@ -7,6 +9,7 @@ use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
 use till_domain::records::{ApiKeys, KeyDirectory};
 
+use super::known_keys::{KnownKey, KnownKeys};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{Authenticate, Caller};
 use crate::protocol::version::ApiVersion;
@@ -41,7 +44,10 @@ impl Caller for MerchantCaller {
 }
 
 /// Finds the merchant of an API key.
-pub struct KeyAuthentication(pub Shared);
+pub struct KeyAuthentication {
+    service: Shared,
+    known: KnownKeys,
+}
 
 impl Authenticate<MerchantCaller> for KeyAuthentication {
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<MerchantCaller, ApiError>> {
@@ -54,22 +60,52 @@ impl Authenticate<MerchantCaller> for KeyAuthentication {
 }
 
 impl KeyAuthentication {
+    /// Reads keys through the service.
+    #[must_use]
+    pub fn new(service: Shared) -> KeyAuthentication {
+        KeyAuthentication { service, known: KnownKeys::default() }
+    }
+
     async fn find(&self, token: &str) -> Result<MerchantCaller, ApiError> {
         if !key::is_well_formed(token) {
             return Err(ApiError::unauthorized());
         }
         // The look-up is by a keyed digest, so its time tells nothing of any key.
-        let digest = KeyDigest(self.0.keyring.api_key_digest(token));
-        let owner = self.0.directory().get::<KeyDirectory>(digest)?.ok_or_else(ApiError::unauthorized)?;
-        let reader = self.0.reader(owner.merchant_id).await?;
-        let found = reader.get::<ApiKeys>(owner.key_id)?.ok_or_else(ApiError::unauthorized)?;
+        let digest = KeyDigest(self.service.keyring.api_key_digest(token));
+        let KnownKey { merchant_id, key } = self.known_or_read(digest).await?;
         // Only a key that ends asks for the merchant's last event: what has ended stays so when the clock steps back.
-        let now = if found.expires_at.is_some() { reader.now()? } else { self.0.now() };
-        if !found.is_live(now) {
+        let now = match key.expires_at {
+            Some(_) => self.service.reader(merchant_id).await?.now()?,
+            None => self.service.now(),
+        };
+        if !key.is_live(now) {
             return Err(ApiError::unauthorized());
         }
-        self.0.last_used.note(found.id, now);
-        let version = ApiVersion::from_name(&found.api_version).unwrap_or(ApiVersion::NEWEST);
-        Ok(MerchantCaller { merchant_id: owner.merchant_id, key_id: found.id, version })
+        self.service.last_used.note(key.id, now);
+        let version = ApiVersion::from_name(&key.api_version).unwrap_or(ApiVersion::NEWEST);
+        Ok(MerchantCaller { merchant_id, key_id: key.id, version })
+    }
+
+    /// The key as it is now.
+    async fn known_or_read(&self, digest: KeyDigest) -> Result<KnownKey, ApiError> {
+        let changes = self.service.engine.key_changes();
+        if let Some(known) = self.known.get(digest, changes) {
+            // Where the merchant's rows lag, its log may hold a revocation that is not derived yet.
+            self.service.reader(known.merchant_id).await?;
+            if self.service.engine.key_changes() == changes {
+                return Ok(known);
+            }
+        }
+        let changes = self.service.engine.key_changes();
+        let read = self.read(digest).await?;
+        self.known.keep(digest, read.clone(), changes);
+        Ok(read)
+    }
+
+    async fn read(&self, digest: KeyDigest) -> Result<KnownKey, ApiError> {
+        let owner = self.service.directory().get::<KeyDirectory>(digest)?.ok_or_else(ApiError::unauthorized)?;
+        let reader = self.service.reader(owner.merchant_id).await?;
+        let key = reader.get::<ApiKeys>(owner.key_id)?.ok_or_else(ApiError::unauthorized)?;
+        Ok(KnownKey { merchant_id: owner.merchant_id, key: Arc::new(key) })
     }
 }

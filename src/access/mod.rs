@@ -2,6 +2,7 @@
 
 mod api_key;
 mod gate;
+mod known_keys;
 mod operator;
 
 pub use api_key::{KeyAuthentication, MerchantCaller};

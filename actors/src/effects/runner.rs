@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::call::{Acquirers, Caller, NoResult};
 use crate::bounds::{InFlight, Permit};
-use crate::followups::OpenEffect;
+use crate::followups::{Carried, OpenEffect};
 use crate::named_tasks::NamedTasks;
 use crate::registry::Registry;
 use crate::security_codes::SecurityCodes;
@@ -41,22 +41,23 @@ struct Try {
 /// keep nobody else's back.
 #[derive(Debug, Default)]
 struct Waiting {
-    by_time: BTreeMap<(Instant, u64), Try>,
+    by_time: BTreeMap<(Instant, u64), (Try, Option<Carried>)>,
     /// Keeps what is due at the same instant apart, in the order in which it came.
     next_number: u64,
 }
 
 impl Waiting {
-    fn add(&mut self, at: Instant, next: Try) {
-        self.by_time.insert((at, self.next_number), next);
+    fn add(&mut self, at: Instant, next: Try, carried: Option<Carried>) {
+        self.by_time.insert((at, self.next_number), (next, carried));
         self.next_number += 1;
     }
 
     fn add_again(&mut self, now: Instant, Try { effect, pause }: Try) {
-        self.add(now + pause, Try { effect, pause: (pause * 2).min(PAUSE_MAX) });
+        // What was carried along is read anew: it may have changed until then.
+        self.add(now + pause, Try { effect, pause: (pause * 2).min(PAUSE_MAX) }, None);
     }
 
-    fn take_due(&mut self, now: Instant) -> Option<Try> {
+    fn take_due(&mut self, now: Instant) -> Option<(Try, Option<Carried>)> {
         let first = self.by_time.first_entry()?;
         (first.key().0 <= now).then(|| first.remove())
     }
@@ -87,7 +88,7 @@ impl EffectRunner {
     }
 
     /// Takes effects until nobody can open any more.
-    pub(crate) async fn run(self, mut opened: UnboundedReceiver<OpenEffect>) {
+    pub(crate) async fn run(self, mut opened: UnboundedReceiver<(OpenEffect, Option<Carried>)>) {
         let runner = Arc::new(self);
         let mut waiting = Waiting::default();
         let mut attempts = NamedTasks::new();
@@ -95,7 +96,9 @@ impl EffectRunner {
             let wake = runner.start_due(&mut waiting, &mut attempts);
             tokio::select! {
                 effect = opened.recv() => match effect {
-                    Some(effect) => waiting.add(Instant::now(), Try { effect, pause: PAUSE_FIRST }),
+                    Some((effect, carried)) => {
+                        waiting.add(Instant::now(), Try { effect, pause: PAUSE_FIRST }, carried);
+                    }
                     None => return,
                 },
                 Some((tried, ended)) = attempts.next() => {
@@ -120,19 +123,27 @@ impl EffectRunner {
         attempts: &mut NamedTasks<Try, Result<(), String>>,
     ) -> Option<Instant> {
         while let Some(place) = self.running.enter() {
-            let Some(due) = waiting.take_due(Instant::now()) else { return waiting.next() };
-            attempts.spawn(due, Arc::clone(self).attempt_in(place, due.effect));
+            let Some((due, carried)) = waiting.take_due(Instant::now()) else { return waiting.next() };
+            attempts.spawn(due, Arc::clone(self).attempt_in(place, due.effect, carried));
         }
         // There is no room before an attempt ends, which wakes the runner, too.
         None
     }
 
-    async fn attempt_in(self: Arc<Self>, _place: Permit, open: OpenEffect) -> Result<(), String> {
-        self.attempt(open).await
+    async fn attempt_in(
+        self: Arc<Self>,
+        _place: Permit,
+        open: OpenEffect,
+        carried: Option<Carried>,
+    ) -> Result<(), String> {
+        self.attempt(open, carried).await
     }
 
-    async fn attempt(&self, open: OpenEffect) -> Result<(), String> {
-        let (effect, payment) = self.read(open).map_err(|error| error.to_string())?;
+    async fn attempt(&self, open: OpenEffect, carried: Option<Carried>) -> Result<(), String> {
+        let (effect, payment) = match carried.map(Carried::into_rows) {
+            Some((effect, payment)) => (Some(effect), payment),
+            None => self.read(open).map_err(|error| error.to_string())?,
+        };
         if let Some(effect) = effect {
             let command = self.call(open, &effect, &payment).await.map_err(|error| error.to_string())?;
             self.record(open, command).await?;
@@ -148,7 +159,7 @@ impl EffectRunner {
     }
 
     /// The payment, with its effect as long as that is open.
-    fn read(&self, open: OpenEffect) -> Result<(Option<Effect>, Payment), NoResult> {
+    fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
         let reader = StoreReader(Arc::clone(&self.caller.store));
         let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.caller.keyring), &reader);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
@@ -156,7 +167,7 @@ impl EffectRunner {
         let effect = rows.get::<Effects>(open.payment_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(open.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
-        Ok((effect, payment))
+        Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
     async fn record(&self, open: OpenEffect, command: Command) -> Result<(), String> {
@@ -193,19 +204,23 @@ mod tests {
         Try { effect: OpenEffect { merchant_id, payment_id: PaymentId::from_bytes([number; 16]) }, pause }
     }
 
+    fn take_due(waiting: &mut Waiting, now: Instant) -> Option<Try> {
+        waiting.take_due(now).map(|(due, _)| due)
+    }
+
     #[test]
     fn what_is_due_is_tried_in_the_order_it_came_and_what_is_not_waits() {
         let (mut waiting, now) = (Waiting::default(), Instant::now());
         for number in [3, 1, 2] {
-            waiting.add(now, try_of(number, PAUSE_FIRST));
+            waiting.add(now, try_of(number, PAUSE_FIRST), None);
         }
         waiting.add_again(now, try_of(9, PAUSE_FIRST));
         for number in [3, 1, 2] {
-            assert_eq!(waiting.take_due(now), Some(try_of(number, PAUSE_FIRST)));
+            assert_eq!(take_due(&mut waiting, now), Some(try_of(number, PAUSE_FIRST)));
         }
-        assert_eq!(waiting.take_due(now), None);
+        assert_eq!(take_due(&mut waiting, now), None);
         assert_eq!(waiting.next(), Some(now + PAUSE_FIRST));
-        assert_eq!(waiting.take_due(now + PAUSE_FIRST), Some(try_of(9, PAUSE_FIRST * 2)));
+        assert_eq!(take_due(&mut waiting, now + PAUSE_FIRST), Some(try_of(9, PAUSE_FIRST * 2)));
     }
 
     #[test]
@@ -215,7 +230,7 @@ mod tests {
         for _ in 0..12 {
             waiting.add_again(now, next);
             now += next.pause;
-            next = waiting.take_due(now).expect("its pause is over");
+            next = take_due(&mut waiting, now).expect("its pause is over");
         }
         assert_eq!(next.pause, PAUSE_MAX);
     }

@@ -2,54 +2,63 @@
 
 use lru::LruCache;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::num::NonZeroUsize;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::event::Mutation;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Records, Rows, RowsMut, Table, Unreadable};
 use till_storage::journal::{RowWrite, Sequence};
 use till_storage::shapes::{self, Personal};
 
+use crate::followups::CallRows;
 use crate::store::Store;
 
 /// Durable rows that an actor keeps at hand.
-const CACHED_ROWS_MAX: NonZeroUsize = NonZeroUsize::new(1_024).expect("more than zero");
+const KEPT_ROWS_MAX: usize = 1_024;
 
 /// The largest document that is kept at hand: the size of a usual row.
 const KEPT_DOCUMENT_BYTES: usize = 1_024;
 
-/// A row that is staged by the record `sequence`; no row when it removes one.
+/// A row as the next decision sees it; no row when there is none.
 #[derive(Debug)]
-struct StagedRow {
-    sequence: Sequence,
-    row: Option<Box<AnyRow>>,
+struct HeldRow {
+    /// The record that staged it: as long as that is not durable, the row must stay. The first of all for a row
+    /// that was read from the store.
+    staged_by: Sequence,
+    row: Option<AnyRow>,
 }
 
-/// A merchant's records as the next decision sees them: staged rows first, then rows kept at hand, then
-/// the store.
+/// A merchant's records as the next decision sees them: rows that are staged or kept at hand first, then the
+/// store.
 pub(crate) struct StagedRecords<P> {
     merchant_id: MerchantId,
     store: Arc<dyn Store>,
     pub(crate) personal: P,
     pub(crate) state: MerchantState,
-    staged: HashMap<AnyKey, StagedRow>,
-    /// Which keys each staged record changed, oldest first.
-    by_record: VecDeque<(Sequence, Vec<AnyKey>)>,
-    cached: RefCell<LruCache<AnyKey, Option<AnyRow>>>,
+    /// Staged rows and durable ones, the latest used first. Bounded by [`StagedRecords::prune`].
+    held: RefCell<LruCache<AnyKey, HeldRow>>,
+    /// Staged rows that are not worth keeping once they are durable, oldest first.
+    passing: VecDeque<(Sequence, AnyKey)>,
 }
 
-/// The rows that one mutation changes, not yet staged. In boxes: a mutation may change hundreds of thousands of
-/// small rows, and the space of one is that of the largest kind.
+/// The rows that one mutation changes, not yet staged.
 pub(crate) struct Changes {
-    rows: BTreeMap<AnyKey, Option<Box<AnyRow>>>,
+    rows: BTreeMap<AnyKey, Option<AnyRow>>,
 }
 
 impl Changes {
     /// The keys that get a row.
     pub(crate) fn written(&self) -> impl Iterator<Item = &AnyKey> {
         self.rows.iter().filter(|(_, row)| row.is_some()).map(|(key, _)| key)
+    }
+
+    /// The effect of a payment and the payment, when both are written.
+    pub(crate) fn opened(&self, payment_id: PaymentId) -> Option<CallRows> {
+        let written = |key: &AnyKey| self.rows.get(key)?.as_ref();
+        let AnyRow::Effects(effect) = written(&AnyKey::Effects(payment_id))? else { return None };
+        let AnyRow::Payments(payment) = written(&AnyKey::Payments(payment_id))? else { return None };
+        Some((Arc::clone(effect), Arc::clone(payment)))
     }
 }
 
@@ -60,9 +69,8 @@ impl<P: Personal> StagedRecords<P> {
             store,
             personal,
             state,
-            staged: HashMap::new(),
-            by_record: VecDeque::new(),
-            cached: RefCell::new(LruCache::new(CACHED_ROWS_MAX)),
+            held: RefCell::new(LruCache::unbounded()),
+            passing: VecDeque::new(),
         }
     }
 
@@ -96,68 +104,113 @@ impl<P: Personal> StagedRecords<P> {
     /// Stages a mutation that was submitted as the record `sequence`.
     pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, sequence: Sequence) {
         apply_state(mutation, &mut self.state);
-        let mut keys = Vec::with_capacity(changes.rows.len());
+        let held = self.held.get_mut();
         for (key, row) in changes.rows.into_iter().filter(|(key, _)| is_ever_read(key)) {
-            keys.push(key.clone());
-            self.staged.insert(key, StagedRow { sequence, row });
+            if !is_worth_keeping(&key, row.as_ref()) {
+                self.passing.push_back((sequence, key.clone()));
+            }
+            held.put(key, HeldRow { staged_by: sequence, row });
         }
-        self.by_record.push_back((sequence, keys));
     }
 
     /// Forgets rows that were written past the staging, as replay does.
-    pub(crate) fn forget_cached(&mut self, changes: &Changes) {
+    pub(crate) fn forget_held(&mut self, changes: &Changes) {
         for key in changes.rows.keys() {
-            self.cached.get_mut().pop(key);
+            self.held.get_mut().pop(key);
         }
     }
 
-    /// Moves what is durable now from the staged rows to those kept at hand.
+    /// Lets go of rows that need not be held any more, now that all up to `durable` can be read from the store.
     pub(crate) fn prune(&mut self, durable: Sequence) {
-        while self.by_record.front().is_some_and(|(sequence, _)| *sequence <= durable) {
-            let Some((sequence, keys)) = self.by_record.pop_front() else { return };
-            for key in keys {
-                // A later record may have changed the row again: then it stays staged.
-                if self.staged.get(&key).is_some_and(|staged| staged.sequence == sequence)
-                    && let Some(staged) = self.staged.remove(&key)
-                {
-                    keep(self.cached.get_mut(), key, staged.row.map(|row| *row));
-                }
+        let held = self.held.get_mut();
+        while let Some((sequence, key)) = self.passing.pop_front_if(|(sequence, _)| *sequence <= durable) {
+            // A later record may have changed the row again: then it stays staged.
+            if held.peek(&key).is_some_and(|row| row.staged_by == sequence) {
+                held.pop(&key);
             }
+        }
+        while held.len() > KEPT_ROWS_MAX && held.peek_lru().is_some_and(|(_, row)| row.staged_by <= durable) {
+            held.pop_lru();
         }
     }
 
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
-        if let Some(staged) = self.staged.get(key) {
-            return Ok(staged.row.as_deref().cloned());
+        if !is_ever_read(key) {
+            // It is not staged, so the store may be behind what was decided.
+            return Err(Unreadable { reason: format!("{key:?} is of a kind that decisions must not read") });
         }
-        if let Some(row) = self.cached.borrow_mut().get(key) {
-            return Ok(row.clone());
+        let mut held = self.held.borrow_mut();
+        if let Some(found) = held.get(key) {
+            return Ok(found.row.clone());
         }
         let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
         let stored = self.store.get(family, &bytes).map_err(|error| Unreadable { reason: error.to_string() })?;
         let row = stored.map(|bytes| shapes::decode_row(key, &bytes, &self.personal)).transpose()?;
-        keep(&mut self.cached.borrow_mut(), key.clone(), row.clone());
+        if is_worth_keeping(key, row.as_ref()) {
+            held.put(key.clone(), HeldRow { staged_by: Sequence(0), row: row.clone() });
+        }
         Ok(row)
     }
 }
 
-/// Whether a decision or a fold ever reads rows of the kind. Those of items by position are for lists only.
+/// Whether a decision or a fold ever reads rows of the kind. The others serve lists and look-ups only, which
+/// read the store.
 fn is_ever_read(key: &AnyKey) -> bool {
-    !matches!(key, AnyKey::MetadataPositions(_))
+    match key {
+        AnyKey::Installations(_)
+        | AnyKey::Integrations(_)
+        | AnyKey::Entries(_)
+        | AnyKey::Activities(_)
+        | AnyKey::Users(_)
+        | AnyKey::CurrentPlan(_)
+        | AnyKey::ActivitiesByType(_)
+        | AnyKey::ActivitiesByActorKey(_)
+        | AnyKey::ActivitiesByActorEmail(_)
+        | AnyKey::ActivitiesByUserEmail(_)
+        | AnyKey::ActivitiesByObject(_)
+        | AnyKey::ActivitiesByParent(_)
+        | AnyKey::MerchantDirectory(_)
+        | AnyKey::MetadataPositions(_) => false,
+        AnyKey::Profiles(_)
+        | AnyKey::ApiKeys(_)
+        | AnyKey::Balances(_)
+        | AnyKey::Tokens(_)
+        | AnyKey::Sessions(_)
+        | AnyKey::Payments(_)
+        | AnyKey::Customers(_)
+        | AnyKey::Cards(_)
+        | AnyKey::Topups(_)
+        | AnyKey::Transactions(_)
+        | AnyKey::Answers(_)
+        | AnyKey::Invitations(_)
+        | AnyKey::Effects(_)
+        | AnyKey::Timers(_)
+        | AnyKey::PaymentsByExternalId(_)
+        | AnyKey::CustomersByExternalId(_)
+        | AnyKey::CustomersByEmail(_)
+        | AnyKey::CustomersByMobile(_)
+        | AnyKey::CardsByExternalId(_)
+        | AnyKey::CardsByFingerprint(_)
+        | AnyKey::TopupsByExternalId(_)
+        | AnyKey::ActivityEmails(_)
+        | AnyKey::KeyDirectory(_)
+        | AnyKey::CreatedMerchants(_)
+        | AnyKey::Metadata(_)
+        | AnyKey::MetadataDocuments(_)
+        | AnyKey::MetadataSets(_)
+        | AnyKey::MetadataItems(_)
+        | AnyKey::MetadataByCreation(_)
+        | AnyKey::MetadataGarbage(_) => true,
+    }
 }
 
-/// Keeps a row at hand, or forgets what was kept of it: what no decision reads, or what would take more room
-/// than hundreds of usual rows, is left to the store.
-fn keep(cached: &mut LruCache<AnyKey, Option<AnyRow>>, key: AnyKey, row: Option<AnyRow>) {
-    let is_swept = row.is_none() && matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_));
-    let is_large = match &row {
-        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() > KEPT_DOCUMENT_BYTES,
-        Some(_) | None => false,
-    };
-    if is_swept || is_large || !is_ever_read(&key) {
-        cached.pop(&key);
-    } else {
-        cached.put(key, row);
+/// Whether a durable row is kept at hand: what no decision reads again, or what would take more room than
+/// hundreds of usual rows, is left to the store.
+fn is_worth_keeping(key: &AnyKey, row: Option<&AnyRow>) -> bool {
+    match row {
+        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() <= KEPT_DOCUMENT_BYTES,
+        Some(_) => true,
+        None => !matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_)),
     }
 }
 
@@ -176,14 +229,14 @@ impl<P: Personal> Records for StagedRecords<P> {
 /// Rows in the course of one mutation.
 struct Changing<'a, P> {
     records: &'a StagedRecords<P>,
-    rows: BTreeMap<AnyKey, Option<Box<AnyRow>>>,
+    rows: BTreeMap<AnyKey, Option<AnyRow>>,
 }
 
 impl<P: Personal> Rows for Changing<'_, P> {
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
         let key = T::key(key);
         let row = match self.rows.get(&key) {
-            Some(changed) => changed.as_deref().cloned(),
+            Some(changed) => changed.clone(),
             None => self.records.read(&key)?,
         };
         Ok(row.and_then(T::unwrap))
@@ -192,7 +245,7 @@ impl<P: Personal> Rows for Changing<'_, P> {
 
 impl<P: Personal> RowsMut for Changing<'_, P> {
     fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.rows.insert(T::key(key), Some(Box::new(T::wrap(row))));
+        self.rows.insert(T::key(key), Some(T::wrap(row)));
     }
 
     fn remove<T: Table>(&mut self, key: T::Key) {

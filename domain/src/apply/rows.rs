@@ -14,9 +14,9 @@ use crate::ledger::{BalanceTotals, EntryStatus, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
 use crate::records::{
-    Answers, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants,
-    CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries,
-    Installations, Integrations, Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
+    Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant,
+    CreatedMerchants, CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects,
+    Entries, Installations, Integrations, Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
     PaymentsByExternalId, Present, Profiles, RowsMut, Sessions, Single, Table, Timers, Tokens, Topups,
     TopupsByExternalId, Transactions, Unreadable, Users,
 };
@@ -159,15 +159,14 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
 
 /// Changes a row that must be there.
 fn change<T: Table>(rows: &mut impl RowsMut, key: T::Key, change: impl FnOnce(&mut T::Row)) -> Result<(), Unreadable> {
-    let name = format!("{:?}", T::key(key.clone()));
-    let mut row = rows.get::<T>(key.clone())?.ok_or_else(|| missing(&name))?;
+    let mut row = rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key.clone())))?;
     change(&mut row);
     rows.put::<T>(key, row);
     Ok(())
 }
 
-fn missing(name: &str) -> Unreadable {
-    Unreadable { reason: format!("{name} is not there, though an event changes it") }
+fn missing(key: &AnyKey) -> Unreadable {
+    Unreadable { reason: format!("{key:?} is not there, though an event changes it") }
 }
 
 fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl RowsMut) {
@@ -222,7 +221,7 @@ fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
 }
 
 fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let transaction = rows.get::<Transactions>(id)?.ok_or_else(|| missing(&id.to_string()))?;
+    let transaction = rows.get::<Transactions>(id)?.ok_or_else(|| missing(&AnyKey::Transactions(id)))?;
     put_transaction(&transaction.settled(at), rows);
     rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
     Ok(())

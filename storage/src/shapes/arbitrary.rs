@@ -14,7 +14,7 @@ use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMeth
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single};
+use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Table};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
@@ -381,19 +381,19 @@ impl Draw {
     fn metadata_row(&mut self) -> (AnyKey, AnyRow) {
         let (id, number) = (self.id(), self.set_number());
         match self.below(7) {
-            0 => (AnyKey::Metadata(self.metadata_key()), AnyRow::Metadata(self.metadata())),
-            1 => (AnyKey::MetadataDocuments(id), AnyRow::MetadataDocuments(self.document())),
-            2 => (AnyKey::MetadataSets((id, number)), AnyRow::MetadataSets(self.metadata_set())),
+            0 => (AnyKey::Metadata(self.metadata_key()), records::Metadata::wrap(self.metadata())),
+            1 => (AnyKey::MetadataDocuments(id), records::MetadataDocuments::wrap(self.document())),
+            2 => (AnyKey::MetadataSets((id, number)), records::MetadataSets::wrap(self.metadata_set())),
             3 => {
                 let key = (id, number, ItemHash(self.bytes()));
-                (AnyKey::MetadataItems(key), AnyRow::MetadataItems(self.magnitude()))
+                (AnyKey::MetadataItems(key), records::MetadataItems::wrap(self.magnitude()))
             }
             4 => {
                 let key = (id, number, self.magnitude());
-                (AnyKey::MetadataPositions(key), AnyRow::MetadataPositions(self.json()))
+                (AnyKey::MetadataPositions(key), records::MetadataPositions::wrap(self.json()))
             }
-            5 => (AnyKey::MetadataByCreation(id), AnyRow::MetadataByCreation(self.metadata_key())),
-            _ => (AnyKey::MetadataGarbage(id), AnyRow::MetadataGarbage(number)),
+            5 => (AnyKey::MetadataByCreation(id), records::MetadataByCreation::wrap(self.metadata_key())),
+            _ => (AnyKey::MetadataGarbage(id), records::MetadataGarbage::wrap(number)),
         }
     }
 
@@ -612,15 +612,15 @@ impl Draw {
         macro_rules! under {
             ($table:ident, $row:expr, $id:ident) => {{
                 let row = $row;
-                (AnyKey::$table(row.$id), AnyRow::$table(row))
+                (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
         match self.below(38) {
-            0 => (AnyKey::Profiles(Single), AnyRow::Profiles(self.profile())),
+            0 => (AnyKey::Profiles(Single), records::Profiles::wrap(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),
-            3 => (AnyKey::Integrations(self.method()), AnyRow::Integrations(self.integration())),
-            4 => (AnyKey::Balances(Single), AnyRow::Balances(self.totals())),
+            3 => (AnyKey::Integrations(self.method()), records::Integrations::wrap(self.integration())),
+            4 => (AnyKey::Balances(Single), records::Balances::wrap(self.totals())),
             5 => under!(Tokens, self.token(), id),
             6 => under!(Sessions, self.session(), id),
             7 => under!(Payments, self.payment(), id),
@@ -630,35 +630,35 @@ impl Draw {
             11 => under!(Transactions, self.transaction(), id),
             12 => under!(Entries, self.entry(), id),
             13 => under!(Activities, self.activity(), id),
-            14 => (AnyKey::Answers(self.scope()), AnyRow::Answers(self.stored_answer())),
-            15 => (AnyKey::PaymentsByExternalId(self.external_id()), AnyRow::PaymentsByExternalId(self.id())),
-            16 => (AnyKey::CustomersByExternalId(self.external_id()), AnyRow::CustomersByExternalId(self.id())),
-            17 => (AnyKey::CustomersByEmail(self.email()), AnyRow::CustomersByEmail(self.id())),
+            14 => (AnyKey::Answers(self.scope()), records::Answers::wrap(self.stored_answer())),
+            15 => (AnyKey::PaymentsByExternalId(self.external_id()), records::PaymentsByExternalId::wrap(self.id())),
+            16 => (AnyKey::CustomersByExternalId(self.external_id()), records::CustomersByExternalId::wrap(self.id())),
+            17 => (AnyKey::CustomersByEmail(self.email()), records::CustomersByEmail::wrap(self.id())),
             18 => {
                 let mobile = Mobile::from_stored(self.text());
-                (AnyKey::CustomersByMobile(mobile), AnyRow::CustomersByMobile(self.id()))
+                (AnyKey::CustomersByMobile(mobile), records::CustomersByMobile::wrap(self.id()))
             }
-            19 => (AnyKey::CardsByExternalId(self.external_id()), AnyRow::CardsByExternalId(self.id())),
+            19 => (AnyKey::CardsByExternalId(self.external_id()), records::CardsByExternalId::wrap(self.id())),
             20 => {
                 let key = (self.id(), CardFingerprint(self.bytes()));
-                (AnyKey::CardsByFingerprint(key), AnyRow::CardsByFingerprint(self.id()))
+                (AnyKey::CardsByFingerprint(key), records::CardsByFingerprint::wrap(self.id()))
             }
-            21 => (AnyKey::TopupsByExternalId(self.external_id()), AnyRow::TopupsByExternalId(self.id())),
+            21 => (AnyKey::TopupsByExternalId(self.external_id()), records::TopupsByExternalId::wrap(self.id())),
             22 => under!(Effects, self.effect(), payment_id),
-            23 => (AnyKey::Timers(self.timer()), AnyRow::Timers(Present)),
+            23 => (AnyKey::Timers(self.timer()), records::Timers::wrap(Present)),
             24 => {
                 let owner = KeyOwner { merchant_id: self.id(), key_id: self.id() };
-                (AnyKey::KeyDirectory(KeyDigest(self.bytes())), AnyRow::KeyDirectory(owner))
+                (AnyKey::KeyDirectory(KeyDigest(self.bytes())), records::KeyDirectory::wrap(owner))
             }
-            25 => (AnyKey::MerchantDirectory(self.id()), AnyRow::MerchantDirectory(self.millis())),
+            25 => (AnyKey::MerchantDirectory(self.id()), records::MerchantDirectory::wrap(self.millis())),
             26 => under!(Users, self.user(), id),
             27 => under!(Invitations, self.invitation(), id),
-            28 => (AnyKey::CurrentPlan(Single), AnyRow::CurrentPlan(self.plan_choice())),
+            28 => (AnyKey::CurrentPlan(Single), records::CurrentPlan::wrap(self.plan_choice())),
             29 => self.activity_index(),
             30 => {
                 let created =
                     CreatedMerchant { merchant_id: self.id(), fingerprint: self.bytes(), expires_at: self.millis() };
-                (AnyKey::CreatedMerchants(self.idempotency_key()), AnyRow::CreatedMerchants(created))
+                (AnyKey::CreatedMerchants(self.idempotency_key()), records::CreatedMerchants::wrap(created))
             }
             _ => self.metadata_row(),
         }

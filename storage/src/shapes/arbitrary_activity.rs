@@ -2,7 +2,7 @@
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::plan::{NamedPlan, PlanChoice};
-use till_domain::records::{AnyKey, AnyRow, EmailUse, Present};
+use till_domain::records::{self, AnyKey, AnyRow, EmailUse, Present, Table};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::Name;
 
@@ -64,16 +64,22 @@ impl Draw {
         match self.below(7) {
             0 => {
                 let key = (self.one_of(&ActivityType::ALL), self.id());
-                (AnyKey::ActivitiesByType(key), AnyRow::ActivitiesByType(Present))
+                (AnyKey::ActivitiesByType(key), records::ActivitiesByType::wrap(Present))
             }
-            1 => (AnyKey::ActivitiesByActorKey((self.id(), self.id())), AnyRow::ActivitiesByActorKey(Present)),
-            2 => (AnyKey::ActivitiesByActorEmail((self.email(), self.id())), AnyRow::ActivitiesByActorEmail(Present)),
-            3 => (AnyKey::ActivitiesByUserEmail((self.email(), self.id())), AnyRow::ActivitiesByUserEmail(Present)),
-            4 => (AnyKey::ActivitiesByObject((self.object(), self.id())), AnyRow::ActivitiesByObject(Present)),
-            5 => (AnyKey::ActivitiesByParent((self.id(), self.id())), AnyRow::ActivitiesByParent(Present)),
+            1 => (AnyKey::ActivitiesByActorKey((self.id(), self.id())), records::ActivitiesByActorKey::wrap(Present)),
+            2 => (
+                AnyKey::ActivitiesByActorEmail((self.email(), self.id())),
+                records::ActivitiesByActorEmail::wrap(Present),
+            ),
+            3 => (
+                AnyKey::ActivitiesByUserEmail((self.email(), self.id())),
+                records::ActivitiesByUserEmail::wrap(Present),
+            ),
+            4 => (AnyKey::ActivitiesByObject((self.object(), self.id())), records::ActivitiesByObject::wrap(Present)),
+            5 => (AnyKey::ActivitiesByParent((self.id(), self.id())), records::ActivitiesByParent::wrap(Present)),
             _ => {
                 let noted = EmailUse { has_belonged: self.flag() };
-                (AnyKey::ActivityEmails(self.email()), AnyRow::ActivityEmails(noted))
+                (AnyKey::ActivityEmails(self.email()), records::ActivityEmails::wrap(noted))
             }
         }
     }

@@ -6,7 +6,7 @@
 //! Rows are derived: at a higher format they are made again from the log, so that a shape here may change
 //! together with [`ROW_FORMAT`]. Shapes that events use, too, stay frozen for these.
 
-use till_domain::records::{AnyKey, AnyRow, Unreadable};
+use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenV1};
@@ -31,7 +31,7 @@ macro_rules! row_shapes {
         fn encode(row: &AnyRow, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
             match row {
                 $(AnyRow::$table(row) => {
-                    let shape: $shape = Shape::pack(row, personal)?;
+                    let shape: $shape = Shape::pack(row.as_ref(), personal)?;
                     codec::encode(stringify!($table), ROW_FORMAT, &shape)
                 })+
             }
@@ -41,7 +41,7 @@ macro_rules! row_shapes {
             match table {
                 $(TableKind::$table => {
                     let shape: $shape = codec::decode(stringify!($table), ROW_FORMAT, bytes)?;
-                    Ok(AnyRow::$table(shape.unpack(personal)?))
+                    Ok(records::$table::wrap(shape.unpack(personal)?))
                 })+
             }
         }

@@ -72,17 +72,17 @@ fn encoded(key: &AnyKey, row: &AnyRow) -> Vec<u8> {
 }
 
 fn payment_row(payment: Payment) -> (AnyKey, AnyRow) {
-    (AnyKey::Payments(payment.id), AnyRow::Payments(payment))
+    (AnyKey::Payments(payment.id), records::Payments::wrap(payment))
 }
 
 #[test]
 fn of_an_erased_customer_everything_but_the_person_is_left() {
     let customer = samples::customer();
-    let (key, row) = (AnyKey::Customers(customer.id), AnyRow::Customers(customer.clone()));
+    let (key, row) = (AnyKey::Customers(customer.id), records::Customers::wrap(customer.clone()));
     let nobody = erased(SubjectId::customer(customer.id));
     let read = decode_row(&key, &encoded(&key, &row), &nobody);
     let left = till_domain::customer::Customer { email: None, mobile: None, name: None, ..customer };
-    assert_eq!(read, Ok(AnyRow::Customers(left)));
+    assert_eq!(read, Ok(records::Customers::wrap(left)));
 }
 
 #[test]
@@ -97,14 +97,14 @@ fn the_contact_of_a_payment_is_the_customers_and_without_one_the_payments_own() 
         let (key, row) = payment_row(payment.clone());
         let contact = if is_left { payment.contact.clone() } else { Contact::default() };
         let read = decode_row(&key, &encoded(&key, &row), personal);
-        assert_eq!(read, Ok(AnyRow::Payments(Payment { contact, ..payment.clone() })));
+        assert_eq!(read, Ok(records::Payments::wrap(Payment { contact, ..payment.clone() })));
     }
 }
 
 #[test]
 fn the_customer_fields_of_a_session_are_the_sessions_own() {
     let session = samples::session();
-    let (key, row) = (AnyKey::Sessions(session.id), AnyRow::Sessions(session.clone()));
+    let (key, row) = (AnyKey::Sessions(session.id), records::Sessions::wrap(session.clone()));
     let Ok(AnyRow::Sessions(read)) = decode_row(&key, &encoded(&key, &row), &erased(SubjectId::session(session.id)))
     else {
         panic!("a session reads back as one");
