@@ -9,7 +9,7 @@ use till_domain::ids::{
 use till_domain::ledger::{Cause, Direction, Entry, EntryStatus, EntryType};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::plan::{GROWTH, SCALE};
-use till_domain::records::{AnyKey, AnyRow};
+use till_domain::records::{AnyKey, Entries, Table};
 use till_domain::text::Email;
 use till_domain::time::Millis;
 
@@ -222,7 +222,7 @@ fn an_entry_of_the_ledger_that_was_canceled_says_when_and_a_debit_is_positive() 
         effective_at: None,
         canceled_at: Some(Millis(START_MS + 5_999)),
     };
-    stage.write_row(&shop, &AnyKey::Entries(id), &AnyRow::Entries(row));
+    stage.write_row(&shop, &AnyKey::Entries(id), &Entries::wrap(row));
     let expected = json!({
         "entry_id": id.to_string(), "transaction_id": row.transaction_id.to_string(), "direction": "DEBIT",
         "type": "PAYMENT_FEE", "amount": 30, "currency": "THB", "status": "CANCELED", "invoice_id": null,

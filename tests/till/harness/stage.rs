@@ -196,7 +196,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
     let system = actix_web::rt::System::new();
     let service = system.block_on(async {
         let service = service(parts, &data);
-        let keys = Arc::new(KeyAuthentication(Arc::clone(&service)));
+        let keys = Arc::new(KeyAuthentication::new(Arc::clone(&service)));
         let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
             .functions(merchants::functions(&service))
             .functions(sdk::functions(&service))
