@@ -39,5 +39,5 @@ pub(super) async fn find_payment(service: Shared, call: Call<MerchantCaller>) ->
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Payments>(id))?;
     let found = found.ok_or_else(|| ApiError::new(Code::NotFound, "No payment of this merchant has this id."))?;
-    Ok(Reply::new(&PaymentShape::new(&found, service.now())))
+    Ok(Reply::new(&PaymentShape::new(&found, reader.now()?)))
 }

@@ -155,11 +155,18 @@ impl Worker {
         let mut heads = HashMap::new();
         for submission in pending {
             if let Pending::Barrier { merchant_id, .. } = submission {
-                let head = || self.journal.head(*merchant_id).map_err(|error| error.to_string());
-                heads.entry(*merchant_id).or_insert_with(head);
+                heads.entry(*merchant_id).or_insert_with(|| self.head(*merchant_id));
             }
         }
         heads
+    }
+
+    /// The durable head of a merchant; after an uncertain write nobody knows one.
+    fn head(&self, merchant_id: MerchantId) -> Result<Head, String> {
+        match &self.stopped {
+            Some(reason) => Err(reason.clone()),
+            None => self.journal.head(merchant_id).map_err(|error| error.to_string()),
+        }
     }
 
     fn write(&self, appends: Vec<Append>) -> Vec<Verdict> {
@@ -192,8 +199,8 @@ impl Worker {
                 Pending::Append { merchant_id, new_head, completion } => {
                     let Some(verdict) = verdicts.next() else { continue };
                     self.count(&verdict).fetch_add(1, Relaxed);
-                    if let (Verdict::Committed(_), Some(head)) = (&verdict, heads.get_mut(&merchant_id)) {
-                        *head = Ok(new_head);
+                    if let Some(head) = heads.get_mut(&merchant_id) {
+                        follow(head, new_head, &verdict);
                     }
                     self.call(|| completion(&verdict));
                 }
@@ -227,6 +234,15 @@ impl Worker {
         self.queue.close();
         self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
         self.call(|| (self.on_fatal)(reason));
+    }
+}
+
+/// What a merchant's durable head is behind an append.
+fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &Verdict) {
+    match verdict {
+        Verdict::Committed(_) => *head = Ok(new_head),
+        Verdict::Ambiguous(reason) => *head = Err(reason.clone()),
+        Verdict::Fenced | Verdict::Stale { .. } | Verdict::Unavailable(_) => {}
     }
 }
 
