@@ -15,7 +15,7 @@ use super::{inspection, load, sandbox};
 const LIVES: u64 = 3;
 
 /// How long a life may last under load.
-const LIFE_MS_MAX: u64 = 600;
+const LIFE_MS_MAX: u64 = 500;
 
 /// How long a start may run until it is killed in the middle, at most.
 const START_MS_MAX: u64 = 150;
