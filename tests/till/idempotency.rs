@@ -120,7 +120,7 @@ fn a_key_is_1_to_255_characters_on_every_call_and_its_fault_comes_with_those_of_
     let shop = server.shop();
     for (package, endpoint, body) in calls(&shop) {
         let path = format!("/{package}/{endpoint}");
-        for wrong in ["", "a b", &"k".repeat(256)] {
+        for wrong in ["", "a\tb", &"k".repeat(256)] {
             let answer = shop.client().idempotency_key(wrong).post(&path, &body);
             assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{endpoint} under {wrong:?}");
             let unknown = crate::harness::merged(&body, &json!({ "never_declared": 1 }));

@@ -1,5 +1,5 @@
-//! A real answer against the documented one: the same members and values, but for what differs from run to run, which is
-//! compared by its form.
+//! A real answer against the documented one: the same members and values, but for what differs from run to run, which
+//! is compared by its form.
 
 use std::collections::BTreeMap;
 
@@ -98,8 +98,9 @@ mod tests {
 
     fn documented() -> Value {
         json!({
-            "payment_id": id("pay", 1), "session": id("pse", 1), "plan_id": id("pln", 1), "amount": 100, "status": "PENDING",
-            "created_at": 1_767_225_600, "captured_at": null, "display": "sk_EXAMP", "fees": [{ "type": "PAYMENT_FEE" }],
+            "payment_id": id("pay", 1), "session": id("pse", 1), "plan_id": id("pln", 1), "amount": 100,
+            "status": "PENDING", "created_at": 1_767_225_600, "captured_at": null, "display": "sk_EXAMP",
+            "fees": [{ "type": "PAYMENT_FEE" }],
         })
     }
 

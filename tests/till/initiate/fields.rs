@@ -305,7 +305,7 @@ fn all_faults_of_a_body_come_at_once_in_the_order_of_the_arguments() {
         "customer_id": 1, "return_url": 1, "capture": 1, "card_id": 1, "payment_session_id": 1, "currency": 1,
         "amount": 0, "external_id": 1, "external_Id": 1,
     });
-    let attempt = form.attempt().idempotency_key("with space");
+    let attempt = form.attempt().idempotency_key("with\ttab");
     let faults = attempt.faults(&wrong);
     let expected = [
         "invalid external_id",
