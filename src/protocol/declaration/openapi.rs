@@ -118,7 +118,8 @@ fn typed(value_type: &ValueType, docs: &str, nullable: bool) -> Value {
     if value_type.hint == Some("i64") || value_type.hint == Some("timestamp") {
         types = vec!["integer"];
     }
-    if nullable {
+    // JSON Schema takes each type once, and the type of any value includes it already.
+    if nullable && !types.contains(&"null") {
         types.push("null");
     }
     let mut schema = json!({ "type": types, "description": docs });

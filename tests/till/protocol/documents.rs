@@ -304,6 +304,32 @@ fn an_answer_has_the_attributes_that_are_declared_and_no_others() {
     assert_eq!(members(&merchant), names(&found["attributes"]).into_iter().map(str::to_owned).collect());
 }
 
+/// Every `type` of a schema below.
+fn types_of(schema: &Value) -> Vec<&Value> {
+    match schema {
+        Value::Object(members) => {
+            let own = members.get("type").filter(|found| found.is_array() || found.is_string());
+            own.into_iter().chain(members.values().flat_map(types_of)).collect()
+        }
+        Value::Array(items) => items.iter().flat_map(types_of).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+#[test]
+fn a_schema_of_the_openapi_documents_names_each_type_once() {
+    let interfaces = Interfaces::start();
+    for base in [interfaces.server.public(), interfaces.server.admin_address()] {
+        let document = Client::new(base).get("/openapi.json").ok();
+        let several: Vec<&Vec<Value>> = types_of(&document).into_iter().filter_map(Value::as_array).collect();
+        assert!(!several.is_empty());
+        for types in several {
+            let distinct: BTreeSet<&str> = types.iter().map(text).collect();
+            assert_eq!(distinct.len(), types.len(), "{types:?}");
+        }
+    }
+}
+
 #[test]
 fn the_openapi_documents_say_the_same_as_the_package_documents() {
     let interfaces = Interfaces::start();
