@@ -2,6 +2,7 @@
 
 pub mod acquirer;
 mod bounds;
+mod bulk;
 pub mod clock;
 mod effects;
 mod engine;
@@ -16,6 +17,7 @@ mod sweeper;
 mod sweeping;
 mod timers;
 
+pub use bulk::{BulkLoader, BulkMerchant};
 pub use effects::Acquirers;
 pub use engine::{Engine, EngineOptions, Foundations, StartError};
 pub use merchant::Secret;

@@ -66,6 +66,11 @@ impl<P: Personal> StagedRecords<P> {
         }
     }
 
+    /// Keeps so many durable rows at hand from now on.
+    pub(crate) fn keep_at_hand(&mut self, rows: NonZeroUsize) {
+        self.cached.get_mut().resize(rows);
+    }
+
     /// What `mutation` changes, without staging it.
     ///
     /// # Errors
