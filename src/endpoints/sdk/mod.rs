@@ -11,6 +11,8 @@ mod tokenize_card;
 
 use std::sync::Arc;
 
+pub(crate) use tokenize_card::card_facts;
+
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
