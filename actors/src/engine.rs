@@ -21,6 +21,7 @@ use crate::security_codes::SecurityCodes;
 use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
 use crate::sweeper::Sweeper;
 use crate::sweeping::{self, Walk};
+use crate::swept::SweptRows;
 use crate::timers::TimerService;
 
 /// Rows that one page of the scans at start reads.
@@ -74,6 +75,7 @@ pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     running_effects: Arc<InFlight>,
+    swept: Arc<SweptRows>,
     arbiters: Mutex<Vec<Arbiter>>,
     background: Mutex<Option<Runtime>>,
 }
@@ -89,7 +91,8 @@ impl Engine {
         let (effects, opened) = unbounded_channel();
         let (timers, set) = unbounded_channel();
         let (garbage, left) = unbounded_channel();
-        let followups = Arc::new(Followups { effects, timers, garbage });
+        let swept = Arc::new(SweptRows::default());
+        let followups = Arc::new(Followups { effects, timers, garbage, swept: Arc::clone(&swept) });
         resume(store.as_ref(), &followups)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
         let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
@@ -121,7 +124,7 @@ impl Engine {
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, running_effects, arbiters, background })
+        Ok(Engine { registry, committer, running_effects, swept, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -155,6 +158,12 @@ impl Engine {
     #[must_use]
     pub fn running_effects(&self) -> usize {
         self.running_effects.count()
+    }
+
+    /// Rows that were swept.
+    #[must_use]
+    pub fn swept_rows(&self) -> &SweptRows {
+        &self.swept
     }
 
     /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops

@@ -1,12 +1,14 @@
 //! What follows from a durable record: effects to carry out, timers to wait for, rows to sweep.
 
 use std::sync::Arc;
+use till_domain::event::Mutation;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::AnyKey;
 use till_domain::time::Millis;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::merchant::Changes;
+use crate::swept::{Swept, SweptRows};
 
 /// An effect that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +31,8 @@ pub(crate) struct Followups {
     pub(crate) timers: UnboundedSender<SetTimer>,
     /// Merchants that have something to be swept.
     pub(crate) garbage: UnboundedSender<MerchantId>,
+    /// Where swept rows are counted.
+    pub(crate) swept: Arc<SweptRows>,
 }
 
 /// The followups of one record, or of those that a load derives rows from, to be sent once they are durable.
@@ -37,12 +41,13 @@ pub(crate) struct Following {
     effects: Vec<OpenEffect>,
     timers: Vec<SetTimer>,
     garbage: Option<MerchantId>,
+    swept: Swept,
 }
 
 impl Following {
-    /// What follows from the rows that a record writes.
-    pub(crate) fn of(merchant_id: MerchantId, changes: &Changes) -> Following {
-        let mut following = Following::default();
+    /// What follows from a record and the rows that it writes.
+    pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Following {
+        let mut following = Following { swept: Swept::of(mutation), ..Following::default() };
         following.add(merchant_id, changes);
         following
     }
@@ -68,6 +73,7 @@ impl Following {
         for timer in self.timers {
             let _stopping = followups.timers.send(timer);
         }
+        followups.swept.add(self.swept);
         if let Some(merchant_id) = self.garbage {
             let _stopping = followups.garbage.send(merchant_id);
         }

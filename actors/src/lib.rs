@@ -15,6 +15,7 @@ pub mod security_codes;
 mod store;
 mod sweeper;
 mod sweeping;
+mod swept;
 mod timers;
 
 pub use bulk::{BulkLoader, BulkMerchant};
@@ -25,3 +26,4 @@ pub use registry::Limits;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::{Store, StoreReader};
 pub use sweeping::SWEEP_PAUSE;
+pub use swept::SweptRows;

@@ -189,7 +189,7 @@ impl MerchantActor {
                 return answer(ready.reply, ready.held, Err(denied));
             }
         };
-        let following = Following::of(self.merchant_id, &changes);
+        let following = Following::of(self.merchant_id, mutation, &changes);
         let head = append.new_head;
         let lane = Arc::clone(&incarnation.lane);
         let followups = Arc::clone(&self.surroundings.followups);
