@@ -10,7 +10,7 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post};
+use server::{ADMIN_TOKEN, Server, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 
@@ -92,7 +92,8 @@ impl<'a> Shop<'a> {
 }
 
 fn benches(criterion: &mut Criterion) {
-    let server = Server::start();
+    let directory = temporary();
+    let server = Server::start_in(directory.path());
     let shop = Shop::create(&server);
     let mut group = criterion.benchmark_group("initiate over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));

@@ -10,7 +10,7 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post};
+use server::{ADMIN_TOKEN, Server, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 /// Items in the sets that are compared.
@@ -96,7 +96,8 @@ impl<'a> Merchant<'a> {
 
 #[expect(clippy::print_stdout, reason = "a bench says what it found")]
 fn benches(criterion: &mut Criterion) {
-    let server = Server::start();
+    let directory = temporary();
+    let server = Server::start_in(directory.path());
     let merchant = Merchant::create(&server);
     let mut group = criterion.benchmark_group("add to a set over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));

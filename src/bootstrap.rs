@@ -43,15 +43,50 @@ pub struct Started {
     disk: Arc<DiskEngine>,
 }
 
-/// Opens the data directory and starts the service. Must be called within an actix system.
+/// An open data directory: what lasts, with nothing running on it.
+pub struct Opened {
+    disk: Arc<DiskEngine>,
+    /// The keys of each purpose.
+    pub keyring: Arc<Keyring>,
+    /// Who carries payments out.
+    pub acquirers: Acquirers,
+}
+
+impl Opened {
+    /// The journal with its rows.
+    #[must_use]
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::clone(&self.disk) as _
+    }
+
+    /// Closes what lasts.
+    ///
+    /// # Errors
+    /// When the store does not close; what was acknowledged is durable all the same.
+    pub fn close(self) -> anyhow::Result<()> {
+        drop(self.acquirers);
+        self.disk.close().context("failed to close the store")
+    }
+}
+
+/// Opens the data directory, or makes it.
 ///
 /// # Errors
 /// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
-pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
+pub fn open(configuration: &Configuration, vault_key: &SecretBox<[u8; 32]>) -> anyhow::Result<Opened> {
     let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
-    let keyring = Arc::new(open_keyring(disk.as_ref(), &secrets.vault_key)?);
+    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_key)?);
     let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
     let acquirers = open_acquirers(&sandbox_directory, configuration.open_time_max)?;
+    Ok(Opened { disk, keyring, acquirers })
+}
+
+/// Opens the data directory and starts the service. Must be called within an actix system.
+///
+/// # Errors
+/// As [`open`]; when the service does not start.
+pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
+    let Opened { disk, keyring, acquirers } = open(configuration, &secrets.vault_key)?;
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let security_codes = Arc::new(SecurityCodes::new());

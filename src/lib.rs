@@ -17,4 +17,5 @@ pub mod assembly;
 pub mod observation;
 pub mod logging;
 pub mod demo;
+pub mod generate;
 pub mod commands;

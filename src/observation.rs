@@ -80,6 +80,9 @@ impl EngineObservation {
         counter!("till_commit_batches_total", "verdict" => "unavailable").absolute(stats.unavailable());
         counter!("till_commit_batches_total", "verdict" => "ambiguous").absolute(stats.ambiguous());
         counter!("till_commit_microseconds_total").absolute(stats.append_micros().sum());
+        for (kind, rows) in self.service.engine.swept_rows().by_kind() {
+            counter!("till_swept_rows_total", "kind" => kind).absolute(rows);
+        }
         let gauges = [
             ("till_commit_queued", as_gauge(stats.queued())),
             ("till_commit_queued_bytes", as_gauge(stats.queued_bytes())),

@@ -22,6 +22,7 @@ use crate::security_codes::SecurityCodes;
 use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
 use crate::sweeper::Sweeper;
 use crate::sweeping::{self, Walk};
+use crate::swept::SweptRows;
 use crate::timers::TimerService;
 
 /// Rows that one page of the scans at start reads.
@@ -76,6 +77,7 @@ pub struct Engine {
     committer: Arc<Committer>,
     running_effects: Arc<InFlight>,
     key_changes: Arc<AtomicU64>,
+    swept: Arc<SweptRows>,
     arbiters: Mutex<Vec<Arbiter>>,
     background: Mutex<Option<Runtime>>,
 }
@@ -91,7 +93,8 @@ impl Engine {
         let (effects, opened) = unbounded_channel();
         let (timers, set) = unbounded_channel();
         let (garbage, left) = unbounded_channel();
-        let followups = Arc::new(Followups::new(effects, timers, garbage));
+        let swept = Arc::new(SweptRows::default());
+        let followups = Arc::new(Followups::new(effects, timers, garbage, Arc::clone(&swept)));
         let key_changes = followups.key_changes();
         resume(store.as_ref(), &followups)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
@@ -124,7 +127,7 @@ impl Engine {
         background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, running_effects, key_changes, arbiters, background })
+        Ok(Engine { registry, committer, running_effects, key_changes, swept, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -165,6 +168,12 @@ impl Engine {
     #[must_use]
     pub fn key_changes(&self) -> u64 {
         self.key_changes.load(Ordering::Acquire)
+    }
+
+    /// Rows that were swept.
+    #[must_use]
+    pub fn swept_rows(&self) -> &SweptRows {
+        &self.swept
     }
 
     /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops

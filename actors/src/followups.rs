@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::effect::Effect;
+use till_domain::event::Mutation;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::Payment;
 use till_domain::records::AnyKey;
@@ -11,6 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::bounds::{InFlight, Permit};
 use crate::merchant::Changes;
+use crate::swept::{Swept, SweptRows};
 
 /// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
 const CARRIED_MAX: usize = 8_192;
@@ -57,6 +59,8 @@ pub(crate) struct Followups {
     garbage: UnboundedSender<MerchantId>,
     carried: Arc<InFlight>,
     key_changes: Arc<AtomicU64>,
+    /// Where swept rows are counted.
+    swept: Arc<SweptRows>,
 }
 
 impl Followups {
@@ -65,8 +69,10 @@ impl Followups {
         effects: UnboundedSender<(OpenEffect, Option<Carried>)>,
         timers: UnboundedSender<SetTimer>,
         garbage: UnboundedSender<MerchantId>,
+        swept: Arc<SweptRows>,
     ) -> Followups {
-        Followups { effects, timers, garbage, carried: InFlight::new(CARRIED_MAX), key_changes: Arc::default() }
+        let (carried, key_changes) = (InFlight::new(CARRIED_MAX), Arc::default());
+        Followups { effects, timers, garbage, carried, key_changes, swept }
     }
 
     /// How often API keys have changed. Counted after the change can be read and before it is answered.
@@ -97,12 +103,13 @@ pub(crate) struct Following {
     timers: Vec<SetTimer>,
     garbage: Option<MerchantId>,
     changes_keys: bool,
+    swept: Swept,
 }
 
 impl Following {
-    /// What follows from the rows that a record writes.
-    pub(crate) fn of(merchant_id: MerchantId, changes: &Changes) -> Following {
-        let mut following = Following::default();
+    /// What follows from a record and the rows that it writes.
+    pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Following {
+        let mut following = Following { swept: Swept::of(mutation), ..Following::default() };
         following.add(merchant_id, changes);
         following
     }
@@ -128,6 +135,7 @@ impl Following {
         if self.changes_keys {
             followups.key_changes.fetch_add(1, Ordering::AcqRel);
         }
+        followups.swept.add(self.swept);
         for (open, rows) in self.effects {
             let carried = rows.and_then(|rows| followups.carried.enter().map(|place| Carried { rows, place }));
             followups.open(open, carried);

@@ -2,6 +2,7 @@
 
 pub mod acquirer;
 mod bounds;
+mod bulk;
 pub mod clock;
 mod effects;
 mod engine;
@@ -14,8 +15,10 @@ pub mod security_codes;
 mod store;
 mod sweeper;
 mod sweeping;
+mod swept;
 mod timers;
 
+pub use bulk::{BulkLoader, BulkMerchant};
 pub use effects::Acquirers;
 pub use engine::{Engine, EngineOptions, Foundations, StartError};
 pub use merchant::Secret;
@@ -23,3 +26,4 @@ pub use registry::Limits;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::{Store, StoreReader};
 pub use sweeping::SWEEP_PAUSE;
+pub use swept::SweptRows;

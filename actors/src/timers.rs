@@ -17,7 +17,7 @@ use crate::registry::Registry;
 use crate::store::{Store, first_timers};
 
 /// Timers that one command fires: bounds the size of its record.
-const FIRED_AT_ONCE: usize = 256;
+pub(crate) const FIRED_AT_ONCE: usize = 256;
 /// Merchants that are served at the same time: each waits for its own commit.
 pub(crate) const SERVED_AT_ONCE: usize = 256;
 /// The longest sleep: the clock may be set while nobody looks.

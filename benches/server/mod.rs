@@ -1,6 +1,7 @@
 //! What the benches over HTTP share: a server of their own, and calls to it.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -11,22 +12,26 @@ use ureq::Agent;
 /// The admin token of the bench's server: it opens nothing else.
 pub(crate) const ADMIN_TOKEN: &str = "admin-token-of-a-bench";
 
-/// A server of the bench's own, on a temporary directory beside the build.
+/// A directory that goes when it is dropped, beside the build: the system's may be in memory, and would make syncs
+/// free.
+pub(crate) fn temporary() -> TempDir {
+    TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made")
+}
+
+/// A server of the bench's own.
 pub(crate) struct Server {
     child: Child,
     pub(crate) public: String,
     pub(crate) admin: String,
-    _directory: TempDir,
 }
 
 impl Server {
-    pub(crate) fn start() -> Server {
-        // Not the system's temporary directory, which may be in memory and would make syncs free.
-        let directory = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory can be made");
+    /// Starts one with its data in a directory.
+    pub(crate) fn start_in(directory: &Path) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_till"))
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
-            .arg(directory.path().join("data"))
+            .arg(directory.join("data"))
             .env("TILL_ADMIN_TOKEN", ADMIN_TOKEN)
             .env("TILL_LOG_FILTER", "error")
             .env("TILL_SDK_CALLS_PER_SECOND", "1000000")
@@ -40,7 +45,7 @@ impl Server {
         };
         let public = address("listening on ");
         let admin = address("admin listening on ");
-        Server { child, public, admin, _directory: directory }
+        Server { child, public, admin }
     }
 }
 

@@ -55,6 +55,10 @@ impl ActivityType {
     pub const DISPUTE: [ActivityType; 3] =
         [ActivityType::DisputeChallenged, ActivityType::DisputeEscalated, ActivityType::DisputeConceded];
 
+    /// Those about a member of the team: they alone have [`Activity::user_email`].
+    pub const TEAM: [ActivityType; 3] =
+        [ActivityType::UserInvited, ActivityType::InvitationAccepted, ActivityType::UserRemoved];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -176,7 +180,7 @@ pub struct Activity {
     pub object: ActivityObject,
     /// The payment of a refund or dispute.
     pub parent: Option<PaymentId>,
-    /// The invited, removed or accepting user.
+    /// The invited, removed or accepting user: of the types [`ActivityType::TEAM`], which searches rely on.
     pub user_email: Option<Email>,
     /// The plans, when one was switched.
     pub plan_switch: Option<PlanSwitch>,

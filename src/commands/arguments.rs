@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::generate::GenerateArguments;
 use super::operate::OperatorCall;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
@@ -44,6 +45,8 @@ pub enum Command {
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify,
+    /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
+    Generate(GenerateArguments),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
     /// Calls of the operator to a running server

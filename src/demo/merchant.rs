@@ -8,15 +8,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use till_actors::{Answered, Secret};
-use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, GenerateKey, Request};
+use till_domain::command::{AddInstallation, Caller, Command, CreateMerchant, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
-use till_domain::key::{self, KeyDigest};
 use till_domain::merchant::Platform;
 use till_domain::text::{InstallationIdentifier, Name, TimeZone};
 
 use crate::endpoints::admin::fresh_merchant_id;
-use crate::endpoints::key_making::fresh_key;
+use crate::endpoints::key_making::{fresh_key, key_of};
 use crate::protocol::version::ApiVersion;
 use crate::service::Service;
 
@@ -77,14 +76,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     let installation = submit(service, merchant_id, Command::AddInstallation(installation), None).await?;
     let Answer::Installation(installation_id) = installation.answer else { bail!("no installation was made") };
     let text = fresh_key();
-    let generate = GenerateKey {
-        merchant_id,
-        name: Name::new("Demo key")?,
-        digest: KeyDigest(service.keyring.api_key_digest(&text)),
-        display: key::display(&text),
-        api_version: ApiVersion::NEWEST.name().to_owned(),
-        expires_at: None,
-    };
+    let generate = key_of(&service.keyring, merchant_id, Name::new("Demo key")?, &text, ApiVersion::NEWEST);
     let api_key = text.to_string();
     submit(service, merchant_id, Command::GenerateKey(generate), Some(Secret::KeyText(text))).await?;
     let (merchant_id, installation_id) = (merchant_id.to_string(), installation_id.to_string());

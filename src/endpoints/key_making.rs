@@ -9,7 +9,7 @@ use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
 use till_domain::text::Name;
 use till_domain::time::Millis;
 use till_storage::family::Family;
-use till_storage::vault::VaultKey;
+use till_storage::vault::{Keyring, VaultKey};
 use zeroize::Zeroizing;
 
 use super::arguments;
@@ -18,6 +18,7 @@ use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType,
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
+use crate::protocol::version::ApiVersion;
 use crate::service::{Service, Shared};
 
 /// The last second that JSON readers keep exactly.
@@ -86,14 +87,8 @@ pub(super) async fn generate<C>(
     new: NewKey,
 ) -> Result<Reply, ApiError> {
     let (text, name) = (fresh_key(), new.name.clone());
-    let command = Command::GenerateKey(GenerateKey {
-        merchant_id,
-        name: new.name,
-        digest: KeyDigest(service.keyring.api_key_digest(&text)),
-        display: key::display(&text),
-        api_version: call.version().name().to_owned(),
-        expires_at: new.expires_at,
-    });
+    let lasting = key_of(&service.keyring, merchant_id, new.name, &text, call.version());
+    let command = Command::GenerateKey(GenerateKey { expires_at: new.expires_at, ..lasting });
     let secret = Some(Secret::KeyText(text.clone()));
     let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
@@ -106,6 +101,24 @@ pub(super) async fn generate<C>(
         name: name.as_str(),
         created_at: created_at.unix_seconds(),
     }))
+}
+
+/// A key without an end, from its text.
+pub(crate) fn key_of(
+    keyring: &Keyring,
+    merchant_id: MerchantId,
+    name: Name,
+    text: &str,
+    version: ApiVersion,
+) -> GenerateKey {
+    GenerateKey {
+        merchant_id,
+        name,
+        digest: KeyDigest(keyring.api_key_digest(text)),
+        display: key::display(text),
+        api_version: version.name().to_owned(),
+        expires_at: None,
+    }
 }
 
 /// A new key's text: each character drawn without bias.

@@ -10,7 +10,7 @@ mod page;
 mod reading;
 mod shared;
 
-pub use activity_log::{Selection, Terms};
+pub use activity_log::{Addresses, FEW_ADDRESSES, Selection, Terms};
 pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;

@@ -1,5 +1,6 @@
 //! Reads of one merchant's committed rows.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use till_actors::StoreReader;
@@ -11,17 +12,18 @@ use till_domain::time::Millis;
 use till_storage::journal::record;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{
-    KeyParts, ReadPersonal, StoredRows, TableKind, TypedRows, decode_key, decode_row_of, table_range,
+    ActivityIndex, KeyError, KeyParts, ReadPersonal, StoredRows, TableKind, TypedRows, decode_key, decode_row_of,
+    table_range,
 };
 
-use super::activity_log::{Search, Selection, decode_activity};
+use super::activity_log::{Addresses, Search, Selection, decode_activity};
 use super::page::{ListedRow, Page};
 use super::shared::{Service, unreadable};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
 
-/// Addresses that are read at a time.
-const EMAILS_AT_A_TIME: usize = 1_024;
+/// Addresses of users who acted that are looked for: each costs a place in the index.
+const ACTING_MAX: usize = 8;
 
 /// Reads of one merchant's rows. It holds committed rows only, and an answer is sent after its commit, so a
 /// caller always reads its own writes.
@@ -103,32 +105,59 @@ impl<'a> Reader<'a> {
         Ok(Page::found(request, window.entries, |entry| entry.id, window.beside))
     }
 
-    /// The distinct addresses of the activity log.
+    /// The distinct addresses of the activity log that have a text, in lower case, in them, and how many there are.
     ///
     /// # Errors
     /// `UNAVAILABLE` when they cannot be read.
-    pub fn activity_emails(&self) -> Result<Vec<Email>, ApiError> {
-        let table = TableKind::ActivityEmails;
-        let (mut lower, upper) = table_range(self.merchant_id, table);
-        let (view, mut emails) = (self.view(), Vec::new());
-        loop {
-            let pairs = view.scan(table.family(), &lower, &upper, Direction::Forward, EMAILS_AT_A_TIME);
-            let pairs = pairs.map_err(|error| unreadable(&error))?;
-            for (key, _) in &pairs {
-                if let (_, KeyParts::Row(AnyKey::ActivityEmails(email))) =
-                    decode_key(table.family(), key).map_err(|error| unreadable(&error))?
-                {
-                    emails.push(email);
+    pub fn activity_emails_with(&self, text: &str) -> Result<Addresses, ApiError> {
+        let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
+        let (lower, upper) = table_range(self.merchant_id, table);
+        self.view()
+            .visit(table.family(), &lower, &upper, Direction::Forward, &mut |key, _| {
+                all += 1;
+                // The key ends in the address: most are passed over as they stand.
+                if contains(key, text.as_bytes()) {
+                    emails.push(decode_key(table.family(), key));
                 }
-            }
-            match pairs.into_iter().nth(EMAILS_AT_A_TIME - 1) {
-                Some((last, _)) => lower = [last.as_slice(), &[0]].concat(),
-                None => return Ok(emails),
-            }
+                ControlFlow::Continue(())
+            })
+            .map_err(|error| unreadable(&error))?;
+        let email = |decoded: Result<(_, KeyParts), KeyError>| match decoded.map_err(|error| unreadable(&error))? {
+            (_, KeyParts::Row(AnyKey::ActivityEmails(email))) => Ok(email),
+            (_, _) => Err(ApiError::unhandled()),
+        };
+        let mut matching = emails.into_iter().map(email).collect::<Result<Vec<Email>, ApiError>>()?;
+        matching.retain(|email| email.as_str().contains(text));
+        Ok(Addresses { matching, all })
+    }
+
+    /// The distinct addresses of users who acted; nothing when they are more than [`ACTING_MAX`].
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when they cannot be read.
+    pub fn acting_emails(&self) -> Result<Option<Vec<Email>>, ApiError> {
+        let (table, view, mut emails) = (TableKind::ActivitiesByActorEmail, self.view(), Vec::new());
+        let (mut lower, upper) = table_range(self.merchant_id, table);
+        while emails.len() <= ACTING_MAX {
+            let first = view.scan(table.family(), &lower, &upper, Direction::Forward, 1);
+            let Some((key, _)) = first.map_err(|error| unreadable(&error))?.pop() else { return Ok(Some(emails)) };
+            let decoded = decode_key(table.family(), &key).map_err(|error| unreadable(&error))?;
+            let (_, KeyParts::Row(AnyKey::ActivitiesByActorEmail((email, _)))) = decoded else {
+                return Err(ApiError::unhandled());
+            };
+            let last = ActivityId::from_bytes([u8::MAX; 16]);
+            (_, (_, lower)) = ActivityIndex::ActorEmail(email.clone()).range(self.merchant_id, last, last);
+            emails.push(email);
         }
+        Ok(None)
     }
 
     fn personal<'r>(&self, reader: &'r StoreReader) -> ReadPersonal<&'r StoreReader> {
         ReadPersonal::new(self.merchant_id, Arc::clone(&self.service.keyring), reader)
     }
+}
+
+/// Whether bytes have others in them.
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len().max(1)).any(|window| window == part)
 }

@@ -15,7 +15,7 @@ use crate::journal::{
     Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
     Verdict,
 };
-use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore};
+use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
 
 /// How an append is to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,15 +237,15 @@ impl RowReader for MemoryStore {
         self.reader().get(family, key)
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
-        self.reader().scan(family, lower, upper, direction, limit)
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        self.reader().visit(family, lower, upper, direction, visit)
     }
 }
 
@@ -305,26 +305,29 @@ impl RowReader for MemoryView {
         Ok(self.rows.families[family.index()].get(key).cloned())
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
         if lower >= upper {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let bounds = (Bound::Included(lower), Bound::Excluded(upper));
-        let range = self.rows.families[family.index()].range::<[u8], _>(bounds);
-        let pairs: Vec<(&Vec<u8>, &Vec<u8>)> = match direction {
-            Direction::Forward => range.take(limit).collect(),
-            Direction::Backward => range.rev().take(limit).collect(),
+        let mut range = self.rows.families[family.index()].range::<[u8], _>(bounds);
+        let mut next = || match direction {
+            Direction::Forward => range.next(),
+            Direction::Backward => range.next_back(),
         };
-        let pair = |(key, value): (&Vec<u8>, &Vec<u8>)| {
-            self.check_readable(family, key).map(|()| (key.clone(), value.clone()))
-        };
-        pairs.into_iter().map(pair).collect()
+        while let Some((key, value)) = next() {
+            self.check_readable(family, key)?;
+            if visit(key, value).is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 }

@@ -7,20 +7,23 @@ use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::Payment;
+use till_domain::records::{Effects, Payments, Rows, Unreadable};
 use till_domain::session;
 use till_storage::family::Family;
+use till_storage::shapes::{ReadPersonal, TypedRows};
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, VaultKey};
 
 use crate::acquirer::{Acquirer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step};
+use crate::followups::OpenEffect;
 use crate::security_codes::SecurityCodes;
-use crate::store::Store;
+use crate::store::{Store, StoreReader};
 
 /// The acquirers that can be called, by name.
 pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
 
 /// Why a call has no result yet. It is made again under the same reference.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum NoResult {
+pub(crate) enum NoResult {
     /// The acquirer did not answer.
     #[error("the acquirer did not answer: {0}")]
     Unanswered(String),
@@ -30,16 +33,28 @@ pub(super) enum NoResult {
 }
 
 /// What calls rest on.
-pub(super) struct Caller {
-    pub(super) acquirers: Acquirers,
-    pub(super) keyring: Arc<Keyring>,
-    pub(super) security_codes: Arc<SecurityCodes>,
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct Caller {
+    pub(crate) acquirers: Acquirers,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) security_codes: Arc<SecurityCodes>,
+    pub(crate) store: Arc<dyn Store>,
 }
 
 impl Caller {
+    /// The payment, with its effect as long as that is open.
+    pub(crate) fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
+        let reader = StoreReader(Arc::clone(&self.store));
+        let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.keyring), &reader);
+        let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
+        let rows = TypedRows::new(&reader, &personal).of_merchant(open.merchant_id);
+        let effect = rows.get::<Effects>(open.payment_id).map_err(unreadable)?;
+        let payment = rows.get::<Payments>(open.payment_id).map_err(unreadable)?;
+        let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
+        Ok((effect.map(Arc::new), Arc::new(payment)))
+    }
+
     /// Carries out the effect of a payment and returns the command that records the result.
-    pub(super) async fn call(
+    pub(crate) async fn call(
         &self,
         merchant: MerchantId,
         effect: &Effect,

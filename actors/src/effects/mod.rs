@@ -4,4 +4,5 @@ mod call;
 mod runner;
 
 pub use call::Acquirers;
+pub(crate) use call::{Caller, NoResult};
 pub(crate) use runner::{CALLS_MAX, EffectRunner};

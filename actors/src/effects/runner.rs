@@ -6,9 +6,7 @@ use std::time::Duration;
 use till_domain::command::Command;
 use till_domain::effect::Effect;
 use till_domain::payment::Payment;
-use till_domain::records::{Effects, Payments, Rows, Unreadable};
 use till_domain::session::Instrument;
-use till_storage::shapes::{ReadPersonal, TypedRows};
 use till_storage::vault::Keyring;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
@@ -19,7 +17,7 @@ use crate::followups::{Carried, OpenEffect};
 use crate::named_tasks::NamedTasks;
 use crate::registry::Registry;
 use crate::security_codes::SecurityCodes;
-use crate::store::{Store, StoreReader};
+use crate::store::Store;
 
 /// Calls under way at the same time.
 pub(crate) const CALLS_MAX: usize = 1_024;
@@ -142,7 +140,7 @@ impl EffectRunner {
     async fn attempt(&self, open: OpenEffect, carried: Option<Carried>) -> Result<(), String> {
         let (effect, payment) = match carried.map(Carried::into_rows) {
             Some((effect, payment)) => (Some(effect), payment),
-            None => self.read(open).map_err(|error| error.to_string())?,
+            None => self.caller.read(open).map_err(|error| error.to_string())?,
         };
         if let Some(effect) = effect {
             let command = self.call(open, &effect, &payment).await.map_err(|error| error.to_string())?;
@@ -156,18 +154,6 @@ impl EffectRunner {
         let call = self.caller.call(open.merchant_id, effect, payment);
         let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
         tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
-    }
-
-    /// The payment, with its effect as long as that is open.
-    fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
-        let reader = StoreReader(Arc::clone(&self.caller.store));
-        let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.caller.keyring), &reader);
-        let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
-        let rows = TypedRows::new(&reader, &personal).of_merchant(open.merchant_id);
-        let effect = rows.get::<Effects>(open.payment_id).map_err(unreadable)?;
-        let payment = rows.get::<Payments>(open.payment_id).map_err(unreadable)?;
-        let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
-        Ok((effect.map(Arc::new), Arc::new(payment)))
     }
 
     async fn record(&self, open: OpenEffect, command: Command) -> Result<(), String> {

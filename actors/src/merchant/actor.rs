@@ -4,34 +4,24 @@ use actix::{Actor, AsyncContext, Context, Handler, Message};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use till_domain::apply::apply_state;
 use till_domain::command::Request;
-use till_domain::decide::{self, Outcome, decide};
+use till_domain::decide::Outcome;
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
 use till_domain::refusal::Stop;
 use till_storage::commit::{BarrierVerdict, Committer, Submission};
-use till_storage::family::Family;
-use till_storage::journal::{
-    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, SnapshotWrite, Verdict, record,
-};
-use till_storage::shapes::{self, MerchantPersonal};
+use till_storage::journal::{Head, Verdict};
 use till_storage::vault::Keyring;
 use tokio::sync::oneshot;
 
 use super::incarnation::Lane;
-use super::load::{Loaded, load};
-use super::staged::StagedRecords;
+use super::staging::{Prepared, Staging};
 use super::submission::{Held, Secret, Submit, answer};
-use super::vault_writes;
-use crate::clock::{Clock, OsEntropy, random_16};
+use crate::clock::{Clock, OsEntropy};
 use crate::followups::{Following, Followups};
 use crate::registry::Registry;
 use crate::reply::{Answered, Denied, FailedOutcome, Reply};
-use crate::store::{Store, StoreReader};
-
-/// Records between two snapshots of a merchant's state: what a load replays at most.
-pub(crate) const SNAPSHOT_EVERY: u64 = 1_024;
+use crate::store::Store;
 
 /// The shortest time between two looks at whether an actor is idle.
 const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
@@ -47,12 +37,10 @@ pub(crate) struct Surroundings {
     pub(crate) idle_before_retiring: Duration,
 }
 
-/// A loaded incarnation: what is staged, and where.
+/// A loaded incarnation: what is staged, and how far it is durable.
 struct Incarnation {
-    records: StagedRecords<MerchantPersonal<StoreReader>>,
+    staging: Staging,
     lane: Arc<Lane>,
-    epoch: Epoch,
-    head: Head,
 }
 
 /// One merchant's actor.
@@ -134,15 +122,13 @@ impl MerchantActor {
         if self.incarnation.is_some() {
             return Ok(());
         }
-        let store = &self.surroundings.store;
-        let keyring = Arc::clone(&self.surroundings.keyring);
-        let personal = MerchantPersonal::new(self.merchant_id, keyring, StoreReader(Arc::clone(store)));
-        let Loaded { claim, records, following } = load(self.merchant_id, store, personal).map_err(|error| {
+        let Surroundings { store, keyring, .. } = self.surroundings.as_ref();
+        let (staging, following) = Staging::load(self.merchant_id, store, keyring).map_err(|error| {
             tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
             Denied::not_done(error.to_string())
         })?;
-        let lane = Arc::new(Lane::new(claim.head.sequence));
-        self.incarnation = Some(Incarnation { records, lane, epoch: claim.epoch, head: claim.head });
+        let lane = Arc::new(Lane::new(staging.head().sequence));
+        self.incarnation = Some(Incarnation { staging, lane });
         following.send(&self.surroundings.followups);
         Ok(())
     }
@@ -150,16 +136,14 @@ impl MerchantActor {
     /// Forgets what is staged and gives the log up: what is queued of it lands no more.
     fn unload(&mut self) {
         if let Some(incarnation) = self.incarnation.take() {
-            self.surroundings.store.release(self.merchant_id, incarnation.epoch);
+            incarnation.staging.release();
         }
     }
 
     fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, reply: oneshot::Sender<Reply>, held: Held) {
         let Some(incarnation) = &mut self.incarnation else { return };
-        incarnation.records.prune(incarnation.lane.durable());
-        let clock = self.surroundings.clock.now();
-        let mut context = decide::Context::new(clock, &incarnation.records.state, &mut self.entropy);
-        match decide(&incarnation.records, request, &mut context) {
+        incarnation.staging.records.prune(incarnation.lane.durable());
+        match incarnation.staging.decide(request, self.surroundings.clock.now(), &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
                 self.stage_and_submit(&mutation, &vault, secret, Ready { answer, reply, held });
             }
@@ -180,7 +164,7 @@ impl MerchantActor {
     /// Answers what changes nothing. When it rests on staged state, it waits for that state's turn.
     fn answer_when_durable(&self, decided: Reply, reply: oneshot::Sender<Reply>, held: Held) {
         let Some(incarnation) = &self.incarnation else { return };
-        if incarnation.lane.durable() == incarnation.head.sequence && !incarnation.lane.is_poisoned() {
+        if incarnation.lane.durable() == incarnation.staging.head().sequence && !incarnation.lane.is_poisoned() {
             return answer(reply, held, decided);
         }
         let lane = Arc::clone(&incarnation.lane);
@@ -189,30 +173,28 @@ impl MerchantActor {
             let passed = verdict == BarrierVerdict::Passed && !lane.is_poisoned();
             answer(reply, held, if passed { decided } else { basis_failed(&decided) });
         });
-        let expected_head = incarnation.head;
+        let expected_head = incarnation.staging.head();
         let barrier = Submission::Barrier { merchant_id: self.merchant_id, expected_head, completion };
         self.submit(barrier);
     }
 
     /// Stages a decision and hands its batch to the commit thread, which answers.
     fn stage_and_submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>, ready: Ready) {
-        let prepared = self.prepare(mutation, vault, secret);
         let Some(incarnation) = &mut self.incarnation else { return };
-        let Prepared { append, changes } = match prepared {
+        let Prepared { append, changes } = match incarnation.staging.prepare(mutation, vault, secret, &mut self.entropy)
+        {
             Ok(prepared) => prepared,
             Err(denied) => {
                 tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
-                incarnation.records.personal.forget_pending();
                 return answer(ready.reply, ready.held, Err(denied));
             }
         };
-        let following = Following::of(self.merchant_id, &changes);
+        let following = Following::of(self.merchant_id, mutation, &changes);
         let head = append.new_head;
         let lane = Arc::clone(&incarnation.lane);
         let followups = Arc::clone(&self.surroundings.followups);
         let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, following, &followups));
-        incarnation.records.stage(mutation, changes, head.sequence);
-        incarnation.head = head;
+        incarnation.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion });
     }
 
@@ -227,47 +209,10 @@ impl MerchantActor {
         }
     }
 
-    /// The batch of a decision: its record, the rows that follow, the vault's share, a snapshot now and then.
-    fn prepare(
-        &mut self,
-        mutation: &Mutation,
-        vault: &[VaultWrite],
-        secret: Option<&Secret>,
-    ) -> Result<Prepared, Denied> {
-        let merchant_id = self.merchant_id;
-        let batch_id = BatchId(random_16(&mut self.entropy));
-        let surroundings = Arc::clone(&self.surroundings);
-        let incarnation = self.incarnation.as_mut().ok_or_else(|| Denied::not_done("the merchant is not loaded"))?;
-        let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
-        let changes = incarnation.records.changes(mutation).map_err(unreadable)?;
-        let mut derived = incarnation.records.encode(&changes).map_err(unreadable)?;
-        let record = incarnation.record(merchant_id, batch_id, mutation)?;
-        let writes =
-            vault_writes::encode(merchant_id, vault, secret, &surroundings.keyring, surroundings.store.as_ref());
-        derived.extend(writes.map_err(Denied::not_done)?);
-        for subject in vault_writes::forgotten_subjects(vault) {
-            incarnation.records.personal.forget_subject(subject);
-        }
-        derived.extend(incarnation.pending_subject_keys());
-        let new_head = record.head();
-        let snapshot = incarnation.snapshot(new_head, mutation);
-        let append = Append {
-            merchant_id,
-            epoch: incarnation.epoch,
-            expected_head: incarnation.head,
-            new_head,
-            batch_id,
-            records: vec![record],
-            derived,
-            snapshot,
-        };
-        Ok(Prepared { append, changes })
-    }
-
     /// Stops, if nobody waits for it: unpublished first, in one step with the look at who holds it.
     fn retire(&mut self, context: &mut Context<Self>) {
         let settled = self.incarnation.as_ref().is_none_or(|incarnation| {
-            incarnation.lane.durable() == incarnation.head.sequence || incarnation.lane.is_poisoned()
+            incarnation.lane.durable() == incarnation.staging.head().sequence || incarnation.lane.is_poisoned()
         });
         let Some(registry) = self.surroundings.registry.upgrade() else { return };
         if settled && registry.unpublish_unheld(self.merchant_id, &context.address()) {
@@ -275,54 +220,6 @@ impl MerchantActor {
             actix::ActorContext::stop(context);
         }
     }
-}
-
-impl Incarnation {
-    fn record(
-        &mut self,
-        merchant_id: MerchantId,
-        batch_id: BatchId,
-        mutation: &Mutation,
-    ) -> Result<EncodedRecord, Denied> {
-        let body = shapes::encode_mutation(mutation, &mut self.records.personal)
-            .map_err(|error| Denied::not_done(error.to_string()))?;
-        let header = RecordHeader {
-            record_type: RecordType::Mutation,
-            merchant_id,
-            sequence: self.head.sequence.next(),
-            batch_id,
-            epoch: self.epoch,
-            at_ms: mutation.at.0,
-            prev_hash: self.head.hash,
-        };
-        record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
-    }
-
-    fn pending_subject_keys(&mut self) -> Vec<RowWrite> {
-        let pending = self.records.personal.take_pending().into_iter();
-        pending.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }).collect()
-    }
-
-    /// The state after `mutation`, once every [`SNAPSHOT_EVERY`] records.
-    fn snapshot(&self, at: Head, mutation: &Mutation) -> Option<SnapshotWrite> {
-        if !at.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
-            return None;
-        }
-        let mut state = self.records.state.clone();
-        apply_state(mutation, &mut state);
-        // A snapshot only shortens a load: the log stands without it.
-        let encoded = shapes::encode_state(&state);
-        encoded
-            .inspect_err(|error| tracing::error!(%error, "a snapshot was not taken"))
-            .ok()
-            .map(|bytes| SnapshotWrite { at, bytes })
-    }
-}
-
-/// A batch that can be submitted, and what it changes.
-struct Prepared {
-    append: Append,
-    changes: super::staged::Changes,
 }
 
 /// An answer that waits for its batch.

@@ -4,10 +4,12 @@ mod actor;
 mod incarnation;
 mod load;
 mod staged;
+mod staging;
 mod submission;
 mod vault_writes;
 
 pub(crate) use actor::{MerchantActor, Retire, Surroundings};
 pub(crate) use staged::Changes;
+pub(crate) use staging::{Prepared, Staging};
 pub use submission::Secret;
 pub(crate) use submission::{Held, Submit};

@@ -8,6 +8,7 @@ mod world;
 
 // What holds.
 mod bounds;
+mod bulk;
 mod effects;
 mod failures;
 mod loading;

@@ -3,7 +3,7 @@
 use till_domain::command::{AddTopup, Command};
 use till_domain::ids::TopupId;
 
-use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::{ApiError, Code};

@@ -4,7 +4,7 @@ use till_domain::command::{AddInstallation, Command};
 use till_domain::merchant::Platform;
 use till_domain::text::InstallationIdentifier;
 
-use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::{ApiError, Code};

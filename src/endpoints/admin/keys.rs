@@ -2,7 +2,8 @@
 
 use till_domain::command::{Caller, Command};
 
-use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, check_exists, merchant_argument, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::merchants::check_exists;
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::key_making::{

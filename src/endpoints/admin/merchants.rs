@@ -8,7 +8,7 @@ use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory}
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
 
-use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};

@@ -4,7 +4,7 @@ use till_domain::command::Command;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod};
 use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
 
-use super::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};

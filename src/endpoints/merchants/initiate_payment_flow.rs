@@ -4,6 +4,7 @@ use till_domain::command::{Command, InitiatePayment};
 use till_domain::ids::PaymentId;
 use till_domain::money::Money;
 
+use super::by_merchant;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments::{self, CUSTOMER_ARGUMENTS, INTEREST_BEARER_WORDS, SAVE_CARD_WORDS};
 use crate::protocol::api_error::{ApiError, Code};
@@ -79,7 +80,7 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
 /// `POST /merchants/initiate-payment-flow`
 pub(super) async fn initiate_payment_flow(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::InitiatePayment(parse(call.fields())?);
-    super::submit(&service, &INITIATE_PAYMENT_FLOW, &call, command).await
+    by_merchant::submit(&service, &INITIATE_PAYMENT_FLOW, &call, command).await
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<InitiatePayment, ApiError> {

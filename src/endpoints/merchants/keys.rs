@@ -5,6 +5,7 @@ use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
 use till_domain::records::ApiKeys;
 
+use super::by_merchant;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::key_making::{
@@ -119,7 +120,7 @@ pub(super) async fn update_key(service: Shared, call: Call<MerchantCaller>) -> R
     let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
     let name = fields.required("name", arguments::name);
     let command = fields.finish(|| Some(Command::RenameKey(key_id?, name?)))?;
-    super::submit(&service, &UPDATE_KEY, &call, command).await
+    by_merchant::submit(&service, &UPDATE_KEY, &call, command).await
 }
 
 /// `POST /merchants/revoke-key`
@@ -127,5 +128,5 @@ pub(super) async fn revoke_key(service: Shared, call: Call<MerchantCaller>) -> R
     let mut fields = call.fields();
     let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
     let command = fields.finish(|| Some(Command::RevokeKey(key_id?)))?;
-    super::submit(&service, &REVOKE_KEY, &call, command).await
+    by_merchant::submit(&service, &REVOKE_KEY, &call, command).await
 }

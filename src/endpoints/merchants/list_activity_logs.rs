@@ -21,7 +21,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{Reader, Selection, Shared, Terms};
+use crate::service::{FEW_ADDRESSES, Reader, Selection, Shared, Terms};
 
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;
@@ -186,8 +186,9 @@ impl Filters {
             selection.any_of(vec![ActivityIndex::ActorEmail(email.clone())]);
         }
         if let Some(terms) = &self.terms {
-            match Terms::new(terms, &reader.activity_emails()?) {
+            match find_terms(terms, reader)? {
                 Terms::Indexes(indexes) => selection.any_of(indexes),
+                Terms::ManyAddresses { exact, among, text } => selection.any_of_likely_among(exact, among, text),
                 Terms::Rows(text) => selection.containing(text),
             }
         }
@@ -237,6 +238,13 @@ impl ObjectRef {
         };
         Ok(object.map(ActivityIndex::Object))
     }
+}
+
+/// How a text is found in this merchant's log.
+fn find_terms(text: &str, reader: &Reader<'_>) -> Result<Terms, ApiError> {
+    let addresses = reader.activity_emails_with(&text.to_lowercase())?;
+    let acting = if addresses.matching.len() > FEW_ADDRESSES { reader.acting_emails()? } else { None };
+    Ok(Terms::new(text, &addresses, acting.as_deref()))
 }
 
 fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {

@@ -1,68 +1,18 @@
 //! `/merchants/...`: what a merchant's program calls with its key.
 
 mod balance_history;
+mod by_merchant;
 mod find_contact;
 mod find_payment;
+mod functions;
 mod get_balance;
 mod initiate_payment_flow;
 mod keys;
 mod list_activity_logs;
 mod list_payments;
+mod metadata;
 mod plans;
 mod team;
-mod metadata;
 
-use std::sync::Arc;
-
+pub use functions::functions;
 pub use initiate_payment_flow::INITIATE_PAYMENT_FLOW;
-
-use till_domain::command::Command;
-
-use crate::access::MerchantCaller;
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::Declaration;
-use crate::protocol::dispatch::{Call, Function, Reply, endpoint};
-use crate::service::{Service, Shared};
-
-/// The functions of this interface.
-#[must_use]
-pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    let of = |service: &Shared| Arc::clone(service);
-    vec![
-        endpoint(&INITIATE_PAYMENT_FLOW, of(service), initiate_payment_flow::initiate_payment_flow),
-        endpoint(&find_payment::FIND_PAYMENT, of(service), find_payment::find_payment),
-        endpoint(&find_contact::FIND_CONTACT, of(service), find_contact::find_contact),
-        endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
-        endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
-        endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
-        endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
-        endpoint(&keys::LIST_KEYS, of(service), keys::list_keys),
-        endpoint(&keys::FIND_KEY, of(service), keys::find_key),
-        endpoint(&keys::UPDATE_KEY, of(service), keys::update_key),
-        endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
-        endpoint(&team::INVITE_USER, of(service), team::invite_user),
-        endpoint(&team::ACCEPT_INVITATION, of(service), team::accept_invitation),
-        endpoint(&team::REMOVE_USER, of(service), team::remove_user),
-        endpoint(&team::LIST_USERS, of(service), team::list_users),
-        endpoint(&team::LIST_USER_INVITATIONS, of(service), team::list_user_invitations),
-        endpoint(&plans::LIST_PLANS, of(service), plans::list_plans),
-        endpoint(&plans::RETRIEVE_CURRENT_PLAN, of(service), plans::retrieve_current_plan),
-        endpoint(&plans::SELECT_PLAN, of(service), plans::select_plan),
-        endpoint(&list_payments::LIST_PAYMENTS, of(service), list_payments::list_payments),
-    ]
-    .into_iter()
-    .chain(metadata::functions(service))
-    .collect()
-}
-
-/// Has a command of the calling merchant's carried out, and answers its id or whether it changed anything.
-async fn submit(
-    service: &Service,
-    declaration: &'static Declaration,
-    call: &Call<MerchantCaller>,
-    command: Command,
-) -> Result<Reply, ApiError> {
-    let caller = call.caller();
-    let answered = service.submit(declaration, call, caller.merchant_id, caller.as_domain(), command, None).await?;
-    Ok(answered.plain_reply())
-}

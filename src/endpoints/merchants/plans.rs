@@ -4,6 +4,7 @@ use till_domain::command::TeamChange;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Single};
 
+use super::by_merchant;
 use super::team::of_caller;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
@@ -81,5 +82,5 @@ pub(super) async fn select_plan(service: Shared, call: Call<MerchantCaller>) -> 
     let mut fields = call.fields();
     let id = fields.required("plan_id", arguments::id("a plan id (pln_...)"));
     let change = fields.finish(|| Some(TeamChange::SelectPlan(id?)))?;
-    super::submit(&service, &SELECT_PLAN, &call, of_caller(&call, change)).await
+    by_merchant::submit(&service, &SELECT_PLAN, &call, of_caller(&call, change)).await
 }

@@ -4,6 +4,7 @@ use till_domain::command::{Command, TeamChange};
 use till_domain::ids::{InvitationId, UserId};
 use till_domain::team::{Invitation, User};
 
+use super::by_merchant;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
@@ -94,7 +95,7 @@ pub(super) async fn invite_user(service: Shared, call: Call<MerchantCaller>) -> 
     let mut fields = call.fields();
     let email = fields.required("email", arguments::email);
     let change = fields.finish(|| Some(TeamChange::InviteUser(email?)))?;
-    super::submit(&service, &INVITE_USER, &call, of_caller(&call, change)).await
+    by_merchant::submit(&service, &INVITE_USER, &call, of_caller(&call, change)).await
 }
 
 /// `POST /merchants/accept-invitation`
@@ -102,7 +103,7 @@ pub(super) async fn accept_invitation(service: Shared, call: Call<MerchantCaller
     let mut fields = call.fields();
     let id = fields.required("invitation_id", arguments::id("an invitation id (ivt_...)"));
     let change = fields.finish(|| Some(TeamChange::AcceptInvitation(id?)))?;
-    super::submit(&service, &ACCEPT_INVITATION, &call, of_caller(&call, change)).await
+    by_merchant::submit(&service, &ACCEPT_INVITATION, &call, of_caller(&call, change)).await
 }
 
 /// `POST /merchants/remove-user`
@@ -110,7 +111,7 @@ pub(super) async fn remove_user(service: Shared, call: Call<MerchantCaller>) -> 
     let mut fields = call.fields();
     let id = fields.required("user_id", arguments::id("a user id (usr_...)"));
     let change = fields.finish(|| Some(TeamChange::RemoveUser(id?)))?;
-    super::submit(&service, &REMOVE_USER, &call, of_caller(&call, change)).await
+    by_merchant::submit(&service, &REMOVE_USER, &call, of_caller(&call, change)).await
 }
 
 /// The change as a command to the caller's merchant.

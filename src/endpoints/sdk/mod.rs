@@ -2,6 +2,7 @@
 
 mod check_status;
 mod discover_next_action;
+mod functions;
 mod list_installment_plans;
 mod retrieve_installation_settings;
 mod retrieve_payment_session;
@@ -9,39 +10,5 @@ mod select_payment_method;
 mod session;
 mod tokenize_card;
 
-use std::sync::Arc;
-
-use crate::access::MerchantCaller;
-use crate::protocol::dispatch::{Function, endpoint};
-use crate::service::Shared;
-
-/// The functions of this interface.
-#[must_use]
-pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
-    let of = |service: &Shared| Arc::clone(service);
-    vec![
-        endpoint(
-            &retrieve_installation_settings::RETRIEVE_INSTALLATION_SETTINGS,
-            of(service),
-            retrieve_installation_settings::retrieve_installation_settings,
-        ),
-        endpoint(&tokenize_card::TOKENIZE_CARD, of(service), tokenize_card::tokenize_card),
-        endpoint(
-            &select_payment_method::SELECT_PAYMENT_METHOD,
-            of(service),
-            select_payment_method::select_payment_method,
-        ),
-        endpoint(
-            &list_installment_plans::LIST_INSTALLMENT_PLANS,
-            of(service),
-            list_installment_plans::list_installment_plans,
-        ),
-        endpoint(&discover_next_action::DISCOVER_NEXT_ACTION, of(service), discover_next_action::discover_next_action),
-        endpoint(&check_status::CHECK_STATUS, of(service), check_status::check_status),
-        endpoint(
-            &retrieve_payment_session::RETRIEVE_PAYMENT_SESSION,
-            of(service),
-            retrieve_payment_session::retrieve_payment_session,
-        ),
-    ]
-}
+pub use functions::functions;
+pub(crate) use tokenize_card::card_facts;

@@ -7,9 +7,10 @@ use till_actors::security_codes::SecurityCode;
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
 use till_domain::command::{Command, TokenizeCard};
 use till_domain::event::Answer;
+use till_domain::ids::MerchantId;
 use till_domain::text::HolderName;
 use till_domain::time::Millis;
-use till_storage::vault::CardNumber;
+use till_storage::vault::{CardNumber, Keyring};
 
 use super::session::INSTALLATION_ERRORS;
 use crate::access::MerchantCaller;
@@ -60,15 +61,7 @@ struct SentCard {
 pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let (caller, card) = service.sdk_call(&call, parse(call.fields(), service.now())).await?;
     let merchant_id = caller.merchant_id();
-    let digits = card.number.expose_digits();
-    let facts = CardFacts {
-        scheme: CardScheme::of_digits(digits),
-        first_digits: digits.chars().take(6).collect(),
-        last_digits: digits.chars().skip(digits.len().saturating_sub(4)).collect(),
-        expiry: card.expiry,
-        holder: card.holder,
-        fingerprint: CardFingerprint(service.keyring.card_fingerprint(merchant_id, &card.number)),
-    };
+    let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);
     let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });
     let secret = Some(Secret::CardNumber(card.number));
     let answered = service.submit(&TOKENIZE_CARD, &call, merchant_id, caller.as_domain(), command, secret).await?;
@@ -76,6 +69,25 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
         service.security_codes.insert(token_id, card.security_code);
     }
     Ok(answered.plain_reply())
+}
+
+/// What is known of a merchant's card outside the vault.
+pub(crate) fn card_facts(
+    keyring: &Keyring,
+    merchant_id: MerchantId,
+    number: &CardNumber,
+    holder: HolderName,
+    expiry: CardExpiry,
+) -> CardFacts {
+    let digits = number.expose_digits();
+    CardFacts {
+        scheme: CardScheme::of_digits(digits),
+        first_digits: digits.chars().take(6).collect(),
+        last_digits: digits.chars().skip(digits.len().saturating_sub(4)).collect(),
+        expiry,
+        holder,
+        fingerprint: CardFingerprint(keyring.card_fingerprint(merchant_id, number)),
+    }
 }
 
 fn parse(mut fields: Fields<'_>, now: Millis) -> Result<(Named, SentCard), ApiError> {

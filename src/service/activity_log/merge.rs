@@ -165,6 +165,11 @@ impl<'a> Intersection<'a> {
         Intersection { walk, unions: all_of.iter().map(union).collect(), rest: span }
     }
 
+    /// What was not walked yet; nothing at the end.
+    pub(super) const fn rest(&self) -> Option<Span> {
+        self.rest
+    }
+
     /// The next entry, unless it is too far for one step.
     pub(super) fn next(&mut self) -> Result<Step, ApiError> {
         let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(Step::End) };

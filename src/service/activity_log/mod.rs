@@ -7,4 +7,4 @@ mod terms;
 
 pub use search::Selection;
 pub(super) use search::{Search, decode_activity};
-pub use terms::Terms;
+pub use terms::{Addresses, FEW_ADDRESSES, Terms};

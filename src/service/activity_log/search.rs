@@ -16,6 +16,10 @@ use crate::service::shared::unreadable;
 
 /// Rows that are looked at before other calls of the same thread get their turn.
 const ROWS_AT_A_TIME: usize = 256;
+/// Rows that are looked at at a time where entries are likely, at least.
+const LIKELY_ROWS_MIN: usize = 8;
+/// Rows that are looked at where entries are likely at most, before they are looked for where they are.
+const LIKELY_ROWS_MAX: usize = 256;
 
 /// Which entries are searched for: those that pass every filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,12 +27,20 @@ pub struct Selection {
     all_of: Vec<Vec<ActivityIndex>>,
     span: Span,
     contains: Option<String>,
+    likely: Option<Likely>,
+}
+
+/// Where the entries of the one union of a selection are looked for first: on the rows of what may be in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Likely {
+    among: Vec<ActivityIndex>,
+    text: String,
 }
 
 impl Default for Selection {
     /// Every entry.
     fn default() -> Selection {
-        Selection { all_of: Vec::new(), span: Span::ALL, contains: None }
+        Selection { all_of: Vec::new(), span: Span::ALL, contains: None, likely: None }
     }
 }
 
@@ -36,6 +48,13 @@ impl Selection {
     /// Those of them that any of these indexes has.
     pub fn any_of(&mut self, indexes: Vec<ActivityIndex>) {
         self.all_of.push(indexes);
+    }
+
+    /// The same, where these entries are likely to be found faster among other ones, of which each that has this text,
+    /// in lower case, in an address is one of them.
+    pub fn any_of_likely_among(&mut self, indexes: Vec<ActivityIndex>, among: Vec<ActivityIndex>, text: String) {
+        self.any_of(indexes);
+        self.likely = Some(Likely { among, text });
     }
 
     /// Those of them that were recorded from one instant, inclusive, to another, exclusive.
@@ -146,6 +165,49 @@ impl<'a> Search<'a> {
 
     /// At most `limit` entries of a span that pass every filter.
     async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
+        let (mut entries, mut span) = (Vec::new(), span);
+        if let (Some(likely), [_], None) = (&self.selection.likely, &*self.selection.all_of, &self.selection.contains) {
+            (entries, span) = self.look_among(likely, span, direction, limit).await?;
+        }
+        if span.is_some() {
+            let wanted = limit.saturating_sub(entries.len());
+            entries.append(&mut self.collect_exactly(span, direction, wanted).await?);
+        }
+        Ok(entries)
+    }
+
+    /// At most `limit` entries of a span, as far as they are found among not too many rows; and the rest of the span
+    /// that they may be in, unless that is known to be all that was wanted.
+    async fn look_among(
+        &self,
+        likely: &Likely,
+        span: Option<Span>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<(Vec<Activity>, Option<Span>), ApiError> {
+        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+        let at_a_time = limit.max(LIKELY_ROWS_MIN);
+        let mut walked = Intersection::new(walk, std::slice::from_ref(&likely.among), span, at_a_time);
+        let (mut entries, mut looked_at) = (Vec::new(), 0);
+        while looked_at < LIKELY_ROWS_MAX {
+            let batch = next_batch(&mut walked, at_a_time).await?;
+            looked_at += batch.len();
+            let is_last = batch.len() < at_a_time;
+            let found = self.read(batch)?.into_iter().filter(|entry| has_in_address(entry, &likely.text));
+            entries.extend(found.take(limit.saturating_sub(entries.len())));
+            if is_last || entries.len() >= limit {
+                return Ok((entries, None));
+            }
+        }
+        Ok((entries, walked.rest()))
+    }
+
+    async fn collect_exactly(
+        &self,
+        span: Option<Span>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<Activity>, ApiError> {
         let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
         let at_a_time = if self.selection.contains.is_some() { ROWS_AT_A_TIME } else { limit };
         let mut walked = Intersection::new(walk, &self.selection.indexes(), span, at_a_time);
@@ -204,14 +266,19 @@ async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<Fo
     Ok(batch)
 }
 
-/// Whether an address or id of an entry has a text in it.
-fn has(entry: &Activity, text: &str) -> bool {
+/// Whether an address of an entry has a text in it.
+fn has_in_address(entry: &Activity, text: &str) -> bool {
     let actor = match &entry.actor {
         Actor::User { email } => email.as_ref(),
         Actor::ApiKey(_) | Actor::System => None,
     };
     let emails = [actor, entry.user_email.as_ref()];
     emails.into_iter().flatten().any(|email| email.as_str().contains(text))
+}
+
+/// Whether an address or id of an entry has a text in it.
+fn has(entry: &Activity, text: &str) -> bool {
+    has_in_address(entry, text)
         || entry.object.id_text().contains(text)
         || entry.parent.is_some_and(|parent| parent.to_string().contains(text))
 }

@@ -9,12 +9,12 @@ use till_domain::ids::{DisputeId, IdPosition, KeyId, PaymentId, PayoutId, RawId,
 use till_domain::plan::{GROWTH, SCALE};
 use till_domain::records::{MemoryRows, Unreadable};
 use till_domain::text::Email;
-use till_storage::rows::{RowError, RowPair};
+use till_storage::rows::{RowError, Visit};
 use till_storage::shapes::{MerchantPersonal, ReadPersonal, VaultReader, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use super::*;
-use crate::service::activity_log::Terms;
+use crate::service::activity_log::{Addresses, Terms};
 
 const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);
 const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
@@ -40,23 +40,26 @@ impl RowReader for Rows {
         Ok(self.0.get(&(family, key.to_vec())).cloned())
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
         if lower >= upper {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let range = self.0.range((family, lower.to_vec())..(family, upper.to_vec()));
-        let pair = |((_, key), value): (&(Family, Vec<u8>), &Vec<u8>)| (key.clone(), value.clone());
-        Ok(match direction {
-            Direction::Forward => range.take(limit).map(pair).collect(),
-            Direction::Backward => range.rev().take(limit).map(pair).collect(),
-        })
+        let mut range = self.0.range((family, lower.to_vec())..(family, upper.to_vec()));
+        let mut next = || match direction {
+            Direction::Forward => range.next(),
+            Direction::Backward => range.next_back(),
+        };
+        while let Some(((_, key), value)) = next()
+            && visit(key, value).is_continue()
+        {}
+        Ok(())
     }
 }
 
@@ -82,9 +85,29 @@ fn raw(number: u64) -> RawId {
     RawId::new(IdPosition { millis: START, counter: 0 }, number)
 }
 
+/// Addresses of most entries that have one.
+const USUAL: [&str; 7] = [
+    "alice@shop.example",
+    "bob@shop.example",
+    "cleo@shop.example",
+    "dan@shop.example",
+    "eve@shop.example",
+    "sam@till.example",
+    "pay_0@x.example",
+];
+/// Addresses of few.
+const RARE: [&str; 5] = ["r1@rare.example", "r2@rare.example", "r3@rare.example", "r4@rare.example", "r5@rare.example"];
+
+fn email(text: &str) -> Email {
+    Email::new(text).expect("an address of a test")
+}
+
 fn emails() -> Vec<Email> {
-    let texts = ["alice@shop.example", "bob@shop.example", "sam@till.example", "pay_0@x.example"];
-    texts.map(|text| Email::new(text).expect("an address of a test")).to_vec()
+    USUAL.iter().chain(&RARE).map(|text| email(text)).collect()
+}
+
+fn drawn_email(dice: &mut Dice) -> Email {
+    email(if dice.once_in(40) { dice.pick(&RARE) } else { dice.pick(&USUAL) })
 }
 
 fn payment(number: u64) -> PaymentId {
@@ -98,7 +121,7 @@ fn activity(number: u64, dice: &mut Dice) -> Activity {
     let id = ActivityId::from_raw(RawId::new(IdPosition { millis: at, counter }, number));
     let actor = match dice.below(4) {
         0 => Actor::ApiKey(KeyId::from_raw(raw(dice.below(3)))),
-        1 => Actor::User { email: Some(dice.pick(&emails())) },
+        1 => Actor::User { email: Some(drawn_email(dice)) },
         2 => Actor::User { email: None },
         _ => Actor::System,
     };
@@ -111,9 +134,10 @@ fn activity(number: u64, dice: &mut Dice) -> Activity {
         _ => ActivityObject::Merchant(MERCHANT),
     };
     let entry = Activity::new(id, Millis(at), dice.pick(&ActivityType::ALL), actor, object);
+    let is_about_user = ActivityType::TEAM.contains(&entry.activity_type);
     Activity {
         parent: dice.once_in(2).then(|| payment(which + 1)),
-        user_email: dice.once_in(3).then(|| dice.pick(&emails())),
+        user_email: is_about_user.then(|| drawn_email(dice)),
         plan_switch: dice.once_in(9).then(|| PlanSwitch { new: SCALE.named(), previous: GROWTH.named() }),
         ..entry
     }
@@ -222,7 +246,8 @@ impl Query {
     fn drawn_terms(dice: &mut Dice) -> String {
         let whole = activity(0, dice).object.id_text();
         let part = whole[usize::try_from(dice.below(20)).expect("small")..].to_owned();
-        let words = ["ALICE", "@shop", "sam", "example", "pay_", "PAY_0", "nobody@", "m", "rfn_", &whole, &part];
+        let words =
+            ["ALICE", "@shop", "@rare", "sam", "example", "pay_", "PAY_0", "nobody@", "m", "rfn_", &whole, &part];
         dice.pick(&words).to_owned()
     }
 
@@ -238,8 +263,14 @@ impl Query {
         narrow(self.actor_key.map(|key_id| vec![ActivityIndex::ActorKey(key_id)]));
         narrow(self.object.map(|object| vec![ActivityIndex::Object(object)]));
         narrow(self.parent.map(|parent| vec![ActivityIndex::Parent(parent)]));
-        match self.terms.as_ref().map(|text| Terms::new(text, &emails())) {
+        let terms = self.terms.as_ref().map(|text| {
+            let mut matching = emails();
+            matching.retain(|email| email.as_str().contains(&text.to_lowercase()));
+            Terms::new(text, &Addresses { matching, all: emails().len() }, Some(&emails()))
+        });
+        match terms {
             Some(Terms::Indexes(indexes)) => selection.any_of(indexes),
+            Some(Terms::ManyAddresses { exact, among, text }) => selection.any_of_likely_among(exact, among, text),
             Some(Terms::Rows(text)) => selection.containing(text),
             None => {}
         }

@@ -1,6 +1,6 @@
 //! What a text of `terms` can be found by.
 
-use till_domain::activity::ActivityObject;
+use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::SUFFIX_LEN;
 use till_domain::text::Email;
 use till_storage::shapes::ActivityIndex;
@@ -12,33 +12,69 @@ const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of an id.
 const ID_LEN: usize = 4 + SUFFIX_LEN;
 
+/// Addresses that are looked for each by itself: each costs a place in two indexes.
+pub const FEW_ADDRESSES: usize = 4;
+/// With more of them, if they are one of so many, it is cheaper to look through everything that has an address.
+const RARE_ADDRESSES: usize = 10;
+
+/// The distinct addresses of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Addresses {
+    /// Those that have a text in them.
+    pub matching: Vec<Email>,
+    /// How many there are in all.
+    pub all: usize,
+}
+
 /// How a text is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Terms {
     /// By these indexes alone: it is a whole id, or can only be a part of an address.
     Indexes(Vec<ActivityIndex>),
+    /// By these indexes, too; but as it is a part of so many addresses, looking for it on the rows of the other ones,
+    /// which have all that it can be in, is the likelier way to find a page of it.
+    ManyAddresses {
+        /// What has it.
+        exact: Vec<ActivityIndex>,
+        /// What may have it.
+        among: Vec<ActivityIndex>,
+        /// The text, in lower case.
+        text: String,
+    },
     /// It may be a part of an id: on the rows.
     Rows(String),
 }
 
 impl Terms {
-    /// How `text` is found among entries whose distinct addresses are `emails`.
+    /// How `text` is found among entries with these addresses. `acting` are those of users who acted, when that is
+    /// known.
     #[must_use]
-    pub fn new(text: &str, emails: &[Email]) -> Terms {
+    pub fn new(text: &str, addresses: &Addresses, acting: Option<&[Email]>) -> Terms {
         let text = text.to_lowercase();
         let object = ActivityObject::from_id_text(&text);
         if object.is_none() && can_be_part_of_id(&text) {
             return Terms::Rows(text);
         }
-        let mut indexes: Vec<ActivityIndex> = object.map(ActivityIndex::Object).into_iter().collect();
-        if let Some(ActivityObject::Payment(payment_id)) = object {
-            indexes.push(ActivityIndex::Parent(payment_id));
+        let has = |email: &&Email| email.as_str().contains(&text);
+        let Addresses { matching, all } = addresses;
+        let is_likely = matching.len() > FEW_ADDRESSES && matching.len().saturating_mul(RARE_ADDRESSES) >= *all;
+        let of_user = matching.iter().cloned().map(ActivityIndex::UserEmail);
+        let of_actor = acting.unwrap_or(matching).iter().filter(has).cloned().map(ActivityIndex::ActorEmail);
+        let of_actor: Vec<ActivityIndex> = of_actor.collect();
+        let mut exact: Vec<ActivityIndex> = of_user.chain(of_actor.iter().cloned()).collect();
+        match (object, acting) {
+            (None, Some(_)) if is_likely => {
+                let among = ActivityType::TEAM.map(ActivityIndex::Type).into_iter().chain(of_actor).collect();
+                Terms::ManyAddresses { exact, among, text }
+            }
+            (object, _) => {
+                exact.extend(object.map(ActivityIndex::Object));
+                if let Some(ActivityObject::Payment(payment_id)) = object {
+                    exact.push(ActivityIndex::Parent(payment_id));
+                }
+                Terms::Indexes(exact)
+            }
         }
-        for email in emails.iter().filter(|email| email.as_str().contains(&text)) {
-            indexes.push(ActivityIndex::ActorEmail(email.clone()));
-            indexes.push(ActivityIndex::UserEmail(email.clone()));
-        }
-        Terms::Indexes(indexes)
     }
 }
 
@@ -65,13 +101,42 @@ mod tests {
         Email::new(text).expect("an address of a test")
     }
 
+    /// How a text is found in a log with these addresses.
+    fn found(text: &str, emails: &[Email], acting: Option<&[Email]>) -> Terms {
+        let has = |email: &&Email| email.as_str().contains(&text.to_lowercase());
+        let matching = emails.iter().filter(has).cloned().collect();
+        Terms::new(text, &Addresses { matching, all: emails.len() }, acting)
+    }
+
     #[test]
     fn a_part_of_an_address_that_no_id_can_have_is_found_by_the_addresses() {
         let emails = [email("alice@shop.example"), email("bob@shop.example")];
         for (text, count) in [("alice", 1), ("ALICE@", 1), ("@shop.example", 2), ("nobody@", 0)] {
-            let Terms::Indexes(indexes) = Terms::new(text, &emails) else { panic!("{text}") };
+            let Terms::Indexes(indexes) = found(text, &emails, None) else { panic!("{text}") };
             assert_eq!(indexes.len(), 2 * count, "{text}");
         }
+    }
+
+    #[test]
+    fn a_part_of_many_addresses_is_looked_for_where_addresses_are_and_nowhere_else() {
+        let many: Vec<Email> = (0..=FEW_ADDRESSES).map(|number| email(&format!("p{number}@shop.example"))).collect();
+        let acting = [many[0].clone(), email("help@till.example")];
+        let Terms::ManyAddresses { exact, among, text } = found("@SHOP", &many, Some(&acting)) else {
+            panic!("they are many");
+        };
+        let mut expected: Vec<ActivityIndex> = many.iter().cloned().map(ActivityIndex::UserEmail).collect();
+        expected.push(ActivityIndex::ActorEmail(many[0].clone()));
+        assert_eq!((exact, text), (expected, "@shop".to_owned()));
+        let mut expected = ActivityType::TEAM.map(ActivityIndex::Type).to_vec();
+        expected.push(ActivityIndex::ActorEmail(many[0].clone()));
+        assert_eq!(among, expected);
+        let few = found("@shop", &many[1..], Some(&acting));
+        assert!(matches!(few, Terms::Indexes(ref indexes) if indexes.len() == FEW_ADDRESSES), "{few:?}");
+        let others = (0..100).map(|number| email(&format!("p{number}@other.example")));
+        let rare = found("@shop", &many.iter().cloned().chain(others).collect::<Vec<_>>(), Some(&acting));
+        assert!(matches!(rare, Terms::Indexes(ref indexes) if indexes.len() == many.len() + 1), "{rare:?}");
+        let unknown = found("@shop", &many, None);
+        assert!(matches!(unknown, Terms::Indexes(ref indexes) if indexes.len() == 2 * many.len()), "{unknown:?}");
     }
 
     #[test]
@@ -80,23 +145,23 @@ mod tests {
         let ActivityObject::Payment(payment_id) = object else { panic!("a payment") };
         let holding = email(&format!("{PAYMENT}@shop.example"));
         let expected = [
+            ActivityIndex::UserEmail(holding.clone()),
+            ActivityIndex::ActorEmail(holding.clone()),
             ActivityIndex::Object(object),
             ActivityIndex::Parent(payment_id),
-            ActivityIndex::ActorEmail(holding.clone()),
-            ActivityIndex::UserEmail(holding.clone()),
         ];
-        let found = Terms::new(&PAYMENT.to_uppercase(), &[holding, email("bob@shop.example")]);
-        assert_eq!(found, Terms::Indexes(expected.to_vec()));
+        let terms = found(&PAYMENT.to_uppercase(), &[holding, email("bob@shop.example")], None);
+        assert_eq!(terms, Terms::Indexes(expected.to_vec()));
     }
 
     #[test]
     fn a_part_of_an_id_is_looked_for_on_the_rows() {
         for text in ["pay_", "01h2e8", "y_0", "sam", "w", &PAYMENT[1..], &PAYMENT[..29]] {
-            assert_eq!(Terms::new(text, &[]), Terms::Rows(text.to_owned()), "{text}");
+            assert_eq!(found(text, &[], None), Terms::Rows(text.to_owned()), "{text}");
         }
         for text in ["pay_8", "a_z", "_", "__", "lil", "u", "-", "yy_0", &format!("{PAYMENT}0")] {
             let is_part = text == "_";
-            assert_eq!(matches!(Terms::new(text, &[]), Terms::Rows(_)), is_part, "{text}");
+            assert_eq!(matches!(found(text, &[], None), Terms::Rows(_)), is_part, "{text}");
         }
     }
 }

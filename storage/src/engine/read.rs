@@ -3,7 +3,7 @@
 use rocksdb::{ColumnFamily, DB, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
 
 use crate::family::Family;
-use crate::rows::{Direction, RowError, RowPair, RowReader};
+use crate::rows::{Direction, RowError, RowReader, Visit};
 
 /// The handle of a family.
 pub(super) fn handle(db: &DB, family: Family) -> &ColumnFamily {
@@ -22,21 +22,25 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
     options
 }
 
-fn collect(
-    mut iterator: DBRawIteratorWithThreadMode<'_, DB>,
+/// Shows the pairs of a range in a direction. `open` makes the iterator.
+fn walk<'d>(
+    open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
     family: Family,
+    (lower, upper): (&[u8], &[u8]),
     direction: Direction,
-    limit: usize,
-) -> Result<Vec<RowPair>, RowError> {
-    let mut pairs = Vec::new();
+    visit: &mut Visit<'_>,
+) -> Result<(), RowError> {
+    if lower >= upper {
+        return Ok(());
+    }
+    let mut iterator = open(bounded(lower, upper));
     match direction {
         Direction::Forward => iterator.seek_to_first(),
         Direction::Backward => iterator.seek_to_last(),
     }
-    while let (true, Some((key, value))) = (pairs.len() < limit, iterator.item()) {
-        pairs.push((key.to_vec(), value.to_vec()));
-        if pairs.len() == limit {
-            break; // The next row may be in a block that cannot be read, and nobody asked for it.
+    while let Some((key, value)) = iterator.item() {
+        if visit(key, value).is_break() {
+            return Ok(()); // The next row may be in a block that cannot be read, and nobody asked for it.
         }
         match direction {
             Direction::Forward => iterator.next(),
@@ -44,8 +48,7 @@ fn collect(
         }
     }
     // An iterator that met a damaged block looks like one at its end.
-    iterator.status().map_err(unreadable(family))?;
-    Ok(pairs)
+    iterator.status().map_err(unreadable(family))
 }
 
 /// What is committed now.
@@ -64,19 +67,16 @@ impl RowReader for Live<'_> {
         values.into_iter().map(value).collect()
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
-        if lower >= upper || limit == 0 {
-            return Ok(Vec::new());
-        }
-        let iterator = self.0.raw_iterator_cf_opt(handle(self.0, family), bounded(lower, upper));
-        collect(iterator, family, direction, limit)
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        let open = |options| self.0.raw_iterator_cf_opt(handle(self.0, family), options);
+        walk(open, family, (lower, upper), direction, visit)
     }
 }
 
@@ -104,18 +104,15 @@ impl RowReader for Moment<'_> {
         values.into_iter().map(|value| value.map_err(unreadable(family))).collect()
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
-        if lower >= upper || limit == 0 {
-            return Ok(Vec::new());
-        }
-        let iterator = self.snapshot.raw_iterator_cf_opt(handle(self.db, family), bounded(lower, upper));
-        collect(iterator, family, direction, limit)
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        let open = |options| self.snapshot.raw_iterator_cf_opt(handle(self.db, family), options);
+        walk(open, family, (lower, upper), direction, visit)
     }
 }

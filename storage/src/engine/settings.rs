@@ -1,8 +1,8 @@
 //! The one place that knows RocksDB's options.
 
 use rocksdb::{
-    BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DBRecoveryMode, LogLevel, Options,
-    WriteOptions,
+    BlockBasedIndexType, BlockBasedOptions, Cache, ColumnFamilyDescriptor, DBCompressionType, DBRecoveryMode, LogLevel,
+    LruCacheOptions, Options, WriteOptions,
 };
 
 use crate::family::Family;
@@ -11,6 +11,13 @@ use super::{EngineOptions, table_damage};
 
 /// Bits of the bloom filter per key: ten make one look-up of an absent key in a hundred read a block.
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
+
+/// Bytes of one part of a table's filter or index.
+const METADATA_BLOCK_BYTES: usize = 4 * 1024;
+
+/// Shards of the block cache, as a power of two: enough that threads seldom wait for one another, and few enough
+/// that each has room for hundreds of blocks.
+const CACHE_SHARD_BITS: i32 = 4;
 
 /// RocksDB's own log of what it does: bytes per file, and files. Bounded, and of no use to recovery.
 const INFO_LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -64,7 +71,7 @@ fn quiet(database: &mut Options) {
 
 /// Every family, with its options; they share one block cache.
 pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
-    let cache = Cache::new_lru_cache(options.block_cache_bytes);
+    let cache = block_cache(options.block_cache_bytes);
     let compacts = table_damage::read_note(&options.directory).is_none();
     let descriptor = |family: Family| {
         let mut settings = family_options(options, &cache);
@@ -74,12 +81,26 @@ pub(super) fn families(options: &EngineOptions) -> Vec<ColumnFamilyDescriptor> {
     Family::ALL.into_iter().map(descriptor).collect()
 }
 
+/// Blocks of all families, the most recently used.
+fn block_cache(byte_count: usize) -> Cache {
+    let mut options = LruCacheOptions::default();
+    options.set_capacity(byte_count);
+    options.set_num_shard_bits(CACHE_SHARD_BITS);
+    Cache::new_lru_cache_opts(&options)
+}
+
 fn family_options(options: &EngineOptions, cache: &Cache) -> Options {
     let mut tables = BlockBasedOptions::default();
     tables.set_block_cache(cache);
-    // Full filters: a look-up of an absent key reads nothing. In the cache, so that memory stays bounded.
+    // A look-up of an absent key reads no data.
     tables.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
     tables.set_whole_key_filtering(true);
+    // In the cache, so that memory stays bounded; and in parts: the whole filter and index of a table are megabytes,
+    // which the cache would throw out and a look-up read and decompress again, each time.
+    tables.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+    tables.set_partition_filters(true);
+    tables.set_metadata_block_size(METADATA_BLOCK_BYTES);
+    tables.set_pin_top_level_index_and_filter(true);
     tables.set_cache_index_and_filter_blocks(true);
     tables.set_cache_index_and_filter_blocks_with_high_priority(true);
     tables.set_pin_l0_filter_and_index_blocks_in_cache(true);

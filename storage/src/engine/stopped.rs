@@ -8,7 +8,7 @@ use crate::family::Family;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
-use crate::rows::{Direction, RowError, RowPair, RowReader};
+use crate::rows::{Direction, RowError, RowReader, Visit};
 
 use super::EngineOptions;
 use super::format::{FORMAT, ROW_FORMAT};
@@ -99,14 +99,14 @@ impl RowReader for StoppedStore {
         Live(&self.db).get(family, key)
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
-        Live(&self.db).scan(family, lower, upper, direction, limit)
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        Live(&self.db).visit(family, lower, upper, direction, visit)
     }
 }

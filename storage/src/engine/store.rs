@@ -16,7 +16,7 @@ use crate::journal::{
     Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
     Verdict,
 };
-use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore};
+use crate::rows::{Direction, Gate, RowError, RowReader, RowStore, Visit};
 
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
@@ -263,15 +263,15 @@ impl RowReader for Engine {
         Live(&self.db).get_many(family, keys)
     }
 
-    fn scan(
+    fn visit(
         &self,
         family: Family,
         lower: &[u8],
         upper: &[u8],
         direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, RowError> {
-        Live(&self.db).scan(family, lower, upper, direction, limit)
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        Live(&self.db).visit(family, lower, upper, direction, visit)
     }
 }
 

@@ -2,4 +2,4 @@
 
 mod store;
 
-pub use store::{Direction, Gate, RowError, RowPair, RowReader, RowStore};
+pub use store::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};

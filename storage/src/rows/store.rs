@@ -1,5 +1,7 @@
 //! The row store as those see it who look rows up and list them. It holds committed rows only.
 
+use std::ops::ControlFlow;
+
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
@@ -7,6 +9,9 @@ use crate::journal::{Head, RowWrite};
 
 /// A key and its value.
 pub type RowPair = (Vec<u8>, Vec<u8>);
+
+/// What is done with each pair of a range; it says whether it wants another.
+pub type Visit<'v> = dyn FnMut(&[u8], &[u8]) -> ControlFlow<()> + 'v;
 
 /// Which way a scan walks its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +89,21 @@ pub trait RowReader {
         keys.iter().map(|key| self.get(family, key)).collect()
     }
 
-    /// At most `limit` pairs of the range from `lower`, inclusive, to `upper`, exclusive. An empty or inverted range
-    /// has none.
+    /// Shows the pairs of the range from `lower`, inclusive, to `upper`, exclusive, one after the other, until `visit`
+    /// breaks off: then nothing more is read, not even the next pair. An empty or inverted range has none.
+    ///
+    /// # Errors
+    /// As [`RowReader::get`].
+    fn visit(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError>;
+
+    /// At most `limit` pairs of such a range.
     ///
     /// # Errors
     /// As [`RowReader::get`].
@@ -96,7 +114,17 @@ pub trait RowReader {
         upper: &[u8],
         direction: Direction,
         limit: usize,
-    ) -> Result<Vec<RowPair>, RowError>;
+    ) -> Result<Vec<RowPair>, RowError> {
+        let mut pairs = Vec::new();
+        if limit == 0 {
+            return Ok(pairs);
+        }
+        self.visit(family, lower, upper, direction, &mut |key, value| {
+            pairs.push((key.to_vec(), value.to_vec()));
+            if pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })?;
+        Ok(pairs)
+    }
 }
 
 /// The rows of all merchants.

@@ -231,6 +231,9 @@ pub enum Wrong {
     /// A token or card that may still be charged has no number.
     #[error("has no card number in the vault")]
     NumberMissing,
+    /// A card number stands in the vault for nothing: nobody will ever delete it.
+    #[error("is the number of a token or card that is not there")]
+    NumberLeft,
     /// A row of the vault does not open.
     #[error("does not open: {0}")]
     Sealed(SealedError),

@@ -75,7 +75,7 @@ pub fn verify(
     let mut report = Report { older_row_format, ..Report::default() };
     let captures = check_merchants(&merchants, &mut report, &mut job)?;
     strays::find_strays(&merchants, &mut job);
-    vault::check(&merchants, &mut job);
+    vault::check(&merchants, &captures, &mut job);
     if let Some(book) = book {
         book::check(book, &merchants, &captures, &mut job);
     }

@@ -9,6 +9,7 @@ use crate::shop::Shop;
 use crate::shop::person;
 use std::sync::Arc;
 use till_domain::card::TokenUsage;
+use till_domain::ids::CardId;
 use till_domain::ids::TokenId;
 use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
@@ -18,6 +19,7 @@ use till_storage::shapes;
 use till_storage::shapes::ReadPersonal;
 use till_storage::shapes::StoredRows;
 use till_storage::shapes::TableKind;
+use till_storage::vault::CardNumber;
 use till_storage::vault::CardNumberOf;
 use till_storage::vault::SealedError;
 use till_storage::vault::SubjectKind;
@@ -108,6 +110,31 @@ fn a_missing_card_number_is_a_fault_of_a_live_token_or_a_saved_card_and_of_no_us
     let (_, _, saved) = filled.first(ONE, TableKind::Cards);
     let token = Place::Row(RowName { family: Family::Rows, key: format!("Tokens({live})") });
     filled.names(&[fault(ONE, token, Wrong::NumberMissing), fault(ONE, saved, Wrong::NumberMissing)]);
+}
+
+#[test]
+fn a_card_number_without_its_token_or_card_is_a_fault_and_one_whose_row_was_lost_is_named_by_the_row() {
+    let filled = Filled::new();
+    let mut left = Vec::new();
+    let (card_id, token_id) = (CardId::from_bytes([8; 16]), TokenId::from_bytes([9; 16]));
+    for (of, shown) in [
+        (CardNumberOf::Token(token_id), format!("card number of {token_id}")),
+        (CardNumberOf::Card(card_id), format!("card number of {card_id}")),
+    ] {
+        let number = CardNumber::parse("4242424242424242").expect("a test card's number");
+        let sealed = filled.keyring.seal_card_number(ONE, of, &number).expect("randomness");
+        let key = VaultKey::CardNumber { merchant: ONE, of }.encode();
+        filled.store.damage(Family::Vault, &key, &sealed);
+        let place = Place::Row(RowName { family: Family::Vault, key: shown });
+        left.push(fault(ONE, place, Wrong::NumberLeft));
+    }
+    filled.names(&left);
+    let shown = filled.report().faults[0].to_string();
+    assert!(shown.ends_with("is the number of a token or card that is not there"), "{shown}");
+    let (key, _, card) = filled.first(ONE, TableKind::Cards);
+    filled.store.lose(Family::Rows, &key);
+    assert!(filled.report().faults.contains(&fault(ONE, card, Wrong::Missing)), "the row is named");
+    assert_eq!(filled.report().faults.iter().filter(|fault| fault.wrong == Wrong::NumberLeft).count(), 2);
 }
 
 #[test]

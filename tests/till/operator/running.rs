@@ -31,6 +31,10 @@ fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
         "till_http_requests_total{endpoint=\"find-payment\",code=\"NOT_FOUND\"} 1",
         "till_http_requests_total{endpoint=\"(unknown)\",code=\"UNKNOWN_ENDPOINT\"} 1",
         "till_http_requests_total{endpoint=\"get-balance\",code=\"BAD_VERSION\"} 1",
+        "till_swept_rows_total{kind=\"session\"} 0",
+        "till_swept_rows_total{kind=\"token\"} 0",
+        "till_swept_rows_total{kind=\"answer\"} 0",
+        "till_swept_rows_total{kind=\"metadata\"} 0",
     ] {
         assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
     }

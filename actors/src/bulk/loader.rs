@@ -1,0 +1,56 @@
+//! What the merchants that are filled share.
+
+use std::io;
+use std::sync::Arc;
+use till_domain::ids::MerchantId;
+use till_storage::commit::Committer;
+use till_storage::journal::Journal;
+use till_storage::vault::Keyring;
+use tokio::runtime::{Builder, Runtime};
+
+use super::merchant::BulkMerchant;
+use crate::effects::{Acquirers, Caller};
+use crate::merchant::Staging;
+use crate::reply::Denied;
+use crate::security_codes::SecurityCodes;
+use crate::store::Store;
+
+/// Durable rows of a merchant that are kept at hand: those of all payments that wait for the acquirer, some 30 MB.
+const KEPT_ROWS: usize = 32_768;
+
+/// A store that is filled while nobody serves it. It makes its caller wait: not within an asynchronous runtime.
+pub struct BulkLoader {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) keyring: Arc<Keyring>,
+    pub(super) committer: Committer,
+    pub(super) caller: Arc<Caller>,
+    pub(super) calls: Runtime,
+}
+
+impl BulkLoader {
+    /// Starts the commit thread, and one that calls acquirers.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(store: Arc<dyn Store>, keyring: Arc<Keyring>, acquirers: Acquirers) -> io::Result<BulkLoader> {
+        let journal: Arc<dyn Journal> = Arc::clone(&store) as _;
+        // Whoever fills learns of an uncertain write by its verdict, and stops.
+        let committer = Committer::start(journal, Box::new(|_| {}))?;
+        let calls = Builder::new_multi_thread().worker_threads(1).thread_name("till-calls").enable_time().build()?;
+        let security_codes = Arc::new(SecurityCodes::new());
+        let caller = Caller { acquirers, keyring: Arc::clone(&keyring), security_codes, store: Arc::clone(&store) };
+        Ok(BulkLoader { store, keyring, committer, caller: Arc::new(caller), calls })
+    }
+
+    /// Takes hold of a merchant's log. While it is held, nobody else may change the merchant.
+    ///
+    /// # Errors
+    /// When what is there of the merchant cannot be loaded.
+    pub fn merchant(&self, merchant_id: MerchantId) -> Result<BulkMerchant<'_>, Denied> {
+        let loaded = Staging::load(merchant_id, &self.store, &self.keyring);
+        // What a load finds to follow stands in rows, too: the server takes it up when it next starts.
+        let (mut staging, _following) = loaded.map_err(|error| Denied::not_done(error.to_string()))?;
+        staging.records.keep_at_hand(KEPT_ROWS);
+        Ok(BulkMerchant::new(self, merchant_id, staging))
+    }
+}

@@ -1,0 +1,9 @@
+//! Many commands at full speed, for filling a store that nobody serves: decided, folded, recorded and written as
+//! an actor's are, and waited for in hundreds instead of one by one.
+
+mod loader;
+mod merchant;
+mod written;
+
+pub use loader::BulkLoader;
+pub use merchant::BulkMerchant;

@@ -1,0 +1,64 @@
+//! How far what one merchant submitted is durable.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use till_storage::journal::{Sequence, Verdict};
+
+use crate::reply::Denied;
+
+/// Batches of one merchant that wait to be durable: a few groups, so that the commit thread never waits.
+const WAITING_MAX: u64 = 4_096;
+
+#[derive(Debug)]
+struct State {
+    durable: Sequence,
+    /// Why a batch was not written: then nothing behind it is, either.
+    failed: Option<Denied>,
+}
+
+/// The commit thread's word to whoever fills a merchant.
+#[derive(Debug)]
+pub(super) struct Written {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Written {
+    pub(super) fn up_to(durable: Sequence) -> Written {
+        Written { state: Mutex::new(State { durable, failed: None }), changed: Condvar::new() }
+    }
+
+    /// Called on the commit thread with what became of a batch.
+    pub(super) fn note(&self, sequence: Sequence, verdict: &Verdict) {
+        let mut state = self.lock();
+        match verdict {
+            Verdict::Committed(_) => state.durable = sequence,
+            Verdict::Fenced | Verdict::Stale { durable: _ } => state.fail(Denied::not_done("a write before it failed")),
+            Verdict::Unavailable(reason) => state.fail(Denied::not_done(reason.clone())),
+            Verdict::Ambiguous(reason) => state.fail(Denied::unknown(reason.clone())),
+        }
+        self.changed.notify_all();
+    }
+
+    /// Waits until another batch may be submitted behind `head`, and says up to where all are durable.
+    pub(super) fn make_room(&self, head: Sequence) -> Result<Sequence, Denied> {
+        self.wait_for(Sequence(head.0.saturating_sub(WAITING_MAX)))
+    }
+
+    /// Waits until everything up to `sequence` is durable, and says up to where it is.
+    pub(super) fn wait_for(&self, sequence: Sequence) -> Result<Sequence, Denied> {
+        let waits = |state: &mut State| state.failed.is_none() && state.durable < sequence;
+        let state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        state.failed.clone().map_or(Ok(state.durable), Err)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The first failure is the one that counts.
+    fn fail(&mut self, denied: Denied) {
+        self.failed.get_or_insert(denied);
+    }
+}

@@ -1,0 +1,166 @@
+//! A loaded merchant as whoever decides for it holds it: its staged records, its claim, and the batches that
+//! decisions become.
+
+use std::sync::Arc;
+use till_domain::apply::apply_state;
+use till_domain::command::Request;
+use till_domain::decide::{Context, Outcome, decide};
+use till_domain::event::{Mutation, VaultWrite};
+use till_domain::ids::MerchantId;
+use till_domain::refusal::Stop;
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::journal::{
+    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, SnapshotWrite, record,
+};
+use till_storage::shapes::{self, MerchantPersonal};
+use till_storage::vault::Keyring;
+
+use super::load::{LoadError, Loaded, load};
+use super::staged::{Changes, StagedRecords};
+use super::submission::Secret;
+use super::vault_writes;
+use crate::clock::{OsEntropy, random_16};
+use crate::followups::Following;
+use crate::reply::Denied;
+use crate::store::{Store, StoreReader};
+
+/// Records between two snapshots of a merchant's state: what a load replays at most.
+pub(crate) const SNAPSHOT_EVERY: u64 = 1_024;
+
+/// A merchant's staged records, at the head of its log.
+pub(crate) struct Staging {
+    merchant_id: MerchantId,
+    store: Arc<dyn Store>,
+    keyring: Arc<Keyring>,
+    pub(crate) records: StagedRecords<MerchantPersonal<StoreReader>>,
+    epoch: Epoch,
+    head: Head,
+}
+
+/// A batch that can be submitted, and what it changes.
+pub(crate) struct Prepared {
+    pub(crate) append: Append,
+    pub(crate) changes: Changes,
+}
+
+impl Staging {
+    /// Claims a merchant's log and loads what it says; and what follows from it and was never sent on its way.
+    pub(crate) fn load(
+        merchant_id: MerchantId,
+        store: &Arc<dyn Store>,
+        keyring: &Arc<Keyring>,
+    ) -> Result<(Staging, Following), LoadError> {
+        let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), StoreReader(Arc::clone(store)));
+        let Loaded { claim, records, following } = load(merchant_id, store, personal)?;
+        let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
+        Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, following))
+    }
+
+    /// The head behind everything that is staged.
+    pub(crate) const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// What a request comes to at an instant, or why it is refused.
+    pub(crate) fn decide(&self, request: &Request, clock: Millis, entropy: &mut OsEntropy) -> Result<Outcome, Stop> {
+        let mut context = Context::new(clock, &self.records.state, entropy);
+        decide(&self.records, request, &mut context)
+    }
+
+    /// The batch of a decision: its record, the rows that follow, the vault's share, a snapshot now and then.
+    ///
+    /// # Errors
+    /// When it cannot be written: then nothing is staged.
+    pub(crate) fn prepare(
+        &mut self,
+        mutation: &Mutation,
+        vault: &[VaultWrite],
+        secret: Option<&Secret>,
+        entropy: &mut OsEntropy,
+    ) -> Result<Prepared, Denied> {
+        let prepared = self.batch(mutation, vault, secret, BatchId(random_16(entropy)));
+        if prepared.is_err() {
+            self.records.personal.forget_pending();
+        }
+        prepared
+    }
+
+    /// Stages what a batch changes, once it is on its way.
+    pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, head: Head) {
+        self.records.stage(mutation, changes, head.sequence);
+        self.head = head;
+    }
+
+    /// Gives the log up: what is queued of it lands no more.
+    pub(crate) fn release(&self) {
+        self.store.release(self.merchant_id, self.epoch);
+    }
+
+    fn batch(
+        &mut self,
+        mutation: &Mutation,
+        vault: &[VaultWrite],
+        secret: Option<&Secret>,
+        batch_id: BatchId,
+    ) -> Result<Prepared, Denied> {
+        let unreadable = |error: till_domain::records::Unreadable| Denied::not_done(error.to_string());
+        let changes = self.records.changes(mutation).map_err(unreadable)?;
+        let mut derived = self.records.encode(&changes).map_err(unreadable)?;
+        let record = self.record(batch_id, mutation)?;
+        let writes = vault_writes::encode(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref());
+        derived.extend(writes.map_err(Denied::not_done)?);
+        for subject in vault_writes::forgotten_subjects(vault) {
+            self.records.personal.forget_subject(subject);
+        }
+        derived.extend(self.pending_subject_keys());
+        let new_head = record.head();
+        let snapshot = self.snapshot(new_head, mutation);
+        let append = Append {
+            merchant_id: self.merchant_id,
+            epoch: self.epoch,
+            expected_head: self.head,
+            new_head,
+            batch_id,
+            records: vec![record],
+            derived,
+            snapshot,
+        };
+        Ok(Prepared { append, changes })
+    }
+
+    fn record(&mut self, batch_id: BatchId, mutation: &Mutation) -> Result<EncodedRecord, Denied> {
+        let body = shapes::encode_mutation(mutation, &mut self.records.personal)
+            .map_err(|error| Denied::not_done(error.to_string()))?;
+        let header = RecordHeader {
+            record_type: RecordType::Mutation,
+            merchant_id: self.merchant_id,
+            sequence: self.head.sequence.next(),
+            batch_id,
+            epoch: self.epoch,
+            at_ms: mutation.at.0,
+            prev_hash: self.head.hash,
+        };
+        record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
+    }
+
+    fn pending_subject_keys(&mut self) -> Vec<RowWrite> {
+        let pending = self.records.personal.take_pending().into_iter();
+        pending.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }).collect()
+    }
+
+    /// The state after `mutation`, once every [`SNAPSHOT_EVERY`] records.
+    fn snapshot(&self, at: Head, mutation: &Mutation) -> Option<SnapshotWrite> {
+        if !at.sequence.0.is_multiple_of(SNAPSHOT_EVERY) {
+            return None;
+        }
+        let mut state = self.records.state.clone();
+        apply_state(mutation, &mut state);
+        // A snapshot only shortens a load: the log stands without it.
+        let encoded = shapes::encode_state(&state);
+        encoded
+            .inspect_err(|error| tracing::error!(%error, "a snapshot was not taken"))
+            .ok()
+            .map(|bytes| SnapshotWrite { at, bytes })
+    }
+}

@@ -1,0 +1,265 @@
+//! What a page of a list costs, by how deep it is and by which filter: over HTTP against the real binary, on a store
+//! of `TILL_BENCH_ENTRIES` activity entries of one merchant (a million unless it says otherwise).
+//!
+//! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
+//! counts is the ratio of a case's median to that of the first page of the same list without a filter. `TILL_BENCH_ROUNDS` says how
+//! many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it from when it is there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use ureq::Agent;
+
+mod server;
+
+use server::{ADMIN_TOKEN, Server, agent, post, temporary};
+
+/// Entries that a store has when nothing else is said.
+const ENTRIES: u64 = 1_000_000;
+/// Rounds when nothing else is said.
+const ROUNDS: usize = 200;
+/// Rounds before those that count.
+const WARM_ROUNDS: usize = 5;
+/// Of the payments of a generated store: entries for each hundred. 96 captures, 2 lapsed authorizations, 70 changes
+/// of the team and the plan.
+const ENTRIES_PER_100_PAYMENTS: u64 = 168;
+/// Changes of the team and the plan for each payment.
+const TEAM_SHARE: &str = "0.7";
+/// The largest ratio that is within the target.
+const TARGET: f64 = 1.5;
+
+/// A call that is measured.
+struct Case {
+    name: String,
+    endpoint: &'static str,
+    body: Value,
+    /// How many entries its answer has.
+    entries: usize,
+    times: Vec<Duration>,
+}
+
+/// The merchant that is asked for.
+struct Merchant<'a> {
+    server: &'a Server,
+    agent: Agent,
+    id: String,
+    key: String,
+}
+
+impl<'a> Merchant<'a> {
+    /// The only one of the store, with a key of its own.
+    fn find(server: &'a Server) -> Merchant<'a> {
+        let agent = agent();
+        let admin = |endpoint: &str, body: Value| {
+            post(&agent, &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
+        };
+        let id = text(&admin("list-merchants", json!({}))["page"][0]["merchant_id"]);
+        let key = text(&admin("generate-key", json!({ "merchant_id": id, "name": "bench" }))["key"]);
+        Merchant { server, agent, id, key }
+    }
+
+    fn call(&self, endpoint: &str, body: &Value) -> Value {
+        post(&self.agent, &format!("{}/merchants/{endpoint}", self.server.public), &self.key, body)
+    }
+
+    fn case(&self, name: impl Into<String>, endpoint: &'static str, body: Value) -> Case {
+        let entries = self.call(endpoint, &body)["page"].as_array().expect("a page").len();
+        Case { name: name.into(), endpoint, body, entries, times: Vec::new() }
+    }
+
+    fn measure(&self, case: &Case) -> Duration {
+        let start = Instant::now();
+        let answer = self.call(case.endpoint, &case.body);
+        let took = start.elapsed();
+        assert_eq!(answer["page"].as_array().map(Vec::len), Some(case.entries), "{}", case.name);
+        took
+    }
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
+}
+
+/// Where the entries of a list lie in time, which a generated store spreads them over evenly.
+#[derive(Clone, Copy)]
+struct Span {
+    oldest_millis: u64,
+    newest_millis: u64,
+    entries: u64,
+}
+
+impl Span {
+    /// The cursor behind which the entry at a depth lies, as an id of this prefix. An id that names nothing stands for
+    /// its place in time.
+    fn at(self, prefix: &str, depth: u64) -> String {
+        let span = u128::from(self.newest_millis - self.oldest_millis);
+        let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
+        let millis = u128::from(self.newest_millis) - back;
+        id(prefix, millis << 80 | 0x7 << 76 | 0x8 << 60)
+    }
+}
+
+/// An id from its number: Crockford's base32, 26 characters.
+fn id(prefix: &str, number: u128) -> String {
+    let digit = |place: u32| {
+        char::from(b"0123456789abcdefghjkmnpqrstvwxyz"[usize::try_from(number >> (5 * place) & 31).unwrap_or(0)])
+    };
+    let suffix: String = (0..26).rev().map(digit).collect();
+    format!("{prefix}_{suffix}")
+}
+
+/// The time of an id, in milliseconds.
+fn millis_of(id: &str) -> u64 {
+    let suffix = id.rsplit('_').next().expect("a suffix");
+    let value = |byte: u8| b"0123456789abcdefghjkmnpqrstvwxyz".iter().position(|digit| *digit == byte);
+    let number = suffix.bytes().fold(0_u128, |number, byte| number << 5 | value(byte).expect("a digit") as u128);
+    u64::try_from(number >> 80).expect("48 bits")
+}
+
+/// The cases about activity: each filter on the first page, in the middle and near the end of what it selects.
+fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+    const LIST: &str = "list-activity-logs";
+    let after = |depth: u64| span.at("act", depth);
+    let mut cases = vec![merchant.case("first page", LIST, json!({}))];
+    for depth in [10, 100_000, 1_000_000] {
+        let depth = depth.min(span.entries - 100);
+        cases.push(merchant.case(format!("depth {depth}"), LIST, json!({ "after": after(depth) })));
+    }
+    cases.push(merchant.case("depth, backwards", LIST, json!({ "before": after(span.entries / 2) })));
+    let deep = merchant.call(LIST, &json!({ "after": after(span.entries / 2), "activity_type": "payment_captured" }));
+    let payment = text(&deep["page"][0]["object_id"]);
+    let by_key = merchant.call(LIST, &json!({ "object_id": merchant.id, "activity_type": "plan_switched" }));
+    let key_of = |entry: &&Value| entry["actor_key_id"].is_string();
+    let key_id = text(&by_key["page"].as_array().expect("a page").iter().find(key_of).expect("a key")["actor_key_id"]);
+    let day = day_of(span.newest_millis - (span.newest_millis - span.oldest_millis) / 2);
+    for (name, filter) in [
+        ("activity_type (half of all)", json!({ "activity_type": "payment_captured" })),
+        ("activity_type (a tenth)", json!({ "activity_type": "user_invited" })),
+        ("activity_type dispute (none)", json!({ "activity_type": "dispute" })),
+        ("actor_email", json!({ "actor_email": "support@till.example" })),
+        ("actor_key_id", json!({ "actor_key_id": key_id })),
+        ("object_id of the merchant", json!({ "object_id": merchant.id })),
+        ("object_id of a payment", json!({ "object_id": payment })),
+        ("parent_id (none)", json!({ "parent_id": payment })),
+        ("created_at, a day", json!({ "created_at": day })),
+        ("created_at, up to a day", json!({ "created_at": format!("..{day}") })),
+        ("terms, the merchant's id", json!({ "terms": merchant.id })),
+        ("terms, a payment's id", json!({ "terms": payment })),
+        ("terms, an address", json!({ "terms": "support@till.example" })),
+        ("terms, a part of one address", json!({ "terms": "upport@til" })),
+        ("terms, a part of an address of few entries", json!({ "terms": "person-17@" })),
+        ("terms, a part of eleven addresses", json!({ "terms": "person-17" })),
+        ("terms, a part of many addresses", json!({ "terms": "@shop.example" })),
+        ("terms, a part of no address", json!({ "terms": "nobody@" })),
+    ] {
+        cases.push(merchant.case(format!("{name}: first page"), LIST, filter.clone()));
+        for (word, depth) in [("middle", span.entries / 2), ("near the end", span.entries - span.entries / 50)] {
+            let mut body = filter.clone();
+            body["after"] = json!(after(depth));
+            cases.push(merchant.case(format!("{name}: {word}"), LIST, body));
+        }
+    }
+    cases
+}
+
+/// The cases about payments and ledger entries.
+fn other_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (endpoint, prefix) in [("list-payments", "pay"), ("balance-history", "ent")] {
+        cases.push(merchant.case(format!("{endpoint}: first page"), endpoint, json!({})));
+        for (word, depth) in [("middle", span.entries / 2), ("near the end", span.entries - span.entries / 50)] {
+            let body = json!({ "after": span.at(prefix, depth) });
+            cases.push(merchant.case(format!("{endpoint}: {word}"), endpoint, body));
+        }
+    }
+    cases
+}
+
+/// The day of an instant, as the filter takes it, some days off at most.
+fn day_of(millis: u64) -> String {
+    // Civil date from days, of proleptic Gregorian years that begin in March.
+    // Source: Howard Hinnant, chrono-compatible low-level date algorithms.
+    let days = millis / 86_400_000 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, month_from_1) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
+    format!("{:04}-{month_from_1:02}-{day:02}", era * 400 + year + u64::from(month_from_1 <= 2))
+}
+
+fn variable<T: std::str::FromStr>(name: &str, default: T) -> T {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}")))
+}
+
+/// Fills a directory, unless there is a store in it.
+fn fill(data: &Path, entries: u64) {
+    if data.join("db").exists() {
+        return;
+    }
+    let payments = (entries * 100).div_ceil(ENTRIES_PER_100_PAYMENTS).to_string();
+    let arguments = ["generate", "--payments", &payments, "--team-share", TEAM_SHARE];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    let status = command.args(arguments).arg("--data").arg(data).status().expect("the binary can be started");
+    assert!(status.success(), "the store is generated");
+}
+
+/// Measures every case once in each round, in an order of its own, so that none always comes behind the same one.
+fn measure(merchant: &Merchant<'_>, cases: &mut [Case], rounds: usize) {
+    for round in 0..WARM_ROUNDS + rounds {
+        for turn in shuffled(cases.len(), round) {
+            let took = merchant.measure(&cases[turn]);
+            if round >= WARM_ROUNDS {
+                cases[turn].times.push(took);
+            }
+        }
+    }
+}
+
+/// The numbers below `count` in an order that a seed decides.
+fn shuffled(count: usize, seed: usize) -> Vec<usize> {
+    let mut numbers: Vec<usize> = (0..count).collect();
+    let key =
+        |number: &usize| (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(2 * seed + 1);
+    numbers.sort_by_key(key);
+    numbers
+}
+
+fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+#[expect(clippy::print_stdout, clippy::float_arithmetic, reason = "a bench says what it found")]
+fn print(cases: &mut [Case]) {
+    println!("{:<62} {:>7} {:>10} {:>7}", "case", "entries", "median us", "ratio");
+    let (mut list, mut base) = ("", 1.0);
+    for case in cases {
+        let seconds = median(&mut case.times).as_secs_f64();
+        if case.endpoint != list {
+            (list, base) = (case.endpoint, seconds);
+        }
+        let ratio = seconds / base;
+        let mark = if ratio > TARGET { " *" } else { "" };
+        println!("{:<62} {:>7} {:>10.0} {ratio:>7.2}{mark}", case.name, case.entries, seconds * 1e6);
+    }
+    println!("* above the target of {TARGET}");
+}
+
+fn main() {
+    let (entries, rounds) = (variable("TILL_BENCH_ENTRIES", ENTRIES), variable("TILL_BENCH_ROUNDS", ROUNDS));
+    let temporary = temporary();
+    let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
+    fill(&directory.join("data"), entries);
+    let server = Server::start_in(&directory);
+    let merchant = Merchant::find(&server);
+    let newest = merchant.call("list-activity-logs", &json!({ "per_page": 1 }));
+    let newest_millis = millis_of(&text(&newest["page"][0]["activity_log_id"]));
+    let span = Span { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
+    let mut cases = activity_cases(&merchant, span);
+    cases.extend(other_cases(&merchant, span));
+    measure(&merchant, &mut cases, rounds);
+    print(&mut cases);
+}

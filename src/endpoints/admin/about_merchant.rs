@@ -1,0 +1,38 @@
+//! Calls of the operator about one merchant.
+
+use till_domain::command::{Caller, Command};
+use till_domain::ids::MerchantId;
+
+use super::merchants::check_exists;
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, ValueType};
+use crate::protocol::dispatch::Call;
+use crate::protocol::fields::Fields;
+use crate::service::{Answered, Service};
+
+/// The argument that names the merchant.
+pub(super) const MERCHANT_ARGUMENT: Argument =
+    Argument::required("merchant_id", ValueType::STRING, "The merchant (`mer_...`).");
+
+/// What a call about a merchant may answer.
+pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No merchant has this id.");
+
+/// The id of the merchant that the call names; nothing when it is faulty.
+pub(super) fn merchant_argument(fields: &mut Fields<'_>) -> Option<MerchantId> {
+    fields.required("merchant_id", arguments::id("a merchant id (mer_...)"))
+}
+
+/// Has a command of the operator's carried out. No actor is started for a merchant that there is not.
+pub(super) async fn submit(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<Operator>,
+    merchant_id: MerchantId,
+    command: Command,
+    secret: Option<till_actors::Secret>,
+) -> Result<Answered, ApiError> {
+    check_exists(service, merchant_id)?;
+    service.submit(declaration, call, merchant_id, Caller::Operator, command, secret).await
+}

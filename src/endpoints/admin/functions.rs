@@ -1,0 +1,27 @@
+//! Which functions the interface has.
+
+use std::sync::Arc;
+
+use super::{balances, installations, keys, merchants, payment_methods};
+use crate::access::Operator;
+use crate::protocol::dispatch::{Function, endpoint};
+use crate::service::Shared;
+
+/// The functions of this interface.
+#[must_use]
+pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
+    let of = |service: &Shared| Arc::clone(service);
+    vec![
+        endpoint(&merchants::CREATE_MERCHANT, of(service), merchants::create_merchant),
+        endpoint(&merchants::FIND_MERCHANT, of(service), merchants::find_merchant),
+        endpoint(&merchants::LIST_MERCHANTS, of(service), merchants::list_merchants),
+        endpoint(&merchants::SUSPEND_MERCHANT, of(service), merchants::suspend_merchant),
+        endpoint(&merchants::RESUME_MERCHANT, of(service), merchants::resume_merchant),
+        endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
+        endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
+        endpoint(&installations::ADD_INSTALLATION, of(service), installations::add_installation),
+        endpoint(&payment_methods::CONFIGURE_PAYMENT_METHOD, of(service), payment_methods::configure_payment_method),
+        endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
+        endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
+    ]
+}
