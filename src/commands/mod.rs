@@ -2,6 +2,7 @@
 
 mod admin_client;
 mod arguments;
+mod bench;
 mod operate;
 mod run;
 mod serve;
@@ -9,5 +10,6 @@ mod verify;
 
 pub use admin_client::{AdminCallError, AdminClient};
 pub use arguments::{Arguments, Command, ServeArguments, Settings};
+pub use bench::BenchCommand;
 pub use operate::OperatorCall;
 pub use run::run;
