@@ -19,3 +19,4 @@ mod keys;
 mod list_payments;
 mod team;
 mod metadata;
+mod bench;
