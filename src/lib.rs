@@ -18,4 +18,9 @@ pub mod observation;
 pub mod logging;
 pub mod demo;
 pub mod generate;
+
+// How it is measured. Apart from what serves: rates and latencies are no money.
+#[expect(clippy::float_arithmetic, reason = "rates, shares and places in pictures are no amounts")]
+pub mod bench;
+
 pub mod commands;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::generate::GenerateArguments;
+use super::bench::BenchCommand;
 use super::operate::OperatorCall;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
@@ -49,6 +50,9 @@ pub enum Command {
     Generate(GenerateArguments),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
+    /// Measures a server under load, and checks every answer
+    #[command(subcommand)]
+    Bench(Box<BenchCommand>),
     /// Calls of the operator to a running server
     #[command(flatten)]
     Operate(OperatorCall),

@@ -3,6 +3,7 @@
 mod admin_client;
 mod arguments;
 mod generate;
+mod bench;
 mod operate;
 mod run;
 mod serve;
@@ -11,5 +12,6 @@ mod verify;
 pub use admin_client::{AdminCallError, AdminClient};
 pub use arguments::{Arguments, Command, ServeArguments, Settings};
 pub use generate::GenerateArguments;
+pub use bench::BenchCommand;
 pub use operate::OperatorCall;
 pub use run::run;

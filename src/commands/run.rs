@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{generate, operate, serve, verify};
+use super::{bench, generate, operate, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -24,6 +24,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::Verify => verify::verify(&configuration),
         Command::Generate(options) => Ok(print(&generate::generate(&configuration, *options)?.to_string())),
         Command::Configuration => Ok(print(&configuration.to_string())),
+        Command::Bench(command) => bench::bench(&configuration, command),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }

@@ -28,3 +28,4 @@ mod stored_rows;
 mod failures;
 mod idempotency;
 mod web_function;
+mod bench;

@@ -1,0 +1,200 @@
+//! What is called.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// One kind of work, which a scenario repeats or `mixed` mixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// `get-balance`: the cheapest call with a key.
+    Ping,
+    /// `initiate-payment-flow` with sessions made beforehand.
+    Initiate,
+    /// From the card to the settled ledger entry.
+    Flow,
+    /// `add-to-metadata-set`.
+    Metadata,
+    /// `list-activity-logs`.
+    Activity,
+    /// `balance-history`.
+    Balance,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 6] = [Kind::Ping, Kind::Initiate, Kind::Flow, Kind::Metadata, Kind::Activity, Kind::Balance];
+
+    /// Its word on the command line and in reports.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Ping => "ping",
+            Kind::Initiate => "initiate",
+            Kind::Flow => "flow",
+            Kind::Metadata => "metadata",
+            Kind::Activity => "activity",
+            Kind::Balance => "balance",
+        }
+    }
+
+    /// Whether it makes payments.
+    #[must_use]
+    pub const fn pays(self) -> bool {
+        match self {
+            Kind::Initiate | Kind::Flow => true,
+            Kind::Ping | Kind::Metadata | Kind::Activity | Kind::Balance => false,
+        }
+    }
+}
+
+/// What a run repeats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Its word: a kind's, or `mixed`.
+    pub word: String,
+    /// How often each kind comes up among all.
+    pub weights: Weights,
+}
+
+impl Scenario {
+    /// One kind again and again.
+    #[must_use]
+    pub fn of(kind: Kind) -> Scenario {
+        Scenario { word: kind.word().to_owned(), weights: Weights(vec![(kind, 1)]) }
+    }
+
+    /// Several, by weight.
+    #[must_use]
+    pub fn mixed(weights: Weights) -> Scenario {
+        Scenario { word: "mixed".to_owned(), weights }
+    }
+
+    /// Whether this kind comes up.
+    #[must_use]
+    pub fn has(&self, kind: Kind) -> bool {
+        self.weights.0.iter().any(|(known, _)| *known == kind)
+    }
+
+    /// Whether payments are made.
+    #[must_use]
+    pub fn pays(&self) -> bool {
+        self.weights.0.iter().any(|(kind, _)| kind.pays())
+    }
+}
+
+/// Kinds with their weights, each kind once, each weight above 0.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weights(pub Vec<(Kind, u32)>);
+
+impl Weights {
+    /// The kind of a number below the sum of all weights, weight by weight.
+    #[must_use]
+    pub fn kind_of(&self, number: u64) -> Kind {
+        let mut left = number % self.sum();
+        for (kind, weight) in &self.0 {
+            match left.checked_sub(u64::from(*weight)) {
+                Some(rest) => left = rest,
+                None => return *kind,
+            }
+        }
+        self.0[0].0
+    }
+
+    /// The sum of all weights.
+    #[must_use]
+    pub fn sum(&self) -> u64 {
+        self.0.iter().map(|(_, weight)| u64::from(*weight)).sum()
+    }
+
+    /// The share of a kind.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "weights are small numbers")]
+    pub fn share(&self, kind: Kind) -> f64 {
+        let weight = self.0.iter().find(|(known, _)| *known == kind).map_or(0, |(_, weight)| *weight);
+        f64::from(weight) / self.sum() as f64
+    }
+}
+
+impl FromStr for Weights {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Weights, String> {
+        let mut weights: Vec<(Kind, u32)> = Vec::new();
+        for part in text.split(',') {
+            let (word, weight) = part.split_once('=').ok_or_else(|| format!("{part}: write KIND=WEIGHT"))?;
+            let kind = Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| unknown_kind(word))?;
+            let weight = weight.parse::<u32>().ok().filter(|weight| (1..=1_000_000).contains(weight));
+            let weight = weight.ok_or_else(|| format!("{part}: a weight is a whole number above 0"))?;
+            if weights.iter().any(|(known, _)| *known == kind) {
+                return Err(format!("{word}: is there twice"));
+            }
+            weights.push((kind, weight));
+        }
+        Ok(Weights(weights))
+    }
+}
+
+fn unknown_kind(word: &str) -> String {
+    format!("{word}: is none of {}", Kind::ALL.map(Kind::word).join(", "))
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> = self.0.iter().map(|(kind, weight)| format!("{}={weight}", kind.word())).collect();
+        formatter.write_str(&parts.join(","))
+    }
+}
+
+/// How `list-activity-logs` is filtered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Filter {
+    /// Not at all.
+    None,
+    /// `activity_type`: `payment_captured`, which all entries are.
+    ActivityType,
+    /// `object_id`: one payment, and so one entry.
+    ObjectId,
+    /// `created_at`: from yesterday on, which holds all entries.
+    CreatedAt,
+    /// `terms`: the whole id of one payment.
+    Terms,
+    /// `activity_type` and `created_at` together.
+    Combined,
+}
+
+impl Filter {
+    /// Whether only one entry passes.
+    #[must_use]
+    pub const fn selects_one(self) -> bool {
+        match self {
+            Filter::ObjectId | Filter::Terms => true,
+            Filter::None | Filter::ActivityType | Filter::CreatedAt | Filter::Combined => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_and_written_and_each_kind_comes_up_as_often_as_it_weighs() {
+        let weights: Weights = "initiate=5,metadata=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
+        assert_eq!(weights.to_string(), "initiate=5,metadata=3");
+        let drawn: Vec<Kind> = (0..16).map(|number| weights.kind_of(number)).collect();
+        assert_eq!(drawn.iter().filter(|kind| **kind == Kind::Initiate).count(), 10);
+        assert_eq!(drawn.iter().filter(|kind| **kind == Kind::Metadata).count(), 6);
+        assert!((weights.share(Kind::Metadata) - 0.375).abs() < 1e-9 && weights.share(Kind::Flow).abs() < 1e-9);
+    }
+
+    #[test]
+    fn weights_that_make_no_sense_are_refused() {
+        for text in ["", "initiate", "initiate=0", "initiate=-1", "other=1", "flow=1,flow=2"] {
+            assert!(text.parse::<Weights>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Pieces of HTML.
+
+/// A text as it stands in HTML, between tags or in quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// A table whose first row is its head.
+pub(super) fn table(rows: &[Vec<String>]) -> String {
+    let row = |tag: &str, cells: &[String]| {
+        let cells: String = cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
+        format!("<tr>{cells}</tr>")
+    };
+    let Some((head, body)) = rows.split_first() else { return String::new() };
+    let body: String = body.iter().map(|cells| row("td", cells)).collect();
+    format!("<div class=\"scroll\"><table><thead>{}</thead><tbody>{body}</tbody></table></div>\n", row("th", head))
+}
+
+/// Figures that are to be seen first: a name and a value each.
+pub(super) fn figures(figures: &[(&str, String)]) -> String {
+    let one =
+        |(name, value): &(&str, String)| format!("<div><dt>{}</dt><dd>{}</dd></div>", escaped(name), escaped(value));
+    format!("<dl class=\"figures\">{}</dl>\n", figures.iter().map(one).collect::<String>())
+}
+
+/// What a reader must know, each as a paragraph; those in capitals stand out.
+pub(super) fn remarks(remarks: &[String]) -> String {
+    let class = |text: &str| if text.starts_with(|first: char| first.is_uppercase()) { "warning" } else { "remark" };
+    remarks.iter().map(|text| format!("<p class=\"{}\">{}</p>\n", class(text), escaped(text))).collect()
+}
+
+/// Names and values, under each other.
+pub(super) fn properties(properties: &[(String, String)]) -> String {
+    let one = |(name, value): &(String, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escaped(name), escaped(value))
+    };
+    let rows: String = properties.iter().map(one).collect();
+    format!("<div class=\"scroll\"><table class=\"properties\"><tbody>{rows}</tbody></table></div>\n")
+}
+
+/// A whole page.
+pub(super) fn page(title: &str, body: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n\
+         <style>\n{}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        include_str!("page.css")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_others_is_never_markup() {
+        let text = "<script>alert('x & \"y\"')</script>".to_owned();
+        let page = page(&text, &(remarks(std::slice::from_ref(&text)) + &table(&[vec![text.clone()]])));
+        assert!(!page.contains("<script>"));
+        assert_eq!(escaped("a'b"), "a&#39;b");
+    }
+}

@@ -1,0 +1,9 @@
+//! The report as one page that needs nothing else: text, tables and pictures drawn as SVG inside of it.
+
+mod axis;
+mod chart;
+mod charts;
+mod markup;
+mod page;
+
+pub use page::{comparison_page, run_page};

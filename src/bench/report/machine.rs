@@ -1,0 +1,65 @@
+//! The machine and the program, so that a figure can be told from another one's.
+
+use std::fs;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+/// What the load tester ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Processors that this process may use.
+    pub processors: usize,
+    /// The processor's name; null where the system does not say.
+    pub processor_name: Option<String>,
+    /// Memory; null where the system does not say.
+    pub memory_bytes: Option<u64>,
+    /// The operating system's kernel.
+    pub kernel: String,
+    /// How busy it was before the run: processes that were ready, on average over a minute.
+    pub load_before: Option<f64>,
+}
+
+/// The program that ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its version.
+    pub version: String,
+    /// The profile that it was built with.
+    pub profile: String,
+    /// How far the compiler optimized Till's own code, 0 to 3.
+    pub optimization: String,
+}
+
+impl Machine {
+    /// This one, now.
+    pub(super) fn here() -> Machine {
+        let line = |file: &str, name: &str| {
+            let text = fs::read_to_string(file).ok()?;
+            let line = text.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned)?;
+            Some(line.trim_start_matches([' ', '\t', ':']).trim().to_owned())
+        };
+        let kibibytes =
+            line("/proc/meminfo", "MemTotal").and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        Machine {
+            processors: thread::available_parallelism().map_or(1, usize::from),
+            processor_name: line("/proc/cpuinfo", "model name"),
+            memory_bytes: kibibytes.map(|kibibytes| kibibytes * 1024),
+            kernel: format!("{} {}", std::env::consts::OS, release.trim()).trim().to_owned(),
+            load_before: load.split_whitespace().next().and_then(|load| load.parse().ok()),
+        }
+    }
+}
+
+impl Program {
+    /// This one.
+    pub(super) fn this() -> Program {
+        Program {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            profile: env!("TILL_BUILD_PROFILE").to_owned(),
+            optimization: env!("TILL_BUILD_OPTIMIZATION").to_owned(),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! A command from its plan to its results.
+
+mod bench;
+mod measure;
+mod progress;
+mod result;
+mod search;
+mod worker;
+
+pub use bench::{Bench, BenchResult, SearchResult, Tried};
+pub use progress::Progress;
+pub use result::{Point, StepLatency, Wrong};

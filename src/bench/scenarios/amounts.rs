@@ -1,0 +1,16 @@
+//! Amounts that are paid, in minor units.
+
+/// What an initiation beside flows pays.
+pub(super) const INITIATED_MINOR: u64 = 10_000;
+
+/// What flows pay: this and the flow's number, so that its ledger entry is told from all others.
+pub(super) const FLOW_FIRST_MINOR: u64 = 1_000_000;
+
+/// The currency of all merchants.
+pub(super) const CURRENCY: &str = "THB";
+
+/// The test card that succeeds.
+pub(super) const CARD: &str = "4242424242424242";
+
+/// The test card that succeeds and settles at once.
+pub(super) const CARD_SETTLING_AT_ONCE: &str = "4000000000000077";

@@ -1,0 +1,65 @@
+//! The times at which calls are meant to be made.
+
+use std::time::{Duration, Instant};
+
+/// Calls at a fixed rate, every n-th of which is one thread's.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::bench) struct Pace {
+    /// When the first call of all threads is meant to be made.
+    pub(in crate::bench) start: Instant,
+    /// When the last is, exclusive.
+    pub(in crate::bench) end: Instant,
+    /// Calls a second of all threads.
+    pub(in crate::bench) rate: f64,
+    /// Threads.
+    pub(in crate::bench) threads: u64,
+    /// Which of them this is.
+    pub(in crate::bench) thread: u64,
+}
+
+impl Pace {
+    /// When this thread's call of this number is meant to be made; None for after the end.
+    pub(in crate::bench) fn intended(&self, number: u64) -> Option<Instant> {
+        let at = self.start + self.offset(number);
+        (at < self.end).then_some(at)
+    }
+
+    /// Computed from the number each time, so that nothing adds up.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of calls are far below 2^53")]
+    fn offset(&self, number: u64) -> Duration {
+        Duration::from_secs_f64((number * self.threads + self.thread) as f64 / self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(rate: f64, threads: u64, thread: u64) -> Pace {
+        let start = Instant::now();
+        Pace { start, end: start + Duration::from_secs(1), rate, threads, thread }
+    }
+
+    fn offsets(pace: &Pace) -> Vec<u128> {
+        (0..).map_while(|number| pace.intended(number)).map(|at| (at - pace.start).as_micros()).collect()
+    }
+
+    #[test]
+    fn calls_are_meant_to_be_made_at_equal_distances_up_to_the_end() {
+        assert_eq!(offsets(&pace(4.0, 1, 0)), [0, 250_000, 500_000, 750_000]);
+    }
+
+    #[test]
+    fn threads_take_turns() {
+        assert_eq!(offsets(&pace(4.0, 2, 0)), [0, 500_000]);
+        assert_eq!(offsets(&pace(4.0, 2, 1)), [250_000, 750_000]);
+    }
+
+    #[test]
+    fn distances_that_are_no_whole_number_do_not_add_up_to_a_drift() {
+        let offsets = offsets(&pace(3.0, 1, 0));
+        assert_eq!(offsets, [0, 333_333, 666_666]);
+        assert_eq!(pace(30_000.0, 1, 0).intended(29_999).map(|_| ()), Some(()));
+        assert_eq!(pace(30_000.0, 1, 0).intended(30_000), None);
+    }
+}

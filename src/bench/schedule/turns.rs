@@ -1,0 +1,148 @@
+//! Whose turn it is: connections of one thread take calls in the order in which they are due.
+
+use std::cell::Cell;
+use std::io;
+use std::time::Instant;
+
+use tokio::sync::Semaphore;
+
+use super::alarm::Alarm;
+use super::pace::Pace;
+
+/// The calls of a thread, at fixed times or as soon as a connection is free.
+#[derive(Debug)]
+pub(in crate::bench) enum Turns {
+    /// A connection that is free calls, from a time to another.
+    Closed {
+        /// When the first calls are made.
+        start: Instant,
+        /// When no further call is made.
+        end: Instant,
+    },
+    /// A call is due at its time, and made when there is a connection.
+    Open {
+        /// The times.
+        pace: Pace,
+        /// Calls that are due and not made.
+        due: Semaphore,
+        /// The number of the next one.
+        next: Cell<u64>,
+        /// When calls that are still due are given up.
+        given_up_at: Instant,
+    },
+}
+
+impl Turns {
+    /// Calls as soon as a connection is free.
+    pub(in crate::bench) const fn closed(start: Instant, end: Instant) -> Turns {
+        Turns::Closed { start, end }
+    }
+
+    /// Calls at fixed times.
+    pub(in crate::bench) const fn open(pace: Pace, given_up_at: Instant) -> Turns {
+        Turns::Open { pace, due: Semaphore::const_new(0), next: Cell::new(0), given_up_at }
+    }
+
+    /// Waits for a call to make, and says when it was meant to be made; None when there is none left.
+    pub(in crate::bench) async fn next(&self) -> Option<Instant> {
+        match self {
+            Turns::Closed { start, end } => {
+                let now = Instant::now();
+                if now < *start {
+                    tokio::time::sleep_until((*start).into()).await;
+                    return Some(Instant::now());
+                }
+                Some(now).filter(|now| now < end)
+            }
+            Turns::Open { pace, due, next, given_up_at } => {
+                due.acquire().await.ok()?.forget();
+                let number = next.get();
+                let intended = pace.intended(number)?;
+                if Instant::now() > *given_up_at {
+                    return None;
+                }
+                next.set(number + 1);
+                Some(intended)
+            }
+        }
+    }
+
+    /// Calls that were meant to be made and never were.
+    pub(in crate::bench) fn never_made(&self) -> u64 {
+        match self {
+            Turns::Closed { .. } => 0,
+            Turns::Open { pace, next, .. } => {
+                let count = (next.get()..).take_while(|number| pace.intended(*number).is_some()).count();
+                u64::try_from(count).expect("a count fits")
+            }
+        }
+    }
+}
+
+/// Lets calls fall due at their times, until there are none left; every connection is woken then.
+pub(in crate::bench) async fn keep_pace(turns: &Turns, connections: usize) -> io::Result<()> {
+    let Turns::Open { pace, due, .. } = turns else { return Ok(()) };
+    let alarm = Alarm::new()?;
+    let mut number = 0;
+    while let Some(intended) = pace.intended(number) {
+        alarm.wait_until(intended).await?;
+        // All that are due by now at once: waking takes time, too.
+        let now = Instant::now();
+        let later = (number + 1..).find(|later| pace.intended(*later).is_none_or(|at| at > now));
+        let count = later.expect("times end") - number;
+        due.add_permits(usize::try_from(count).expect("a count fits"));
+        number += count;
+    }
+    due.add_permits(connections);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap_or_else(|error| panic!("{error}")).block_on(future)
+    }
+
+    fn open(given_up_after: Duration) -> Turns {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        Turns::open(pace, start + given_up_after)
+    }
+
+    #[test]
+    fn in_a_closed_loop_nothing_is_called_before_the_begin_or_after_the_end() {
+        let start = Instant::now() + Duration::from_millis(5);
+        let turns = Turns::closed(start, start + Duration::from_secs(60));
+        assert!(run(turns.next()).is_some_and(|intended| intended >= start));
+        assert_eq!((run(Turns::closed(start, start).next()), turns.never_made()), (None, 0));
+    }
+
+    #[test]
+    fn every_call_of_the_pace_is_handed_out_once_in_order_and_not_before_its_time() {
+        let turns = open(Duration::from_secs(60));
+        let taken = async {
+            let mut taken = Vec::new();
+            while let Some(intended) = turns.next().await {
+                assert!(Instant::now() >= intended);
+                taken.push(intended);
+            }
+            taken
+        };
+        let (taken, kept) = run(async { tokio::join!(taken, keep_pace(&turns, 1)) });
+        assert!(kept.is_ok() && taken.is_sorted());
+        assert_eq!((taken.len(), turns.never_made()), (10, 0));
+    }
+
+    #[test]
+    fn calls_that_found_no_connection_in_time_are_counted_as_never_made() {
+        let turns = open(Duration::ZERO);
+        let (taken, kept) = run(async { tokio::join!(turns.next(), keep_pace(&turns, 1)) });
+        assert!(kept.is_ok());
+        assert_eq!((taken, turns.never_made()), (None, 10));
+    }
+}

@@ -1,0 +1,31 @@
+//! Where the server is and how the operator proves itself.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use secrecy::SecretString;
+
+/// A server to be measured.
+#[derive(Debug)]
+pub struct Server {
+    /// Where merchants and devices call.
+    pub public: SocketAddr,
+    /// Where the operator calls.
+    pub admin: SocketAddr,
+    /// The operator's token.
+    pub admin_token: SecretString,
+    /// Whether it was started for this run.
+    pub is_own: bool,
+    /// Its settings from the environment, without secrets, when it is our own.
+    pub settings: BTreeMap<String, String>,
+    /// The file system that its data is on, when it is our own.
+    pub data_filesystem: Option<String>,
+}
+
+impl Server {
+    /// Whether load tester and server share a machine.
+    #[must_use]
+    pub fn is_on_this_machine(&self) -> bool {
+        self.is_own || self.public.ip().is_loopback()
+    }
+}

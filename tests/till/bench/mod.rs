@@ -1,0 +1,8 @@
+//! The load tester, as its users call it.
+
+mod tester;
+mod scenarios;
+mod servers;
+mod searching;
+mod comparing;
+mod wrong_server;

@@ -1,0 +1,120 @@
+//! Every scenario against a server of the load tester's own.
+
+use serde_json::{Value, json};
+
+use super::tester::{SHORT, Tester};
+
+/// Runs a scenario and checks what holds for every report; returns its only point.
+#[track_caller]
+fn point(scenario: &str) -> Value {
+    let tester = Tester::new();
+    let report = tester.report(&format!("{scenario} {SHORT}"));
+    assert_eq!((&report["schema"], &report["schema_version"]), (&json!("till-bench"), &json!(1)));
+    assert_eq!((&report["server"]["own"], &report["server"]["same_machine"]), (&json!(true), &json!(true)));
+    assert!(report["machine"]["processors"].as_u64() > Some(0) && report["till"]["version"].is_string());
+    let points = report["points"].as_array().expect("points");
+    assert_eq!(points.len(), 1);
+    assert_is_sound(&points[0]);
+    assert_is_self_contained(&tester.text("report.html"));
+    points[0].clone()
+}
+
+#[track_caller]
+fn assert_is_sound(point: &Value) {
+    assert_eq!((&point["wrong"]["count"], &point["failures"]), (&json!(0), &json!({})), "{point}");
+    assert_eq!((&point["merchants"], &point["connections"], &point["never_made"]), (&json!(2), &json!(4), &json!(0)));
+    let latency = &point["latency_micros"];
+    assert!(point["operations"].as_u64() > Some(0) && latency["count"] == point["operations"], "{point}");
+    let values = ["min", "p50", "p90", "p99", "p999", "max"].map(|name| latency[name].as_u64().expect("a number"));
+    assert!(values.is_sorted() && values[0] > 0, "{latency}");
+    let timeline = point["timeline"].as_array().expect("moments");
+    assert!(!timeline.is_empty() && !point["percentiles"].as_array().expect("a curve").is_empty());
+}
+
+/// A page that shows pictures and loads nothing from elsewhere.
+#[track_caller]
+fn assert_is_self_contained(page: &str) {
+    assert!(page.starts_with("<!doctype html>") && page.matches("<svg").count() >= 6, "it has pictures");
+    let foreign = ["<script", "<link", "<img", "src=", "href=", "url(", "@import"];
+    assert!(foreign.iter().all(|sign| !page.contains(sign)), "it needs nothing else");
+}
+
+fn steps(point: &Value) -> Vec<&str> {
+    point["steps"].as_array().expect("steps").iter().filter_map(|step| step["name"].as_str()).collect()
+}
+
+#[test]
+fn ping_asks_balances() {
+    assert_eq!(steps(&point("ping")), ["get-balance"]);
+}
+
+#[test]
+fn initiate_says_whether_the_captures_keep_up() {
+    let point = point("initiate");
+    assert_eq!(steps(&point), ["initiate-payment-flow"]);
+    let follow_up = &point["follow_up"];
+    assert!(follow_up["payments"].as_u64() >= point["operations"].as_u64(), "with those of the warm-up: {point}");
+    assert!(follow_up["last_captured_after_micros"].is_u64() && follow_up["kept_up"].is_boolean(), "{follow_up}");
+    assert_eq!(follow_up["unexplained_minor"], json!(0));
+}
+
+#[test]
+fn a_flow_is_measured_in_its_steps() {
+    let point = point("flow");
+    let names = steps(&point);
+    assert_eq!(names.len(), 6, "{names:?}");
+    for step in point["steps"].as_array().expect("steps") {
+        assert_eq!(step["latency_micros"]["count"], point["operations"], "{step}");
+    }
+}
+
+#[test]
+fn metadata_is_added_with_and_without_a_version_and_conflicts_are_right_answers() {
+    let point = point("metadata --versioned 0.5 --conflict-rate 0.3 --set-size 20");
+    assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set with a version"]);
+}
+
+#[test]
+fn activity_is_read_at_depth_and_with_every_filter() {
+    for filter in ["none", "object-id", "terms", "combined"] {
+        assert_eq!(
+            steps(&point(&format!("activity --entries 30 --per-page 7 --filter {filter}"))),
+            ["list-activity-logs"]
+        );
+    }
+}
+
+#[test]
+fn the_ledger_is_read_at_a_depth() {
+    assert_eq!(steps(&point("balance --entries 40 --depth 35 --per-page 10")), ["balance-history"]);
+}
+
+#[test]
+fn a_mix_has_all_of_its_kinds() {
+    let weights = "initiate=3,metadata=3,activity=2,balance=2,ping=1,flow=1";
+    let point = point(&format!("mixed --weights {weights} --entries 20 --set-size 10"));
+    assert_eq!(steps(&point).len(), 11, "{:?}", steps(&point));
+    let counts = |name: &str| {
+        let step = point["steps"].as_array().expect("steps").iter().find(|step| step["name"] == name);
+        step.and_then(|step| step["latency_micros"]["count"].as_u64()).expect("it is there")
+    };
+    let kinds = [
+        "initiate-payment-flow",
+        "add-to-metadata-set",
+        "list-activity-logs",
+        "balance-history",
+        "get-balance",
+        "the whole flow",
+    ];
+    assert_eq!(kinds.iter().map(|kind| counts(kind)).sum::<u64>(), point["operations"].as_u64().expect("a number"));
+}
+
+#[test]
+fn a_run_whose_sessions_are_used_up_says_so_and_counts_no_time_after_that() {
+    let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
+    let report = Tester::new().report(&format!("initiate --sessions 200 --skew hot:0.9 {load}"));
+    let point = &report["points"][0];
+    assert!(point["ended_early"].as_str().is_some_and(|reason| reason.contains("sessions")), "{point}");
+    assert_eq!(point["operations"], json!(200));
+    assert!(point["seconds"].as_f64() < Some(60.0), "{point}");
+}

@@ -1,0 +1,32 @@
+//! Sweeps and searches.
+
+use serde_json::{Value, json};
+
+use super::tester::{SHORT, Tester};
+
+#[test]
+fn a_sweep_has_a_point_for_each_value_and_pictures_by_value() {
+    let tester = Tester::new();
+    let report = tester.report(&format!("ping {SHORT} --sweep connections=1,8"));
+    let points = report["points"].as_array().expect("points");
+    let connections: Vec<&Value> = points.iter().map(|point| &point["connections"]).collect();
+    assert_eq!(connections, [&json!(1), &json!(8)]);
+    assert!(points.iter().all(|point| point["operations"].as_u64() > Some(0)));
+    assert!(tester.text("report.html").contains("Throughput by number of connections"));
+}
+
+#[test]
+fn a_search_ends_with_the_highest_rate_that_passed_and_all_that_were_tried() {
+    let tester = Tester::new();
+    let line = "ping --merchants 2 --connections 16 --duration 150ms --warm-up 20ms --search --p99-below 500ms";
+    let report = tester.report(&format!("{line} --rate 20000"));
+    let search = &report["search"];
+    let tried = search["tried"].as_array().expect("rates");
+    let highest = search["highest_rate"].as_f64().expect("some rate passes");
+    assert_eq!(search["p99_below_micros"], json!(500_000));
+    assert!(tried.iter().any(|tried| tried["passed"] == json!(false) && tried["rate"].as_f64() > Some(highest)));
+    let passed = tried.iter().filter(|tried| tried["passed"] == json!(true) && tried["rate"].as_f64() == Some(highest));
+    assert!(passed.count() >= 2, "it was confirmed: {search}");
+    assert_eq!(report["points"][0]["intended_rate"].as_f64(), Some(highest));
+    assert!(tester.text("report.html").contains("Rates that were tried"));
+}

@@ -1,0 +1,82 @@
+//! Whom the load tester calls, and what is left behind.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use super::tester::{Ended, SHORT, Tester};
+use crate::harness::Server;
+
+/// The admin token of the tests' servers.
+const ADMIN_TOKEN: &str = "admin-token-of-a-test";
+
+#[test]
+fn a_running_server_is_measured_with_the_operator_s_token() {
+    let (server, tester) = (Server::start(), Tester::new());
+    let line = format!(
+        "ping {SHORT} --rate 200 --target {} --admin {} --json report.json",
+        server.public(),
+        server.admin_address()
+    );
+    let ended = Ended::of(tester.command(&line).env("TILL_ADMIN_TOKEN", ADMIN_TOKEN).output().expect("it starts"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let report = tester.json("report.json");
+    assert_eq!((&report["server"]["own"], &report["server"]["same_machine"]), (&json!(false), &json!(true)));
+    assert_eq!(report["parameters"]["mode"], json!("open"));
+    let point = &report["points"][0];
+    assert_eq!((&point["operations"], &point["intended_rate"]), (&json!(60), &json!(200.0)), "0.3 s of 200 calls");
+}
+
+#[test]
+fn another_token_than_the_server_s_is_named_as_the_reason() {
+    let (server, tester) = (Server::start(), Tester::new());
+    let line = format!("ping {SHORT} --target {} --admin {}", server.public(), server.admin_address());
+    let ended = Ended::of(tester.command(&line).env("TILL_ADMIN_TOKEN", "another").output().expect("it starts"));
+    assert_eq!(ended.code, 1);
+    assert!(ended.errors.contains("UNAUTHORIZED") && ended.errors.contains("admin token"), "{ended:?}");
+}
+
+#[test]
+fn a_server_that_is_not_there_and_one_elsewhere_are_clear_errors() {
+    let tester = Tester::new();
+    let run = |line: &str| {
+        let line = format!("ping {SHORT} {line}");
+        Ended::of(tester.command(&line).env("TILL_ADMIN_TOKEN", ADMIN_TOKEN).output().expect("it starts"))
+    };
+    let dead = run("--target http://127.0.0.1:1 --admin http://127.0.0.1:1");
+    assert_eq!(dead.code, 1);
+    assert!(dead.errors.contains("failed to create a merchant: the connection was refused"), "{dead:?}");
+    let remote = run("--target http://192.0.2.1:8080");
+    assert_eq!(remote.code, 1);
+    assert!(remote.errors.contains("--allow-remote"), "{remote:?}");
+    let nowhere = tester.run(&format!("ping {SHORT} --server-directory /nonexistent"));
+    assert!(nowhere.code == 1 && nowhere.errors.contains("/nonexistent"), "{nowhere:?}");
+}
+
+#[test]
+fn knobs_that_make_no_sense_are_refused_all_at_once_before_anything_is_started() {
+    let ended = Tester::new().run("metadata --connections 0 --merchants 0 --set-size 0 --conflict-rate 0.5");
+    assert_eq!(ended.code, 1);
+    for flag in ["--connections", "--merchants", "--conflict-rate"] {
+        assert!(ended.errors.contains(flag), "{ended:?}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_leaves_no_server_and_no_directory_behind() {
+    let tester = Tester::new();
+    let servers = tester.file("servers");
+    std::fs::create_dir(&servers).expect("it can be made");
+    let line = "ping --merchants 1 --connections 1 --duration 60s --warm-up 0s --server-directory servers";
+    let mut command = tester.command(line);
+    command.env("TMPDIR", &servers); // A log that was kept would be there.
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut told = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
+    assert!(told.any(|line| line.contains("measuring")), "it says when it measures");
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(interrupted.is_ok_and(|status| status.success()));
+    assert!(told.any(|line| line.contains("interrupted")), "it says why it ends");
+    assert_eq!(child.wait().expect("it ends").code(), Some(1));
+    assert_eq!(std::fs::read_dir(&servers).expect("it is there").count(), 0);
+}

@@ -1,0 +1,76 @@
+//! Runs `till bench` and reads what it writes.
+
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The load tester with a directory of its own for what it writes.
+pub(super) struct Tester {
+    pub(super) directory: TempDir,
+}
+
+/// What a run printed and how it ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) code: i32,
+    pub(super) output: String,
+    pub(super) errors: String,
+}
+
+impl Tester {
+    pub(super) fn new() -> Tester {
+        Tester { directory: TempDir::new().expect("a temporary directory can be made") }
+    }
+
+    /// A file that a run writes.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The command, with nothing of the test's own environment that could change the outcome.
+    pub(super) fn command(&self, line: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TILL_")) {
+            command.env_remove(name);
+        }
+        command.env("TILL_DISK_RESERVE_BYTES", "16777216").current_dir(self.directory.path());
+        command.arg("bench").args(line.split(' ')).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end.
+    pub(super) fn run(&self, line: &str) -> Ended {
+        Ended::of(self.command(line).output().expect("the binary can be started"))
+    }
+
+    /// Runs a short measurement and gives its report.
+    #[track_caller]
+    pub(super) fn report(&self, line: &str) -> Value {
+        let ended = self.run(&format!("{line} --json report.json --html report.html"));
+        assert_eq!(ended.code, 0, "{ended:?}");
+        self.json("report.json")
+    }
+
+    /// A report that was written.
+    pub(super) fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&self.text(name)).expect("it is JSON")
+    }
+
+    /// A file that was written.
+    pub(super) fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.file(name)).expect("it was written")
+    }
+}
+
+impl Ended {
+    pub(super) fn of(output: Output) -> Ended {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("it is UTF-8");
+        let code = output.status.code().expect("it ends by itself");
+        Ended { code, output: text(output.stdout), errors: text(output.stderr) }
+    }
+}
+
+/// How short a run is in these tests.
+pub(super) const SHORT: &str = "--merchants 2 --connections 4 --duration 300ms --warm-up 50ms";
