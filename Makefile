@@ -5,10 +5,11 @@ DATA ?= ./data
 LISTEN ?= 127.0.0.1:8080
 ADMIN_LISTEN ?= 127.0.0.1:9090
 ROUNDS ?= 100
+BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build lint bench crash tools
+.PHONY: run test build lint bench bench-compare bench-regression crash tools
 
 run: tools
 	cargo build --bin till
@@ -31,6 +32,14 @@ lint: tools
 # Criterion benches. The workspace's own code is compiled at the highest level for them; RocksDB is not compiled again.
 bench: tools
 	CARGO_PROFILE_DEV_OPT_LEVEL=3 cargo bench --profile dev --workspace
+
+# Till beside its peers, in turns, on this machine; writes the ratios to docs/performance.md. See benches/peers/README.md.
+bench-compare: tools
+	benches/peers/compare.py
+
+# Fails when a payment takes over 5 % more instructions at HEAD than at the revision BASE.
+bench-regression: tools
+	tools/compare-builds $(BASE)
 
 # Kills a loaded server again and again, restarts it and checks every promise: ROUNDS rounds.
 crash: tools

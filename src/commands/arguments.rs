@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::generate::GenerateArguments;
 use super::bench::BenchCommand;
+use super::generate::GenerateArguments;
 use super::operate::OperatorCall;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 

@@ -11,7 +11,7 @@ mod verify;
 
 pub use admin_client::{AdminCallError, AdminClient};
 pub use arguments::{Arguments, Command, ServeArguments, Settings};
-pub use generate::GenerateArguments;
 pub use bench::BenchCommand;
+pub use generate::GenerateArguments;
 pub use operate::OperatorCall;
 pub use run::run;

@@ -1,0 +1,97 @@
+//! The peers of Till that are programs of our own, and what makes their load: see `README.md` here.
+//!
+//! `make bench-compare` runs each as a program, one at a time; `make bench`, which runs all benches, only passes by.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Parser;
+
+mod noop;
+mod fdatasync;
+mod harvest;
+mod write_ahead;
+mod rocks;
+mod sessions;
+
+/// Whatever allocates in Till allocates here.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What `cargo bench` adds to the command line of every bench.
+const FROM_CARGO_BENCH: &str = "--bench";
+
+/// Till's peers, one at a time.
+#[derive(Parser)]
+#[command(bin_name = "peers")]
+enum Peer {
+    /// A handler that parses an initiation, checks nothing and answers always the same, behind Till's web server.
+    Noop {
+        /// Threads that take requests.
+        #[arg(long)]
+        workers: Option<usize>,
+    },
+    /// Appends records of one size to a file, each with a sync of its own.
+    Fdatasync {
+        /// Where the file is made.
+        #[arg(long)]
+        directory: PathBuf,
+        /// Bytes of a record.
+        #[arg(long)]
+        bytes: usize,
+        /// How long.
+        #[arg(long)]
+        seconds: u64,
+    },
+    /// Writes the batches of a killed server's log again, to a database of its own, in groups.
+    Rocksdb {
+        /// The data directory of the killed server.
+        #[arg(long)]
+        from: PathBuf,
+        /// Where the database is made.
+        #[arg(long)]
+        directory: PathBuf,
+        /// Commits in a group.
+        #[arg(long, value_delimiter = ',')]
+        groups: Vec<usize>,
+        /// How long, for each size of groups.
+        #[arg(long)]
+        seconds: u64,
+    },
+    /// Says what a killed server's log holds: writes and bytes of an initiation and of what follows from it.
+    Describe {
+        /// The data directory of the killed server.
+        #[arg(long)]
+        from: PathBuf,
+    },
+    /// Makes payment sessions on a running server and writes a line with key and session for each.
+    Sessions {
+        /// The public listener.
+        #[arg(long)]
+        address: SocketAddr,
+        /// The merchants: a JSON array.
+        #[arg(long)]
+        shops: PathBuf,
+        /// Sessions to make.
+        #[arg(long)]
+        count: usize,
+        /// The file for the lines.
+        #[arg(long)]
+        out: PathBuf,
+    },
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().filter(|argument| argument != FROM_CARGO_BENCH).collect();
+    if arguments.len() <= 1 {
+        println!("peers: run by `make bench-compare`");
+        return Ok(());
+    }
+    match Peer::parse_from(arguments) {
+        Peer::Noop { workers } => noop::serve(workers),
+        Peer::Fdatasync { directory, bytes, seconds } => fdatasync::measure(&directory, bytes, seconds),
+        Peer::Rocksdb { from, directory, groups, seconds } => rocks::measure(&from, &directory, &groups, seconds),
+        Peer::Describe { from } => harvest::describe(&from),
+        Peer::Sessions { address, shops, count, out } => sessions::make(address, &shops, count, &out),
+    }
+}
