@@ -4,7 +4,8 @@
 /// How far apart the highest rate that passed and the lowest that failed may be in the end.
 const GAP_MAX: f64 = 1.05;
 
-/// A rate counts as passed or failed once it was so often; a single try decides only while doubling.
+/// A rate counts as passed or failed once it was so often. While doubling a single pass is enough: there, too high a
+/// rate is found out by the next, but a failure by chance would keep the search below for good.
 const AGREEING: u32 = 2;
 
 /// By how much the rate goes down when it cannot be confirmed.
@@ -72,8 +73,8 @@ impl Search {
     pub(super) fn record(&mut self, has_passed: bool) {
         self.tries += 1;
         match self.phase {
-            Phase::Bracket => self.decide(has_passed),
-            Phase::Bisect | Phase::Confirm => {
+            Phase::Bracket if has_passed => self.decide(true),
+            Phase::Bracket | Phase::Bisect | Phase::Confirm => {
                 *if has_passed { &mut self.votes.0 } else { &mut self.votes.1 } += 1;
                 if self.votes.1 >= AGREEING {
                     self.decide(false);
@@ -152,9 +153,18 @@ mod tests {
     }
 
     #[test]
+    fn a_single_failure_while_doubling_is_not_believed() {
+        let mut search = Search::new(100.0);
+        search.record(false);
+        assert_eq!(search.next(), Next::Try(100.0));
+        search.record(true);
+        assert_eq!(search.next(), Next::Try(200.0));
+    }
+
+    #[test]
     fn a_rate_that_passed_once_and_cannot_be_confirmed_is_not_the_result() {
         let mut search = Search::new(100.0);
-        for has_passed in [true, false] {
+        for has_passed in [true, false, false] {
             search.record(has_passed);
         }
         while search.phase == Phase::Bisect {
