@@ -157,7 +157,8 @@ impl<'a> Intersection<'a> {
         // A range by itself is read once, and no further than what is wanted of it; ranges of one union share that.
         let first_read = match all_of {
             [union] if union.len() == 1 => wanted.clamp(1, READ_MAX),
-            [union] => wanted.div_ceil(union.len().max(1)).clamp(FIRST_READ_MIN, FIRST_READ),
+            [union] if wanted > 1 => wanted.div_ceil(union.len().max(1)).clamp(FIRST_READ_MIN, FIRST_READ),
+            [_] => 1,
             _ => FIRST_READ,
         };
         let range = |index: &ActivityIndex| Range::new(index.clone(), first_read);

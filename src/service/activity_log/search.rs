@@ -159,8 +159,14 @@ impl<'a> Search<'a> {
         Ok((entries, goes_on))
     }
 
+    /// Whether an entry of a span passes every filter; indexes say so without its row.
     async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {
-        Ok(!self.collect(span, direction, 1).await?.is_empty())
+        if self.selection.contains.is_some() || self.selection.likely.is_some() {
+            return Ok(!self.collect(span, direction, 1).await?.is_empty());
+        }
+        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+        let mut walked = Intersection::new(walk, &self.selection.indexes(), span, 1);
+        Ok(!next_batch(&mut walked, 1).await?.is_empty())
     }
 
     /// At most `limit` entries of a span that pass every filter.

@@ -130,7 +130,7 @@ mod tests {
         let mut expected = ActivityType::TEAM.map(ActivityIndex::Type).to_vec();
         expected.push(ActivityIndex::ActorEmail(many[0].clone()));
         assert_eq!(among, expected);
-        let few = found("@shop", &many[1..], Some(&acting));
+        let few = found("@shop", &many[1..], Some(&acting[1..]));
         assert!(matches!(few, Terms::Indexes(ref indexes) if indexes.len() == FEW_ADDRESSES), "{few:?}");
         let others = (0..100).map(|number| email(&format!("p{number}@other.example")));
         let rare = found("@shop", &many.iter().cloned().chain(others).collect::<Vec<_>>(), Some(&acting));

@@ -1,6 +1,6 @@
 //! Reads of the database, live or of one moment.
 
-use rocksdb::{ColumnFamily, DB, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
+use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
 
 use crate::family::Family;
 use crate::rows::{Direction, RowError, RowReader, Visit};
@@ -51,6 +51,20 @@ fn walk<'d>(
     iterator.status().map_err(unreadable(family))
 }
 
+/// Looks several keys up together: those of one block read it once.
+fn get_many(
+    db: &DB,
+    family: Family,
+    keys: &[Vec<u8>],
+    options: &ReadOptions,
+) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+    let values = db.batched_multi_get_cf_opt(handle(db, family), keys, false, options);
+    let value = |value: Result<Option<DBPinnableSlice<'_>>, rocksdb::Error>| {
+        value.map(|value| value.map(|value| value.to_vec())).map_err(unreadable(family))
+    };
+    values.into_iter().map(value).collect()
+}
+
 /// What is committed now.
 pub(super) struct Live<'a>(pub(super) &'a DB);
 
@@ -60,11 +74,7 @@ impl RowReader for Live<'_> {
     }
 
     fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
-        let values = self.0.batched_multi_get_cf(handle(self.0, family), keys, false);
-        let value = |value: Result<Option<rocksdb::DBPinnableSlice<'_>>, rocksdb::Error>| {
-            value.map(|value| value.map(|value| value.to_vec())).map_err(unreadable(family))
-        };
-        values.into_iter().map(value).collect()
+        get_many(self.0, family, keys, &ReadOptions::default())
     }
 
     fn visit(
@@ -99,9 +109,9 @@ impl RowReader for Moment<'_> {
     }
 
     fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
-        let handle = handle(self.db, family);
-        let values = self.snapshot.multi_get_cf(keys.iter().map(|key| (handle, key)));
-        values.into_iter().map(|value| value.map_err(unreadable(family))).collect()
+        let mut options = ReadOptions::default();
+        options.set_snapshot(&self.snapshot);
+        get_many(self.db, family, keys, &options)
     }
 
     fn visit(
