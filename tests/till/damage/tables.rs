@@ -43,7 +43,11 @@ fn a_flipped_bit_of_a_table_fails_only_the_reads_that_touch_it() {
     let [first, second] = &image.witnesses;
     let mut dice = dice();
     let mut refused = 0;
-    for number in 0..flips(6) {
+    for number in 0..10 * flips(6) {
+        // Now and then all of them fall where nothing can be asked for: into rows that have been rewritten since.
+        if number >= flips(6) && refused > 0 {
+            break;
+        }
         let copy = image.copy();
         let table = table(&copy, FAMILIES[number % FAMILIES.len()]);
         let damage = flip(&table, place_of_first(&mut dice, &table), dice.index(8));
