@@ -51,6 +51,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="how often each measurement is made (3)")
     parser.add_argument("--seconds", type=int, default=8, help="how long one measurement lasts (8)")
+    parser.add_argument("--patience", type=int, default=0, metavar="SECONDS",
+                        help="how long a measurement may wait until nobody else uses the machine (0)")
     parser.add_argument("--only", nargs="+", choices=measurements.ORDER, help="some measurements; nothing is written then")
     parser.add_argument("--directory", type=Path, help="where data goes, on the disk to measure (below cargo's target)")
     parser.add_argument("--json", type=Path, help="a file for all figures")
@@ -74,27 +76,30 @@ def default_directory():
 def run(options, names, server, peers, directory):
     scratch = Path(tempfile.mkdtemp(prefix="peers-", dir=directory))
     scratch.chmod(0o755)  # PostgreSQL runs as another user.
-    rounds, loads = [], []
+    rounds, busy = [], []
     try:
         with measurements.prepared(server, peers, scratch / "run", options.seconds, names) as bench:
             for number in range(options.rounds):
                 # Every other round backwards: what runs behind what should not matter.
                 order = names if number % 2 == 0 else list(reversed(names))
-                loads.append(machine.load())
-                rounds.append({name: measure(bench, name, number) for name in order})
+                rounds.append({})
+                for name in order:
+                    busy.append(machine.wait_until_quiet(options.patience))
+                    rounds[-1][name] = measure(bench, name, number, busy[-1])
             described = getattr(bench, "described", None)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return {
-        "machine": machine.describe(directory), "seconds": options.seconds, "load_before": loads, "rounds": rounds,
+        "machine": machine.describe(directory), "seconds": options.seconds, "busy_before": busy, "rounds": rounds,
         "batch": described, "postgres": postgres_version(names),
     }
 
 
-def measure(bench, name, number):
+def measure(bench, name, number, busy):
     start = time.monotonic()
     result = getattr(bench, name)()
-    print(f"round {number + 1}: {name}: {json.dumps(result)} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
+    took = f"{time.monotonic() - start:.0f} s, others used {busy:.1f} processors before"
+    print(f"round {number + 1}: {name}: {json.dumps(result)} ({took})", file=sys.stderr, flush=True)
     return result
 
 

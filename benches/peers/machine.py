@@ -4,6 +4,7 @@ import datetime
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
 
 
@@ -19,9 +20,28 @@ def describe(directory):
     ]
 
 
-def load():
-    """How many processes wanted a processor during the last minute, on average."""
-    return os.getloadavg()[0]
+def busy_processors():
+    """How many processors are in use, watched for a second. While nothing of ours runs, it is others that use them."""
+    idle_before = _idle_seconds()
+    start = time.monotonic()
+    time.sleep(1)
+    idle = (_idle_seconds() - idle_before) / (time.monotonic() - start)
+    return max(0.0, os.cpu_count() - idle)
+
+
+def wait_until_quiet(patience_seconds):
+    """Waits until others use less than a tenth of a processor, but not for ever; gives what they use in the end."""
+    deadline = time.monotonic() + patience_seconds
+    busy = busy_processors()
+    while busy > 0.1 and time.monotonic() < deadline:
+        busy = busy_processors()
+    return busy
+
+
+def _idle_seconds():
+    """Processor seconds since the start of the machine in which nothing was to be done, or a disk was waited for."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_in_memory(directory):

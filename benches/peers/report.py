@@ -137,9 +137,10 @@ def _conditions(results):
     rows = list(results["machine"])
     if results["postgres"]:
         rows.append(("PostgreSQL", results["postgres"]))
-    loads = ", ".join(f"{value:.1f}" for value in results["load_before"])
-    rows.append(("rounds", f"{len(results['rounds'])}, each measurement {results['seconds']} s (shorter ones: see below)"))
-    rows.append(("load average before each round", f"{loads} (above 1: the run itself, or others, were using the machine)"))
+    rows.append(("rounds", f"{len(results['rounds'])}; a measurement under load lasts {results['seconds']} s"))
+    busy = results["busy_before"]
+    used = f"{statistics.median(busy):.1f} in the median, {min(busy):.1f} to {max(busy):.1f}"
+    rows.append(("processors that others used, looked at before each measurement", used))
     if results["batch"]:
         rows.append(("one initiation in the log", _commit(results["batch"]["initiation"])))
         rows.append(("what follows from it", _commit(results["batch"]["follow_up"])))
