@@ -7,6 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
+# Processors that others may use beside a measurement; some of it is the kernel's, for what ran before.
+QUIET = 0.2
+
 
 def describe(directory):
     """Rows of a table: what, and what it is."""
@@ -29,11 +32,10 @@ def busy_processors():
     return max(0.0, os.cpu_count() - idle)
 
 
-def wait_until_quiet(patience_seconds):
-    """Waits until others use less than a tenth of a processor, but not for ever; gives what they use in the end."""
-    deadline = time.monotonic() + patience_seconds
+def wait_until_quiet(deadline):
+    """Waits until others hardly use the machine, but not beyond a moment; gives what they use in the end."""
     busy = busy_processors()
-    while busy > 0.1 and time.monotonic() < deadline:
+    while busy > QUIET and time.monotonic() < deadline:
         busy = busy_processors()
     return busy
 
