@@ -95,6 +95,7 @@ class Cluster:
         failed = re.search(r"number of failed transactions: (\d+)", out)
         if failed and int(failed[1]):
             raise RuntimeError(f"payments failed in PostgreSQL: {out}")
+        self.sql("SELECT check_books()")
         return {
             "rate": float(re.search(r"tps = ([\d.]+) \(without", out)[1]),
             "latency_ms": float(re.search(r"latency average = ([\d.]+) ms", out)[1]),
