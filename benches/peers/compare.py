@@ -51,7 +51,10 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="how often each measurement is made (3)")
     parser.add_argument("--seconds", type=int, default=8, help="how long one measurement lasts (8)")
-    parser.add_argument("--only", nargs="+", choices=measurements.ORDER, help="some measurements; nothing is written then")
+    parser.add_argument("--patience", type=int, default=0, metavar="SECONDS",
+                        help="for how long measurements wait, or are made again, when others use the machine (0)")
+    parser.add_argument("--only", nargs="+", choices=measurements.ORDER, metavar="MEASUREMENT",
+                        help="some measurements, see README.md; nothing is written then")
     parser.add_argument("--directory", type=Path, help="where data goes, on the disk to measure (below cargo's target)")
     parser.add_argument("--json", type=Path, help="a file for all figures")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/performance.md as it is")
@@ -74,28 +77,40 @@ def default_directory():
 def run(options, names, server, peers, directory):
     scratch = Path(tempfile.mkdtemp(prefix="peers-", dir=directory))
     scratch.chmod(0o755)  # PostgreSQL runs as another user.
-    rounds, loads = [], []
+    # Copies: whoever builds meanwhile changes nothing.
+    server, peers = (Path(shutil.copy(program, scratch)) for program in (server, peers))
+    rounds, busy = [], []
+    deadline = time.monotonic() + options.patience
     try:
         with measurements.prepared(server, peers, scratch / "run", options.seconds, names) as bench:
             for number in range(options.rounds):
                 # Every other round backwards: what runs behind what should not matter.
                 order = names if number % 2 == 0 else list(reversed(names))
-                loads.append(machine.load())
-                rounds.append({name: measure(bench, name, number) for name in order})
+                rounds.append({})
+                for name in order:
+                    rounds[-1][name], others = measure(bench, name, number, deadline)
+                    busy.append(others)
             described = getattr(bench, "described", None)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return {
-        "machine": machine.describe(directory), "seconds": options.seconds, "load_before": loads, "rounds": rounds,
+        "machine": machine.describe(directory), "seconds": options.seconds, "others_used": busy, "rounds": rounds,
         "batch": described, "postgres": postgres_version(names),
     }
 
 
-def measure(bench, name, number):
-    start = time.monotonic()
-    result = getattr(bench, name)()
-    print(f"round {number + 1}: {name}: {json.dumps(result)} ({time.monotonic() - start:.0f} s)", file=sys.stderr)
-    return result
+def measure(bench, name, number, deadline):
+    """Measures, again and again until nobody else used the machine or the patience is at its end."""
+    while True:
+        before = machine.wait_until_quiet(deadline)
+        start = time.monotonic()
+        result = getattr(bench, name)()
+        took = time.monotonic() - start
+        busy = max(before, machine.busy_processors())
+        others = f"{took:.0f} s, others used {busy:.1f} processors"
+        print(f"round {number + 1}: {name}: {json.dumps(result)} ({others})", file=sys.stderr, flush=True)
+        if busy <= machine.QUIET or time.monotonic() > deadline:
+            return result, busy
 
 
 def postgres_version(names):

@@ -48,6 +48,7 @@ fn kind(commits: &[&Writes]) -> anyhow::Result<Value> {
     let families: serde_json::Map<String, Value> =
         Family::ALL.into_iter().map(|family| (family.name().to_owned(), json!(of(family)))).collect();
     Ok(json!({
-        "commits": commits.len(), "median_bytes": median.byte_count, "writes": median.writes.len(), "families": families,
+        "commits": commits.len(), "median_bytes": median.byte_count, "writes": median.writes.len(),
+        "families": families,
     }))
 }

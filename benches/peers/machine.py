@@ -4,7 +4,11 @@ import datetime
 import os
 import platform
 import subprocess
+import time
 from pathlib import Path
+
+# Processors that others may use beside a measurement; some of it is the kernel's, for what ran before.
+QUIET = 0.2
 
 
 def describe(directory):
@@ -19,9 +23,27 @@ def describe(directory):
     ]
 
 
-def load():
-    """How many processes wanted a processor during the last minute, on average."""
-    return os.getloadavg()[0]
+def busy_processors():
+    """How many processors are in use, watched for a second. While nothing of ours runs, it is others that use them."""
+    idle_before = _idle_seconds()
+    start = time.monotonic()
+    time.sleep(1)
+    idle = (_idle_seconds() - idle_before) / (time.monotonic() - start)
+    return max(0.0, os.cpu_count() - idle)
+
+
+def wait_until_quiet(deadline):
+    """Waits until others hardly use the machine, but not beyond a moment; gives what they use in the end."""
+    busy = busy_processors()
+    while busy > QUIET and time.monotonic() < deadline:
+        busy = busy_processors()
+    return busy
+
+
+def _idle_seconds():
+    """Processor seconds since the start of the machine in which nothing was to be done, or a disk was waited for."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
 def is_in_memory(directory):

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 mod noop;
 mod fdatasync;
@@ -82,16 +83,26 @@ enum Peer {
 }
 
 fn main() -> anyhow::Result<()> {
-    let arguments: Vec<String> = std::env::args().filter(|argument| argument != FROM_CARGO_BENCH).collect();
-    if arguments.len() <= 1 {
-        println!("peers: run by `make bench-compare`");
-        return Ok(());
+    let (of_cargo, arguments): (Vec<_>, Vec<_>) = std::env::args().partition(|argument| argument == FROM_CARGO_BENCH);
+    match Peer::try_parse_from(arguments) {
+        Ok(peer) => peer.run(),
+        // What follows is meant for criterion's benches: what to run, how to compare.
+        Err(error) if !of_cargo.is_empty() && error.kind() != ErrorKind::DisplayHelp => {
+            println!("peers: run by `make bench-compare`");
+            Ok(())
+        }
+        Err(error) => error.exit(),
     }
-    match Peer::parse_from(arguments) {
-        Peer::Noop { workers } => noop::serve(workers),
-        Peer::Fdatasync { directory, bytes, seconds } => fdatasync::measure(&directory, bytes, seconds),
-        Peer::Rocksdb { from, directory, groups, seconds } => rocks::measure(&from, &directory, &groups, seconds),
-        Peer::Describe { from } => harvest::describe(&from),
-        Peer::Sessions { address, shops, count, out } => sessions::make(address, &shops, count, &out),
+}
+
+impl Peer {
+    fn run(self) -> anyhow::Result<()> {
+        match self {
+            Peer::Noop { workers } => noop::serve(workers),
+            Peer::Fdatasync { directory, bytes, seconds } => fdatasync::measure(&directory, bytes, seconds),
+            Peer::Rocksdb { from, directory, groups, seconds } => rocks::measure(&from, &directory, &groups, seconds),
+            Peer::Describe { from } => harvest::describe(&from),
+            Peer::Sessions { address, shops, count, out } => sessions::make(address, &shops, count, &out),
+        }
     }
 }

@@ -15,7 +15,7 @@ import till
 MERCHANTS = 64
 CONNECTIONS = 256
 # Clients of PostgreSQL; the best is taken. With one merchant more clients only queue for its row.
-CLIENTS = {MERCHANTS: (16, 64, 128), 1: (4, 16, 64)}
+CLIENTS = {MERCHANTS: (8, 16, 64), 1: (1, 4, 16)}
 GROUPS = (1, 16, 64, 256, 512)
 # Payments whose batches RocksDB writes again.
 HARVEST_SECONDS = 4

@@ -1,4 +1,4 @@
-"""A private PostgreSQL cluster for one run, on a socket only its user can reach, with the settings of a fair comparison."""
+"""A private PostgreSQL cluster for one run, on a socket that only its user reaches, with fair settings."""
 
 import contextlib
 import os
@@ -57,8 +57,8 @@ class Cluster:
             shutil.chown(self.directory, USER)
             shutil.chown(self.socket, USER)
         data = self.directory / "cluster"
-        command = ["initdb", "-D", data, "-U", USER, "--auth=trust", "--wal-segsize=64", "--encoding=UTF8", "--locale=C"]
-        self._run(*command)
+        command = ["initdb", "-D", data, "-U", USER, "--auth=trust", "--wal-segsize=64"]
+        self._run(*command, "--encoding=UTF8", "--locale=C")
         self.start()
         self.sql((HERE / "schema.sql").read_text())
         self.sql((HERE / "functions.sql").read_text())
@@ -79,7 +79,8 @@ class Cluster:
         shutil.rmtree(self.socket, ignore_errors=True)
 
     def sql(self, text):
-        self._run("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", self.socket, "-U", USER, "-d", "postgres", stdin=text)
+        command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", self.socket, "-U", USER, "-d", "postgres"]
+        self._run(*command, stdin=text)
 
     def fill(self, merchants, sessions):
         """Empties the tables, and makes sessions for everything that may be measured."""
@@ -94,6 +95,7 @@ class Cluster:
         failed = re.search(r"number of failed transactions: (\d+)", out)
         if failed and int(failed[1]):
             raise RuntimeError(f"payments failed in PostgreSQL: {out}")
+        self.sql("SELECT check_books()")
         return {
             "rate": float(re.search(r"tps = ([\d.]+) \(without", out)[1]),
             "latency_ms": float(re.search(r"latency average = ([\d.]+) ms", out)[1]),

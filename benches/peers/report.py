@@ -10,8 +10,8 @@ ALLOWANCE_MICROS = 200
 
 SCALE = "not measured yet: comes from a run at scale, not from this command"
 SCALE_TARGETS = [
-    ("List page at depth 1,000,000, any single filter but a part of an id in `terms`, against the first unfiltered page",
-     "at most 1.5"),
+    ("List page at depth 1,000,000, any single filter but a part of an id in `terms`, against the first unfiltered "
+     "page", "at most 1.5"),
     ("Adding to a set of 100,000 items, against adding to a set of 10", "at most 1.5"),
     ("Throughput with 10 million payments stored, against an empty store", "at least 0.8"),
     ("Idle memory, 100,000 merchants stored, none active", "under 100 MB"),
@@ -49,8 +49,8 @@ class SyncRatio(Ratio):
 
 
 RATIOS = [
-    Ratio("Durable initiate-payment-flow over HTTP, captures keeping up, 64 merchants, 256 connections, against the no-op "
-          "JSON handler", ("till_many", "rate"), ("noop", "rate"), 0.5),
+    Ratio("Durable initiate-payment-flow over HTTP, captures keeping up, 64 merchants, 256 connections, against the "
+          "no-op JSON handler", ("till_many", "rate"), ("noop", "rate"), 0.5),
     Ratio("The same with one hot merchant, against 64 merchants", ("till_hot", "rate"), ("till_many", "rate"), 0.9),
     Ratio("Against PostgreSQL, stored functions, without HTTP, 64 merchants", ("till_many", "rate"),
           ("postgres_functions", "rate"), 3),
@@ -62,7 +62,8 @@ RATIOS = [
 
 # Ratios that no target names.
 OTHERS = [
-    ("PostgreSQL, one function and one commit for the whole payment, 64 merchants", "till_many", "postgres_one_function"),
+    ("PostgreSQL, one function and one commit for the whole payment, 64 merchants", "till_many",
+     "postgres_one_function"),
     ("PostgreSQL, one function and one commit for the whole payment, one hot merchant", "till_hot",
      "postgres_one_function_hot"),
     ("PostgreSQL, statement by statement, 64 merchants", "till_many", "postgres_statements"),
@@ -96,7 +97,7 @@ FIGURES = [
 
 def generated(results):
     """Everything between the marks."""
-    parts = [_conditions(results), _targets(results["rounds"]), _others(results["rounds"]), _figures(results["rounds"])]
+    parts = [_conditions(results), *(table(results["rounds"]) for table in (_targets, _others, _figures))]
     return "\n\n".join([BEGIN, *parts, END])
 
 
@@ -137,9 +138,10 @@ def _conditions(results):
     rows = list(results["machine"])
     if results["postgres"]:
         rows.append(("PostgreSQL", results["postgres"]))
-    loads = ", ".join(f"{value:.1f}" for value in results["load_before"])
-    rows.append(("rounds", f"{len(results['rounds'])}, each measurement {results['seconds']} s (shorter ones: see below)"))
-    rows.append(("load average before each round", f"{loads} (above 1: the run itself, or others, were using the machine)"))
+    rows.append(("rounds", f"{len(results['rounds'])}; a measurement under load lasts {results['seconds']} s"))
+    busy = results["others_used"]
+    used = f"{statistics.median(busy):.1f} in the median, {min(busy):.1f} to {max(busy):.1f}"
+    rows.append(("processors that others used just before or after a measurement", used))
     if results["batch"]:
         rows.append(("one initiation in the log", _commit(results["batch"]["initiation"])))
         rows.append(("what follows from it", _commit(results["batch"]["follow_up"])))

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -100,8 +101,7 @@ class Till:
     def processor_seconds(self):
         """The time that processors spent for the server so far, in the kernel too."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        ticks_per_second = 100
-        return (int(fields[11]) + int(fields[12])) / ticks_per_second
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Caller:

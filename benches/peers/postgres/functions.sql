@@ -13,7 +13,8 @@ BEGIN
     THEN
         RAISE EXCEPTION 'the session does not fit';
     END IF;
-    INSERT INTO payment (merchant_id, external_id, session_id, amount, currency, capture, return_url, status, created_at)
+    INSERT INTO payment (merchant_id, external_id, session_id, amount, currency, capture, return_url, status,
+            created_at)
         VALUES (of_merchant, 'order-' || of_session, of_session, 10000, 'THB', true, 'https://shop.example/done',
             'INITIATED', now())
         RETURNING id INTO made;
@@ -36,7 +37,8 @@ BEGIN
         VALUES (of_merchant, of_payment, now() + interval '1 day') RETURNING id INTO made;
     INSERT INTO ledger_entry (transaction_id, account, amount, balance)
         VALUES (made, 'merchant', 10000, now_pending), (made, 'acquirer', -10000, -now_pending);
-    INSERT INTO activity (merchant_id, type, payment_id, at) VALUES (of_merchant, 'payment_captured', of_payment, now());
+    INSERT INTO activity (merchant_id, type, payment_id, at)
+        VALUES (of_merchant, 'payment_captured', of_payment, now());
     INSERT INTO outbox (merchant_id, payment_id, call) VALUES (of_merchant, of_payment, 'settle');
 END $$;
 

@@ -80,3 +80,18 @@ CREATE FUNCTION refill(merchants bigint, sessions bigint) RETURNS void LANGUAGE 
             'tok_0000000000000000000000', now() + interval '1 day'
         FROM generate_series(1, sessions) AS number;
 $$;
+
+-- Fails unless every payment is captured once, with its entries, and the merchants have its money.
+CREATE FUNCTION check_books() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    payments bigint := (SELECT count(*) FROM payment WHERE status = 'CAPTURED');
+BEGIN
+    IF payments = 0 OR payments <> (SELECT count(*) FROM session WHERE used_by IS NOT NULL)
+        OR payments <> (SELECT count(*) FROM activity)
+        OR payments * 2 <> (SELECT count(*) FROM ledger_entry)
+        OR payments * 10000 <> (SELECT sum(pending) FROM merchant)
+        OR 0 <> (SELECT sum(amount) FROM ledger_entry)
+    THEN
+        RAISE EXCEPTION 'the books of % payments do not add up', payments;
+    END IF;
+END $$;
