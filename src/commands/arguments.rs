@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::checkpoint::CheckpointCommand;
 use super::operate::OperatorCall;
+use super::restore::RestoreArguments;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
 /// A payments server for merchants: one binary, one data directory.
@@ -44,6 +46,11 @@ pub enum Command {
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
     Verify,
+    /// Copies of the whole data: taken by a running server, checked and removed
+    #[command(subcommand)]
+    Checkpoint(CheckpointCommand),
+    /// Makes a data directory of a checkpoint
+    Restore(RestoreArguments),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
     /// Calls of the operator to a running server

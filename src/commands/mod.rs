@@ -2,12 +2,16 @@
 
 mod admin_client;
 mod arguments;
+mod checkpoint;
 mod operate;
+mod restore;
 mod run;
 mod serve;
 mod verify;
 
 pub use admin_client::{AdminCallError, AdminClient};
 pub use arguments::{Arguments, Command, ServeArguments, Settings};
+pub use checkpoint::CheckpointCommand;
 pub use operate::OperatorCall;
+pub use restore::RestoreArguments;
 pub use run::run;

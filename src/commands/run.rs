@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{operate, serve, verify};
+use super::{checkpoint, operate, restore, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -22,6 +22,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         Command::Verify => verify::verify(&configuration),
+        Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
+        Command::Restore(arguments) => restore::restore(&configuration, arguments),
         Command::Configuration => Ok(print(&configuration.to_string())),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }

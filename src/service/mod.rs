@@ -1,6 +1,8 @@
 //! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
 
 mod activity_log;
+mod checkpoint_schedule;
+mod checkpoints;
 mod denial;
 mod fingerprint;
 mod installation;
@@ -11,6 +13,8 @@ mod reading;
 mod shared;
 
 pub use activity_log::{Selection, Terms};
+pub use checkpoint_schedule::CheckpointSchedule;
+pub use checkpoints::Checkpoints;
 pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;

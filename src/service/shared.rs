@@ -13,6 +13,7 @@ use till_domain::time::Millis;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
 
+use super::checkpoints::Checkpoints;
 use super::denial;
 use super::fingerprint;
 use super::installation::SdkRate;
@@ -42,6 +43,8 @@ pub struct Service {
     pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
     pub sdk_rate: SdkRate,
+    /// What takes checkpoints; nothing where the store is not on a disk.
+    pub checkpoints: Option<Checkpoints>,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
     pub creation: Mutex<()>,
 }

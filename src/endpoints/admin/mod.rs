@@ -1,6 +1,7 @@
 //! `/admin/...`: what the operator calls with the admin token.
 
 mod balances;
+mod checkpoints;
 mod installations;
 mod keys;
 mod merchants;
@@ -44,6 +45,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&payment_methods::CONFIGURE_PAYMENT_METHOD, of(service), payment_methods::configure_payment_method),
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
+        endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
     ]
 }
 

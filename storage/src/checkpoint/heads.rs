@@ -51,7 +51,8 @@ fn each(store: &StoppedStore, take: &mut dyn FnMut(MerchantId, Head) -> io::Resu
     loop {
         let page = store.heads(after, PAGE).map_err(HeadsError::Store)?;
         let Some(&(last, _)) = page.last() else { return Ok(()) };
-        for (merchant_id, head) in page {
+        // The store itself has a head and no log.
+        for (merchant_id, head) in page.into_iter().filter(|(_, head)| *head != Head::EMPTY) {
             take(merchant_id, head).map_err(HeadsError::File)?;
         }
         after = Some(last);

@@ -69,9 +69,8 @@ impl Manifest {
     #[must_use]
     pub fn encode(&self) -> String {
         let Manifest { taken_at_ms, program, last_commit, merchants, files } = self;
-        let mut text = format!(
-            "{FIRST}{FORMAT}\ntaken_at_ms {taken_at_ms}\nprogram {program}\nlast_commit {last_commit}\nmerchants {merchants}\n"
-        );
+        let mut text = format!("{FIRST}{FORMAT}\ntaken_at_ms {taken_at_ms}\nprogram {program}\n");
+        write!(text, "last_commit {last_commit}\nmerchants {merchants}\n").expect("writing to a string cannot fail");
         for Entry { path, bytes, hash } in files {
             writeln!(text, "file {hash} {bytes} {}", path.display()).expect("writing to a string cannot fail");
         }

@@ -242,6 +242,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         security_codes,
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX),
+        checkpoints: None,
         creation: tokio::sync::Mutex::new(()),
     })
 }
