@@ -203,6 +203,7 @@ fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log
         check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
         let store = StoppedStore::open(&options(&taken.directory)).expect("it is as a stopped server leaves it");
         assert_eq!(compare_heads(&taken.directory, &store).expect("readable"), None);
+        assert_eq!(store.acknowledged(), taken.manifest.last_commit, "a start on it would miss what goes missing");
         drop(store);
         let copy = Engine::open(&options(&world.restore(taken, &format!("copy-{number}")))).expect("sound");
         assert_eq!(copy.last_commit(), taken.manifest.last_commit);
