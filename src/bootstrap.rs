@@ -23,7 +23,7 @@ use till_storage::vault::{Keyring, RootKey, VaultKey};
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets};
-use crate::service::{CheckpointSchedule, Checkpoints, LastUsed, SdkRate, Service};
+use crate::service::{CheckpointSchedule, Checkpoints, LastUsed, PauseNote, SdkRate, Service};
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -69,13 +69,28 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
     };
-    let engine = Engine::start(foundations, engine_options(configuration))?;
+    let pause_note = PauseNote::of(&configuration.data);
+    let engine = Engine::start(foundations, engine_options(configuration, pause_note.is_there()))?;
+    if engine.is_paused() {
+        tracing::warn!("this is a restored server: no acquirer is called and no timer fires before `till resume`");
+    }
     let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
     let last_used = Arc::new(LastUsed::open(&configuration.data));
     let creation = Mutex::new(());
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
     let checkpoints = Some(checkpoints);
-    let service = Service { engine, store, keyring, clock, security_codes, last_used, sdk_rate, checkpoints, creation };
+    let service = Service {
+        engine,
+        store,
+        keyring,
+        clock,
+        security_codes,
+        last_used,
+        sdk_rate,
+        checkpoints,
+        pause_note,
+        creation,
+    };
     Ok(Started { service: Arc::new(service), schedule, disk })
 }
 
@@ -119,7 +134,7 @@ fn disk_options(configuration: &Configuration) -> DiskOptions {
     }
 }
 
-fn engine_options(configuration: &Configuration) -> EngineOptions {
+fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions {
     EngineOptions {
         arbiters: configuration.arbiter_threads.get(),
         limits: Limits {
@@ -129,6 +144,7 @@ fn engine_options(configuration: &Configuration) -> EngineOptions {
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         sweep_pause: SWEEP_PAUSE,
+        paused,
         on_fatal: Box::new(last_word),
     }
 }

@@ -9,6 +9,7 @@ mod installation;
 mod last_used;
 mod metadata;
 mod page;
+mod pause_note;
 mod reading;
 mod shared;
 
@@ -20,5 +21,6 @@ pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use page::{Beside, ListedRow, Page, read_page, read_page_with_ids, vacancy};
+pub use pause_note::PauseNote;
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

@@ -18,6 +18,7 @@ use super::denial;
 use super::fingerprint;
 use super::installation::SdkRate;
 use super::last_used::LastUsed;
+use super::pause_note::PauseNote;
 use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::Declaration;
@@ -45,6 +46,8 @@ pub struct Service {
     pub sdk_rate: SdkRate,
     /// What takes checkpoints; nothing where the store is not on a disk.
     pub checkpoints: Option<Checkpoints>,
+    /// What says that effects and timers are paused, also at the next start.
+    pub pause_note: PauseNote,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
     pub creation: Mutex<()>,
 }

@@ -6,6 +6,7 @@ mod installations;
 mod keys;
 mod merchants;
 mod payment_methods;
+mod resume_effects;
 
 use std::sync::Arc;
 
@@ -46,6 +47,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
+        endpoint(&resume_effects::RESUME_EFFECTS, of(service), resume_effects::resume_effects),
     ]
 }
 

@@ -29,6 +29,9 @@ pub const MANIFEST_FILE: &str = "checkpoint-manifest";
 /// The file that stands in a data directory as long as it is being restored.
 pub const RESTORING_FILE: &str = "restore-in-progress";
 
+/// The file that stands in a restored data directory until its operator has effects and timers go on.
+pub const PAUSED_FILE: &str = "effects-paused";
+
 /// What a checkpoint's directory is called as long as it is being made.
 const UNFINISHED_SUFFIX: &str = ".in-progress";
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::checksum::{self, FileFault, FileWrong};
 use super::manifest::{Entry, Manifest};
-use super::{CheckpointError, HEADS_FILE, RESTORING_FILE, durable};
+use super::{CheckpointError, HEADS_FILE, PAUSED_FILE, RESTORING_FILE, durable};
 
 /// How far copying has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,10 +85,12 @@ impl Restoring {
     }
 }
 
-/// Makes the directory with the word that it is not to be used yet, before anything else is in it.
+/// Makes the directory with the word that it is not to be used yet, before anything else is in it; and another,
+/// which stays: nothing is to go out of it by itself.
 fn begin(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     durable::write_new(&to.join(RESTORING_FILE), format!("{}\n", from.display()).as_bytes())?;
+    durable::write_new(&to.join(PAUSED_FILE), b"")?;
     durable::sync_directory(to)?;
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     durable::sync_directory(parent)

@@ -46,6 +46,7 @@ fn taken(server: &Server, name: &str) -> PathBuf {
     server.data().join("checkpoints").join(name)
 }
 
+/// A server on a restored copy, paused.
 fn restored(server: &Server, from: &Path, to: &Path) -> Server {
     succeeds(server, &["restore", "--from", text(from), "--to", text(to)]);
     let started = Start::default().try_server_on(to, None);
@@ -95,12 +96,41 @@ fn what_is_restored_of_a_checkpoint_under_load_has_every_payment_and_balance_tha
     let copy = restored(&server, &checkpoint, &to);
     assert_eq!(quiet.on(&copy).picture(&ids), before);
     assert_eq!(busy.on(&copy).payment(&earlier), earlier_seen);
+    assert_eq!(succeeds(&copy, &["resume"]), "true\n");
     assert!(quiet.pay(100) != quiet.on(&copy).pay(100), "both go on, each by itself");
     assert!(!to.join("secrets").exists(), "secrets were given, and none came from the checkpoint");
     // At rest the whole of both must be equal.
     let resting = [busy.clone(), quiet.clone()].map(|shop| shop.picture(&[]));
     let copy = restored(&server, &taken(&server, "at-rest"), &place.path().join("resting"));
     assert_eq!([busy, quiet].map(|shop| shop.on(&copy).picture(&[])), resting);
+}
+
+#[test]
+fn a_restored_server_says_that_it_is_paused_and_sends_nothing_out_until_it_is_resumed_also_over_a_restart() {
+    let (server, place) = (Server::start(), directory());
+    let shop = server.shop();
+    shop.pay(100);
+    let mut copy = restored(&server, &taken(&server, "paused"), &place.path().join("copy"));
+    let waiting = shop.on(&copy).initiate(&shop.on(&copy).session(200), 200, &json!({})).id();
+    let metrics = |copy: &Server, line: &str| {
+        let Value::String(text) = Client::new(copy.admin_address()).get("/metrics").body else { panic!("text") };
+        assert!(text.lines().any(|printed| printed == line), "{line} is not in\n{text}");
+    };
+    let ready = |copy: &Server| Client::new(copy.admin_address()).get("/health/ready").ok();
+    for _ in 0..2 {
+        assert_eq!(ready(&copy), json!({ "status": "paused" }));
+        metrics(&copy, "till_effects_paused 1");
+        assert_eq!(shop.on(&copy).payment(&waiting)["status"], "PENDING");
+        copy.restart();
+    }
+    assert_eq!((succeeds(&copy, &["resume"]), succeeds(&copy, &["resume"])), ("true\n".into(), "false\n".into()));
+    assert_eq!(shop.on(&copy).settled(&waiting)["status"], "SUCCESSFUL");
+    assert_eq!(ready(&copy), json!({ "status": "ready" }));
+    metrics(&copy, "till_effects_paused 0");
+    copy.restart();
+    assert_eq!(ready(&copy), json!({ "status": "ready" }), "for good");
+    shop.on(&copy).pay(300);
+    assert_eq!(server.admin("resume-effects", &json!({})).ok(), false, "one that was never paused");
 }
 
 #[test]

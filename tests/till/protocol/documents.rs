@@ -182,6 +182,7 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "open-balance",
                 "add-topup",
                 "create-checkpoint",
+                "resume-effects",
             ],
         ),
     ] {
