@@ -119,6 +119,8 @@ impl Started {
     /// When the store does not close; what was acknowledged is durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
         drop(self.schedule);
+        // The store must not be closed under one that is being taken.
+        self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
         self.service.last_used.save();
         self.disk.close().context("failed to close the store")

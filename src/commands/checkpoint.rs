@@ -93,8 +93,8 @@ fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<Exi
     let root = vault_key(configuration)?;
     let manifest = read_manifest(directory)?;
     check_all_files(directory, &manifest)?;
-    // Beside it: nothing is added to a checkpoint.
-    let mut scratch = directory.as_os_str().to_owned();
+    // Beside it, however it is named: nothing is added to a checkpoint.
+    let mut scratch = directory.canonicalize()?.into_os_string();
     scratch.push(format!(".{SCRATCH_DIRECTORY}"));
     let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
     let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&root)?;

@@ -1,6 +1,6 @@
 //! Checkpoints of the running server: those that the operator asks for, and those of the schedule.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use metrics::counter;
@@ -14,13 +14,15 @@ const SCHEDULED_PREFIX: &str = "scheduled-";
 #[derive(Clone)]
 pub struct Checkpoints {
     checkpointer: Arc<Checkpointer>,
+    /// Held while one is taken. Whether the server stops, and no more are.
+    stops: Arc<Mutex<bool>>,
 }
 
 impl Checkpoints {
     /// With what takes them.
     #[must_use]
     pub fn new(checkpointer: Checkpointer) -> Checkpoints {
-        Checkpoints { checkpointer: Arc::new(checkpointer) }
+        Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default() }
     }
 
     /// Removes what an earlier process left unfinished. The server runs without it all the same.
@@ -37,7 +39,7 @@ impl Checkpoints {
     pub fn take(&self, name: Option<&str>, now: Millis) -> Result<Taken, CheckpointError> {
         let name = name.map_or_else(|| name_of(now), str::to_owned);
         let wanted = Wanted { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
-        let taken = self.checkpointer.take(&wanted);
+        let taken = self.take_unless_stopped(&wanted);
         let outcome = if taken.is_ok() { "taken" } else { "failed" };
         counter!("till_checkpoints_total", "outcome" => outcome).increment(1);
         match &taken {
@@ -48,6 +50,20 @@ impl Checkpoints {
             Err(error) => tracing::error!(checkpoint = name, error = chain(error), "a checkpoint was not taken"),
         }
         taken
+    }
+
+    fn take_unless_stopped(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+        match self.stops.try_lock() {
+            Ok(stops) if !*stops => self.checkpointer.take(wanted),
+            Ok(_) | Err(_) => {
+                Err(CheckpointError::Busy { directory: self.checkpointer.shelf().directory().to_owned() })
+            }
+        }
+    }
+
+    /// Waits for the one that is being taken, and takes no more.
+    pub fn stop(&self) {
+        *self.stops.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
     /// Takes one for the schedule, and removes scheduled ones but for the newest `kept`, if it was taken.

@@ -12,6 +12,13 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
+/// Makes a directory, which may be there.
+pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_directory(parent.unwrap_or(Path::new(".")))
+}
+
 /// Makes what was done to the entries of a directory durable.
 pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()

@@ -88,12 +88,10 @@ impl Restoring {
 /// Makes the directory with the word that it is not to be used yet, before anything else is in it; and another,
 /// which stays: nothing is to go out of it by itself.
 fn begin(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
+    durable::make_directory(to)?;
     durable::write_new(&to.join(RESTORING_FILE), format!("{}\n", from.display()).as_bytes())?;
     durable::write_new(&to.join(PAUSED_FILE), b"")?;
-    durable::sync_directory(to)?;
-    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    durable::sync_directory(parent)
+    durable::sync_directory(to)
 }
 
 fn copy_file(from: &Path, entry: &Entry, to: &Path) -> Result<(), CheckpointError> {

@@ -153,7 +153,7 @@ impl Shelf {
 
     /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.
     pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
-        fs::create_dir_all(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
+        durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
         let path = self.directory.join(LOCK_FILE);
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(CheckpointError::files("open", &path))?;
