@@ -1,6 +1,6 @@
 //! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use till_actors::security_codes::SecurityCodes;
 use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, SWEEP_PAUSE, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions};
+use till_storage::checkpoint::{Checkpointer, Shelf};
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, refuse_unfit};
 use till_storage::family::Family;
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
 use till_storage::rows::RowReader;
@@ -22,7 +23,7 @@ use till_storage::vault::{Keyring, RootKey, VaultKey};
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets};
-use crate::service::{LastUsed, SdkRate, Service};
+use crate::service::{CheckpointSchedule, Checkpoints, LastUsed, PauseNote, SdkRate, Service};
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -40,6 +41,7 @@ const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 pub struct Started {
     /// The service.
     pub service: Arc<Service>,
+    schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
 }
 
@@ -48,6 +50,7 @@ pub struct Opened {
     disk: Arc<DiskEngine>,
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
+    book: RocksBook,
     /// Who carries payments out.
     pub acquirers: Acquirers,
 }
@@ -77,8 +80,10 @@ pub fn open(configuration: &Configuration, vault_key: &SecretBox<[u8; 32]>) -> a
     let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
     let keyring = Arc::new(open_keyring(disk.as_ref(), vault_key)?);
     let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let acquirers = open_acquirers(&sandbox_directory, configuration.open_time_max)?;
-    Ok(Opened { disk, keyring, acquirers })
+    let book =
+        open_book(sandbox_directory, configuration.open_time_max).context("failed to open the sandbox's book")?;
+    let acquirers = start_acquirers(book.clone())?;
+    Ok(Opened { disk, keyring, book, acquirers })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -86,7 +91,10 @@ pub fn open(configuration: &Configuration, vault_key: &SecretBox<[u8; 32]>) -> a
 /// # Errors
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
-    let Opened { disk, keyring, acquirers } = open(configuration, &secrets.vault_key)?;
+    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_key)?;
+    let shelf = Shelf::at(&configuration.checkpoints.directory);
+    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(book), shelf));
+    checkpoints.clear();
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let security_codes = Arc::new(SecurityCodes::new());
@@ -97,12 +105,47 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
     };
-    let engine = Engine::start(foundations, engine_options(configuration))?;
+    let pause_note = PauseNote::of(&configuration.data);
+    let engine = Engine::start(foundations, engine_options(configuration, pause_note.is_there()))?;
+    if engine.is_paused() {
+        tracing::warn!("this is a restored server: no acquirer is called and no timer fires before `till resume`");
+    }
     let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
     let last_used = Arc::new(LastUsed::open(&configuration.data));
     let creation = Mutex::new(());
-    let service = Service { engine, store, keyring, clock, security_codes, last_used, sdk_rate, creation };
-    Ok(Started { service: Arc::new(service), disk })
+    let schedule = start_schedule(configuration, &checkpoints, &clock)?;
+    let checkpoints = Some(checkpoints);
+    let service = Service {
+        engine,
+        store,
+        keyring,
+        clock,
+        security_codes,
+        last_used,
+        sdk_rate,
+        checkpoints,
+        pause_note,
+        creation,
+    };
+    Ok(Started { service: Arc::new(service), schedule, disk })
+}
+
+/// Refuses a directory that no server may write to, before anything is made in it.
+///
+/// # Errors
+/// When it is a checkpoint, or not restored yet.
+pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
+    Ok(refuse_unfit(&configuration.data)?)
+}
+
+fn start_schedule(
+    configuration: &Configuration,
+    checkpoints: &Checkpoints,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<CheckpointSchedule>> {
+    let settings = &configuration.checkpoints;
+    let start = |every| CheckpointSchedule::start(checkpoints.clone(), Arc::clone(clock), every, settings.kept);
+    settings.every.map(start).transpose().context("failed to start the schedule of checkpoints")
 }
 
 impl Started {
@@ -111,6 +154,9 @@ impl Started {
     /// # Errors
     /// When the store does not close; what was acknowledged is durable all the same.
     pub fn stop(self, patience: Duration) -> anyhow::Result<()> {
+        drop(self.schedule);
+        // The store must not be closed under one that is being taken.
+        self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
         self.service.last_used.save();
         self.disk.close().context("failed to close the store")
@@ -126,7 +172,7 @@ fn disk_options(configuration: &Configuration) -> DiskOptions {
     }
 }
 
-fn engine_options(configuration: &Configuration) -> EngineOptions {
+fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions {
     EngineOptions {
         arbiters: configuration.arbiter_threads.get(),
         limits: Limits {
@@ -136,6 +182,7 @@ fn engine_options(configuration: &Configuration) -> EngineOptions {
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         sweep_pause: SWEEP_PAUSE,
+        paused,
         on_fatal: Box::new(last_word),
     }
 }
@@ -147,8 +194,7 @@ fn last_word(reason: String) {
     std::process::abort();
 }
 
-fn open_acquirers(sandbox_directory: &Path, open_time_max: Duration) -> anyhow::Result<Acquirers> {
-    let book = open_book(sandbox_directory.to_owned(), open_time_max).context("failed to open the sandbox's book")?;
+fn start_acquirers(book: RocksBook) -> anyhow::Result<Acquirers> {
     let sandbox = SandboxAcquirer::start(book).context("failed to start the sandbox")?;
     Ok(Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]))
 }

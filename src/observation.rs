@@ -88,6 +88,7 @@ impl EngineObservation {
             ("till_commit_queued_bytes", as_gauge(stats.queued_bytes())),
             ("till_commit_last_group_batches", as_gauge(stats.last_group_batches())),
             ("till_commit_last_group_microseconds", as_gauge(stats.last_append_micros())),
+            ("till_effects_paused", as_gauge(u64::from(self.service.engine.is_paused()))),
             ("till_live_actors", as_gauge(self.service.engine.live_actors() as u64)),
             ("till_requests_in_flight", as_gauge(self.service.engine.in_flight() as u64)),
             ("till_acquirer_calls_running", as_gauge(self.service.engine.running_effects() as u64)),
@@ -112,6 +113,10 @@ impl Observe for EngineObservation {
 
     fn not_ready(&self) -> Option<String> {
         self.observation.not_ready()
+    }
+
+    fn is_paused(&self) -> bool {
+        self.service.engine.is_paused()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::effects::{Acquirers, CALLS_MAX, EffectRunner};
 use crate::followups::{Followups, OpenEffect, SetTimer};
 use crate::merchant::{Secret, Surroundings};
+use crate::pause::Pause;
 use crate::registry::{Admission, Limits, Registry};
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
@@ -42,6 +43,8 @@ pub struct EngineOptions {
     pub idle_before_retiring: Duration,
     /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
     pub sweep_pause: Duration,
+    /// Whether calls to acquirers and timers rest until [`Engine::resume`].
+    pub paused: bool,
     /// What to do when a write ended uncertain: end the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
@@ -78,6 +81,7 @@ pub struct Engine {
     running_effects: Arc<InFlight>,
     key_changes: Arc<AtomicU64>,
     swept: Arc<SweptRows>,
+    pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     background: Mutex<Option<Runtime>>,
 }
@@ -117,17 +121,18 @@ impl Engine {
         let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
         let sweeper = Sweeper::new(Arc::clone(&store), Arc::clone(&registry), Arc::clone(&keyring));
         let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
-        background.spawn(runner.run(opened));
+        let pause = Pause::new(options.paused);
+        background.spawn(runner.run(opened, pause.rest()));
         background.spawn(sweeper.run(left));
         for walk in Walk::ALL {
             let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
             background
                 .spawn(sweeping::Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
         }
-        background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set));
+        background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set, pause.rest()));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, running_effects, key_changes, swept, arbiters, background })
+        Ok(Engine { registry, committer, running_effects, key_changes, swept, pause, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -161,6 +166,17 @@ impl Engine {
     #[must_use]
     pub fn running_effects(&self) -> usize {
         self.running_effects.count()
+    }
+
+    /// Whether calls to acquirers and timers rest.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.pause.is_on()
+    }
+
+    /// Has calls to acquirers and timers go on; whether they rested.
+    pub fn resume(&self) -> bool {
+        self.pause.end()
     }
 
     /// How often API keys of any merchant have changed: what was read of a key stands as long as this number, looked

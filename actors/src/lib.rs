@@ -9,6 +9,7 @@ mod engine;
 mod followups;
 mod merchant;
 mod named_tasks;
+mod pause;
 mod registry;
 mod reply;
 pub mod security_codes;

@@ -13,6 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use crate::clock::Clock;
 use crate::followups::SetTimer;
 use crate::named_tasks::{NamedTasks, Panicked};
+use crate::pause::Rest;
 use crate::registry::Registry;
 use crate::store::{Store, first_timers};
 
@@ -100,12 +101,14 @@ impl TimerService {
         }
     }
 
-    /// Serves until nobody can set a timer any more.
-    pub(crate) async fn run(mut self, mut set: UnboundedReceiver<SetTimer>) {
+    /// Serves until nobody can set a timer any more. Nobody is served during a rest.
+    pub(crate) async fn run(mut self, mut set: UnboundedReceiver<SetTimer>, mut rest: Rest) {
         loop {
-            self.take_up_failed();
-            self.start_due();
-            let pause = self.pause();
+            if !rest.is_on() {
+                self.take_up_failed();
+                self.start_due();
+            }
+            let pause = if rest.is_on() { SLEEP_MAX } else { self.pause() };
             tokio::select! {
                 timer = set.recv() => match timer {
                     Some(SetTimer { due, merchant_id }) => self.agenda.note(merchant_id, due),
@@ -113,6 +116,7 @@ impl TimerService {
                 },
                 Some((merchant_id, served)) = self.serving.next() => self.finish(merchant_id, served),
                 () = tokio::time::sleep(pause) => {}
+                () = rest.ended() => {}
             }
         }
     }

@@ -44,13 +44,13 @@ impl AdminClient {
     /// A client of the server whose admin listener is at `address`.
     #[must_use]
     pub fn new(address: SocketAddr, token: SecretString) -> AdminClient {
-        let agent = Agent::config_builder()
-            .timeout_global(Some(CALL_MAX))
-            .http_status_as_error(false)
-            .max_redirects(0)
-            .proxy(None)
-            .build();
-        AdminClient { agent: agent.into(), address, token }
+        AdminClient { agent: agent(CALL_MAX), address, token }
+    }
+
+    /// The same with another limit to how long a call may take.
+    #[must_use]
+    pub fn patient_for(self, call_max: Duration) -> AdminClient {
+        AdminClient { agent: agent(call_max), ..self }
     }
 
     /// Calls `/admin/<endpoint>` and gives its answer.
@@ -87,4 +87,14 @@ impl AdminClient {
     fn no_answer(&self, reason: &impl ToString) -> AdminCallError {
         AdminCallError::NoAnswer { address: self.address, reason: reason.to_string() }
     }
+}
+
+fn agent(call_max: Duration) -> Agent {
+    let agent = Agent::config_builder()
+        .timeout_global(Some(call_max))
+        .http_status_as_error(false)
+        .max_redirects(0)
+        .proxy(None)
+        .build();
+    agent.into()
 }

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::bench::BenchCommand;
+use super::checkpoint::CheckpointCommand;
 use super::generate::GenerateArguments;
 use super::operate::OperatorCall;
+use super::restore::RestoreArguments;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
 /// A payments server for merchants: one binary, one data directory.
@@ -48,6 +50,11 @@ pub enum Command {
     Verify,
     /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
     Generate(GenerateArguments),
+    /// Copies of the whole data: taken by a running server, checked and removed
+    #[command(subcommand)]
+    Checkpoint(CheckpointCommand),
+    /// Makes a data directory of a checkpoint
+    Restore(RestoreArguments),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
     /// Measures a server under load, and checks every answer

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, Secrets};
 use crate::generate::{self, Plan, Share, Summary};
 
@@ -28,6 +29,7 @@ pub struct GenerateArguments {
 /// Fills the data directory. Progress goes to standard error.
 pub(super) fn generate(configuration: &Configuration, arguments: GenerateArguments) -> anyhow::Result<Summary> {
     let GenerateArguments { merchants, payments, hot_share, team_share, days } = arguments;
+    check_directory(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         eprintln!("till: made the secret {}; keep a copy of it", file.display());

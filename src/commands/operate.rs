@@ -27,6 +27,8 @@ pub enum OperatorCall {
     /// Top-ups
     #[command(subcommand)]
     Topup(TopupCall),
+    /// Has a restored server call acquirers and fire timers from now on
+    Resume,
 }
 
 /// Calls about merchants.
@@ -224,6 +226,7 @@ impl OperatorCall {
         match self {
             OperatorCall::Merchant(call) => call.request(),
             OperatorCall::Key(call) => call.request(),
+            OperatorCall::Resume => ("resume-effects", json!({}), None),
             OperatorCall::Installation(InstallationCall::Add { merchant_id, name, platform, identifier, again }) => {
                 let body =
                     json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
@@ -358,6 +361,7 @@ mod tests {
             ),
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
+            ("till resume", "resume-effects"),
         ] {
             assert_eq!(request(line).0, endpoint, "{line}");
         }

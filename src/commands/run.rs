@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{bench, generate, operate, serve, verify};
+use super::{bench, checkpoint, generate, operate, restore, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -23,6 +23,8 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         Command::Verify => verify::verify(&configuration),
         Command::Generate(options) => Ok(print(&generate::generate(&configuration, *options)?.to_string())),
+        Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
+        Command::Restore(arguments) => restore::restore(&configuration, arguments),
         Command::Configuration => Ok(print(&configuration.to_string())),
         Command::Bench(command) => bench::bench(&configuration, command),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),

@@ -11,6 +11,7 @@ use signal_hook::iterator::Signals;
 
 use super::ServeArguments;
 use crate::assembly::{Assembly, assemble};
+use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, Secrets};
 use crate::demo;
 use crate::logging;
@@ -28,6 +29,7 @@ const ADMIN_CONNECTIONS_MAX: usize = 256;
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
     logging::start(configuration)?;
     tracing::info!(%configuration, "starting with these settings");
+    check_directory(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");

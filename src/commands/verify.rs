@@ -1,16 +1,18 @@
 //! `till verify`
 
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use till_storage::checkpoint::compare_heads;
 use till_storage::engine::{EngineOptions, StoppedStore};
 use till_storage::family::Family;
 use till_storage::rows::RowReader;
 use till_storage::sandbox_book::{Book, RocksBook};
-use till_storage::vault::{Keyring, VaultKey};
+use till_storage::vault::{Keyring, RootKey, VaultKey};
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 
 use crate::bootstrap::{SANDBOX_DIRECTORY, root_key};
@@ -23,51 +25,92 @@ pub(super) const CANNOT_VERIFY: u8 = 2;
 const FAULTS_FOUND: u8 = 1;
 
 /// Where replayed rows go that outgrow memory, below the data directory: on its disk there is room for them.
-const SCRATCH_DIRECTORY: &str = "verify-scratch";
+pub(super) const SCRATCH_DIRECTORY: &str = "verify-scratch";
 
 /// Time between two words of progress on a terminal.
-const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+pub(super) const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+
+/// A directory of the shape of a data directory, and how it is verified.
+pub(super) struct Subject<'a> {
+    /// The directory.
+    pub(super) directory: &'a Path,
+    /// Where replayed rows go that outgrow memory: a directory that does not exist, on a disk with room for them.
+    pub(super) scratch: PathBuf,
+    /// How long opening it may take.
+    pub(super) open_time_max: Duration,
+    /// The checkpoint that it is, or was restored from: its heads must be those of the logs.
+    pub(super) checkpoint: Option<&'a Path>,
+}
 
 /// Replays every merchant's log, compares what was derived from it byte for byte, and prints what is wrong.
 pub(super) fn verify(configuration: &Configuration) -> anyhow::Result<ExitCode> {
-    if !configuration.data.join("db").exists() {
-        bail!("there is no data to verify in {}", configuration.data.display());
+    let directory = &configuration.data;
+    if !directory.join("db").exists() {
+        bail!("there is no data to verify in {}", directory.display());
     }
     let root = root_key(&Secrets::find_vault_key(configuration)?)?;
-    let store = StoppedStore::open(&store_options(configuration))?;
-    let stored = store.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
-    let keyring = Arc::new(Keyring::open(&root, &stored.context("the store has no key ring")?)?);
-    let (book, book_fault) = open_book(configuration);
-    let options = VerifyOptions {
-        acknowledged: Some(store.acknowledged()),
-        ..VerifyOptions::new(configuration.data.join(SCRATCH_DIRECTORY))
-    };
-    let book = book.as_ref().map(|book| book as &dyn Book);
-    let mut report = verify::verify(&store, &keyring, book, &options, &mut teller())?;
-    if let Some(fault) = book_fault {
-        report.fault_count += 1;
-        report.faults.push(fault);
-    }
-    let _ = std::io::stdout().write_all(text(&report).as_bytes()); // A reader that has gone away wants no more.
-    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) })
+    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
+    let report = Subject { directory, scratch, open_time_max, checkpoint: None }.verify(&root)?;
+    Ok(print(&report))
 }
 
-fn store_options(configuration: &Configuration) -> EngineOptions {
-    EngineOptions { open_limit: configuration.open_time_max, ..EngineOptions::new(&configuration.data) }
+/// Prints a report, and gives how the process is to end.
+pub(super) fn print(report: &Report) -> ExitCode {
+    let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that has gone away wants no more.
+    if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
-/// The sandbox's book, where there is one; one that does not open is a fault, and the store is verified all the
-/// same.
-fn open_book(configuration: &Configuration) -> (Option<RocksBook>, Option<Fault>) {
-    let directory = configuration.data.join(SANDBOX_DIRECTORY);
-    if !directory.exists() {
-        return (None, None);
+impl Subject<'_> {
+    /// Checks that its store opens, and its vault under this key.
+    pub(super) fn check_key(&self, root: &RootKey) -> anyhow::Result<()> {
+        self.open(root).map(drop)
     }
-    match RocksBook::open_read_only(&directory) {
-        Ok(book) => (Some(book), None),
-        Err(error) => {
-            let wrong = Wrong::Unreadable { reason: format!("{:#}", anyhow::Error::new(error)) };
-            (None, Some(Fault { merchant_id: None, place: Place::Book, wrong }))
+
+    fn open(&self, root: &RootKey) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
+        let options = EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) };
+        let store = StoppedStore::open(&options)?;
+        let stored = store.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
+        let keyring = Keyring::open(root, &stored.context("the store has no key ring")?)?;
+        Ok((store, Arc::new(keyring)))
+    }
+
+    /// Verifies it as a whole.
+    pub(super) fn verify(&self, root: &RootKey) -> anyhow::Result<Report> {
+        let (store, keyring) = self.open(root)?;
+        self.compare_heads(&store)?;
+        let (book, book_fault) = self.open_book();
+        let acknowledged = Some(store.acknowledged());
+        let options = VerifyOptions { acknowledged, ..VerifyOptions::new(&self.scratch) };
+        let book = book.as_ref().map(|book| book as &dyn Book);
+        let mut report = verify::verify(&store, &keyring, book, &options, &mut teller())?;
+        if let Some(fault) = book_fault {
+            report.fault_count += 1;
+            report.faults.push(fault);
+        }
+        Ok(report)
+    }
+
+    fn compare_heads(&self, store: &StoppedStore) -> anyhow::Result<()> {
+        let different = self.checkpoint.map(|checkpoint| compare_heads(checkpoint, store)).transpose()?.flatten();
+        match different {
+            Some(merchant) => bail!("the log of {merchant} does not end where the checkpoint says"),
+            None => Ok(()),
+        }
+    }
+
+    /// The sandbox's book, where there is one; one that does not open is a fault, and the store is verified all the
+    /// same.
+    fn open_book(&self) -> (Option<RocksBook>, Option<Fault>) {
+        let directory = self.directory.join(SANDBOX_DIRECTORY);
+        if !directory.exists() {
+            return (None, None);
+        }
+        match RocksBook::open_read_only(&directory) {
+            Ok(book) => (Some(book), None),
+            Err(error) => {
+                let wrong = Wrong::Unreadable { reason: format!("{:#}", anyhow::Error::new(error)) };
+                (None, Some(Fault { merchant_id: None, place: Place::Book, wrong }))
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
@@ -37,6 +37,8 @@ pub struct Configuration {
     pub open_time_max: Duration,
     /// Acknowledged commits up to this number may be missing.
     pub accept_loss_up_to: Option<u64>,
+    /// Which checkpoints are taken, and where they are kept.
+    pub checkpoints: CheckpointSettings,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// Which log lines are written.
@@ -59,6 +61,17 @@ pub struct Limits {
     pub calls_in_flight_per_merchant_max: NonZeroUsize,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,
+}
+
+/// Which checkpoints are taken, and where they are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckpointSettings {
+    /// Where they are kept.
+    pub directory: PathBuf,
+    /// How often the server takes one by itself; never when absent.
+    pub every: Option<Duration>,
+    /// How many of its own it keeps.
+    pub kept: NonZeroUsize,
 }
 
 /// How log lines are written.
@@ -95,6 +108,7 @@ impl Configuration {
         let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>);
         let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
+        let checkpoints = reader.checkpoints(data.as_deref());
         let log_format = reader.required(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
         let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
@@ -112,6 +126,7 @@ impl Configuration {
                 disk_reserve_bytes: disk_reserve_bytes?,
                 open_time_max: Duration::from_secs(open_seconds_max?.get()),
                 accept_loss_up_to,
+                checkpoints: checkpoints?,
                 log_format: log_format?,
                 log_filter: log_filter?,
                 admin_token,
@@ -168,6 +183,17 @@ impl Reader<'_> {
             calls_in_flight_max: in_all?,
             calls_in_flight_per_merchant_max: per_merchant?,
             sdk_calls_per_second: sdk_calls_per_second?,
+        })
+    }
+
+    fn checkpoints(&mut self, data: Option<&Path>) -> Option<CheckpointSettings> {
+        let directory = self.optional(&settings::CHECKPOINT_DIRECTORY, path);
+        let every_seconds = self.optional(&settings::CHECKPOINT_EVERY_SECONDS, number::<NonZeroU64>);
+        let kept = self.required(&settings::CHECKPOINTS_KEPT, number::<NonZeroUsize>);
+        Some(CheckpointSettings {
+            directory: directory.or_else(|| Some(data?.join("checkpoints")))?,
+            every: every_seconds.map(|seconds| Duration::from_secs(seconds.get())),
+            kept: kept?,
         })
     }
 

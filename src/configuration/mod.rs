@@ -8,6 +8,6 @@ mod layers;
 mod secrets;
 mod settings;
 
-pub use effective::{Configuration, ConfigurationFaults, Limits, LogFormat};
+pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat};
 pub use layers::Layers;
 pub use secrets::{Secrets, SecretsError};

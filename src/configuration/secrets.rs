@@ -77,10 +77,7 @@ impl Secrets {
     /// When one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
     pub fn load_or_make(configuration: &Configuration) -> Result<Secrets, SecretsError> {
         let mut made = Vec::new();
-        let admin_token = match find_admin_token(configuration)? {
-            Some(token) => token,
-            None => make(&made_admin_token(configuration), &mut made)?,
-        };
+        let found_admin_token = find_admin_token(configuration)?;
         let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
         let vault_key = match find(
             configuration.vault_key.as_ref(),
@@ -93,6 +90,11 @@ impl Secrets {
                 return Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file });
             }
             None => vault_key(&make(&file, &mut made)?, file.display().to_string())?,
+        };
+        // Last: a start that is refused makes nothing.
+        let admin_token = match found_admin_token {
+            Some(token) => token,
+            None => make(&made_admin_token(configuration), &mut made)?,
         };
         Ok(Secrets { admin_token, vault_key, made })
     }
@@ -291,5 +293,6 @@ mod tests {
             Secrets::load_or_make(&configuration(data.path(), &[])),
             Err(SecretsError::VaultKeyLost { .. })
         ));
+        assert!(!data.path().join(DIRECTORY).exists(), "no admin token either");
     }
 }

@@ -50,6 +50,12 @@ pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reser
 pub(super) const OPEN_SECONDS_MAX: Setting = Setting::with_default("open_seconds_max", "60");
 /// Acknowledged commits up to this number may be missing: an operator's explicit word after a start was refused.
 pub(super) const ACCEPT_LOSS_UP_TO: Setting = Setting::optional("accept_loss_up_to");
+/// Where checkpoints are kept; `checkpoints` in the data directory when absent.
+pub(super) const CHECKPOINT_DIRECTORY: Setting = Setting::optional("checkpoint_directory");
+/// Seconds between two checkpoints that the server takes by itself; none when absent.
+pub(super) const CHECKPOINT_EVERY_SECONDS: Setting = Setting::optional("checkpoint_every_seconds");
+/// Checkpoints of its own that the server keeps.
+pub(super) const CHECKPOINTS_KEPT: Setting = Setting::with_default("checkpoints_kept", "3");
 /// `json` or `text`.
 pub(super) const LOG_FORMAT: Setting = Setting::with_default("log_format", "json");
 /// What is logged, as `tracing` filters are written.
@@ -60,7 +66,7 @@ pub(super) const ADMIN_TOKEN_FILE: Setting = Setting::optional("admin_token_file
 pub(super) const VAULT_KEY_FILE: Setting = Setting::optional("vault_key_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 17] = [
+pub(super) const ALL: [Setting; 20] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -74,6 +80,9 @@ pub(super) const ALL: [Setting; 17] = [
     DISK_RESERVE_BYTES,
     OPEN_SECONDS_MAX,
     ACCEPT_LOSS_UP_TO,
+    CHECKPOINT_DIRECTORY,
+    CHECKPOINT_EVERY_SECONDS,
+    CHECKPOINTS_KEPT,
     LOG_FORMAT,
     LOG_FILTER,
     ADMIN_TOKEN_FILE,

@@ -1,20 +1,26 @@
 //! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
 
 mod activity_log;
+mod checkpoint_schedule;
+mod checkpoints;
 mod denial;
 mod fingerprint;
 mod installation;
 mod last_used;
 mod metadata;
 mod page;
+mod pause_note;
 mod reading;
 mod shared;
 
 pub use activity_log::{Addresses, FEW_ADDRESSES, Selection, Terms};
+pub use checkpoint_schedule::CheckpointSchedule;
+pub use checkpoints::Checkpoints;
 pub use denial::RETRY_AFTER_SECONDS;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use page::{Beside, ListedRow, Page, read_page, read_page_with_ids, vacancy};
+pub use pause_note::PauseNote;
 pub use reading::Reader;
 pub use shared::{Answered, Service, Shared};

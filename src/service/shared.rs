@@ -13,10 +13,12 @@ use till_domain::time::Millis;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
 
+use super::checkpoints::Checkpoints;
 use super::denial;
 use super::fingerprint;
 use super::installation::SdkRate;
 use super::last_used::LastUsed;
+use super::pause_note::PauseNote;
 use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::Declaration;
@@ -42,6 +44,10 @@ pub struct Service {
     pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
     pub sdk_rate: SdkRate,
+    /// What takes checkpoints; nothing where the store is not on a disk.
+    pub checkpoints: Option<Checkpoints>,
+    /// What says that effects and timers are paused, also at the next start.
+    pub pause_note: PauseNote,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
     pub creation: Mutex<()>,
 }

@@ -15,3 +15,4 @@ pub mod vault;
 pub mod shapes;
 pub mod sandbox_book;
 pub mod verify;
+pub mod checkpoint;

@@ -15,6 +15,7 @@ use super::call::{Acquirers, Caller, NoResult};
 use crate::bounds::{InFlight, Permit};
 use crate::followups::{Carried, OpenEffect};
 use crate::named_tasks::NamedTasks;
+use crate::pause::Rest;
 use crate::registry::Registry;
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
@@ -85,16 +86,18 @@ impl EffectRunner {
         EffectRunner { caller: Caller { acquirers, keyring, security_codes, store }, registry, running }
     }
 
-    /// Takes effects until nobody can open any more.
-    pub(crate) async fn run(self, mut opened: UnboundedReceiver<(OpenEffect, Option<Carried>)>) {
+    /// Takes effects until nobody can open any more. Those that are open wait for the end of a rest.
+    pub(crate) async fn run(self, mut opened: UnboundedReceiver<(OpenEffect, Option<Carried>)>, mut rest: Rest) {
         let runner = Arc::new(self);
         let mut waiting = Waiting::default();
         let mut attempts = NamedTasks::new();
         loop {
-            let wake = runner.start_due(&mut waiting, &mut attempts);
+            let wake = if rest.is_on() { None } else { runner.start_due(&mut waiting, &mut attempts) };
             tokio::select! {
                 effect = opened.recv() => match effect {
                     Some((effect, carried)) => {
+                        // Nobody knows for how long: what waits is read anew.
+                        let carried = carried.filter(|_| !rest.is_on());
                         waiting.add(Instant::now(), Try { effect, pause: PAUSE_FIRST }, carried);
                     }
                     None => return,
@@ -110,6 +113,7 @@ impl EffectRunner {
                     }
                 }
                 () = sleep_until(wake) => {}
+                () = rest.ended() => {}
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Effects: carried out at least once, done exactly once, recorded once.
 
 use std::sync::Arc;
+use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
 use till_domain::command::{AuthorizationResult, Caller, Command};
@@ -13,7 +14,7 @@ use till_storage::sandbox_book::NextWrite;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
 use crate::acquirer::Turn;
-use crate::shop::{PRICE_MINOR, by, initiate};
+use crate::shop::{PRICE_MINOR, SETTLEMENT_DELAY_SECONDS, by, initiate};
 use crate::world::{World, done, eventually};
 
 fn id_of(answer: Answer) -> PaymentId {
@@ -165,4 +166,26 @@ async fn many_payments_of_many_merchants_with_time_outs_end_with_the_book_equal_
         assert_eq!(world.book_totals(shop).approved, 30);
         world.assert_book_equals_ledger(shop);
     }
+}
+
+#[actix_rt::test]
+async fn a_paused_engine_takes_calls_and_neither_calls_an_acquirer_nor_fires_a_timer_before_it_is_resumed() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let settling = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, settling, PaymentStatus::Successful).await;
+    let world = world.restart_paused();
+    assert!(world.engine.is_paused());
+    let calls = world.direction.calls();
+    world.clock.pass_seconds(SETTLEMENT_DELAY_SECONDS);
+    let payment = world.pay(&shop, |words| words).await;
+    actix_rt::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!((world.direction.calls(), world.totals(&shop).effective_credit_minor), (calls, 0));
+    assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Pending);
+    assert!(world.engine.resume() && !world.engine.resume() && !world.engine.is_paused());
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    eventually("it settles", || world.totals(&shop).effective_credit_minor == PRICE_MINOR).await;
+    world.assert_book_equals_ledger(&shop);
+    let later = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, later, PaymentStatus::Successful).await;
 }

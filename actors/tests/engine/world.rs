@@ -43,13 +43,14 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) sweep_pause: Duration,
+    pub(crate) paused: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
         let limits = Limits { in_flight_per_merchant: 10_000, in_flight: 20_000, live_actors: 1_000 };
         let hour = Duration::from_secs(3_600);
-        Settings { limits, idle_before_retiring: Duration::from_secs(60), sweep_pause: hour }
+        Settings { limits, idle_before_retiring: Duration::from_secs(60), sweep_pause: hour, paused: false }
     }
 }
 
@@ -100,6 +101,7 @@ impl World {
             limits: settings.limits,
             idle_before_retiring: settings.idle_before_retiring,
             sweep_pause: settings.sweep_pause,
+            paused: settings.paused,
             on_fatal: Box::new(move |_| {
                 called.fetch_add(1, Ordering::SeqCst);
             }),
@@ -111,6 +113,12 @@ impl World {
     /// The next process: everything in memory is gone, what is durable is there.
     pub(crate) fn restart(self) -> World {
         self.restart_after(|_| {})
+    }
+
+    /// The next process, with effects and timers paused.
+    pub(crate) fn restart_paused(mut self) -> World {
+        self.settings.paused = true;
+        self.restart()
     }
 
     /// The same, with something done to the store while nobody uses it.

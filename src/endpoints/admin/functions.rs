@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{balances, installations, keys, merchants, payment_methods};
+use super::{balances, checkpoints, installations, keys, merchants, payment_methods, resume_effects};
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
@@ -23,5 +23,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&payment_methods::CONFIGURE_PAYMENT_METHOD, of(service), payment_methods::configure_payment_method),
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
+        endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
+        endpoint(&resume_effects::RESUME_EFFECTS, of(service), resume_effects::resume_effects),
     ]
 }

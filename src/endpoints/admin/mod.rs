@@ -3,10 +3,12 @@
 mod about_merchant;
 mod balances;
 mod functions;
+mod checkpoints;
 mod installations;
 mod keys;
 mod merchants;
 mod payment_methods;
+mod resume_effects;
 
 pub use functions::functions;
 pub(crate) use merchants::fresh_merchant_id;

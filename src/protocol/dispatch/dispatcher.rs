@@ -288,6 +288,9 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
         Probe::Metrics => Ok(Answer::Text { text: observe.metrics(), media_type: METRICS_MEDIA_TYPE }),
         Probe::Live => Ok(Answer::Json { json: "{\"status\":\"live\"}".to_owned(), replayed: false }),
         Probe::Ready => match observe.not_ready() {
+            None if observe.is_paused() => {
+                Ok(Answer::Json { json: "{\"status\":\"paused\"}".to_owned(), replayed: false })
+            }
             None => Ok(Answer::Json { json: "{\"status\":\"ready\"}".to_owned(), replayed: false }),
             Some(reason) => {
                 tracing::debug!(reason, "not ready");

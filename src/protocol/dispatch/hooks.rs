@@ -82,6 +82,11 @@ pub trait Observe: Send + Sync {
 
     /// Why calls cannot be taken now; None when they can.
     fn not_ready(&self) -> Option<String>;
+
+    /// Whether calls are taken and what follows from them waits for the operator.
+    fn is_paused(&self) -> bool {
+        false
+    }
 }
 
 /// Lets everything in.

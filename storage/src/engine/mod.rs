@@ -1,5 +1,6 @@
 //! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
 
+mod copy;
 mod disk;
 mod endless;
 mod format;
@@ -17,6 +18,8 @@ mod store;
 pub mod table_damage;
 mod time_limit;
 
+pub(crate) use copy::mark_copy;
+pub use copy::refuse_unfit;
 pub use format::{FORMAT, ROW_FORMAT};
 pub use options::EngineOptions;
 pub use refusal::{CloseError, OpenError, Place};

@@ -20,6 +20,7 @@ use crate::keys::{GivenUpKey, MetaKey};
 use crate::rows::RowError;
 
 use super::EngineOptions;
+use super::copy::refuse_unfit;
 use super::endless::{self, Endless};
 use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{FoundMark, HighWater, Mark};
@@ -44,6 +45,7 @@ pub(super) struct Opened {
 
 /// Opens the database of a data directory, or makes one.
 pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
+    refuse_unfit(&options.directory)?;
     fs::create_dir_all(&options.directory).map_err(|source| OpenError::Files {
         attempt: "create",
         path: options.directory.clone(),

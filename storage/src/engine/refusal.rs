@@ -35,6 +35,21 @@ pub enum OpenError {
         /// The data directory.
         directory: PathBuf,
     },
+    /// It is a checkpoint: what a server writes would spoil it.
+    #[error("{directory} is a checkpoint: restore it, and start on the restored copy", directory = directory.display())]
+    IsCheckpoint {
+        /// The checkpoint.
+        directory: PathBuf,
+    },
+    /// It is being restored, or restoring it did not come to its end.
+    #[error(
+        "{directory} is not restored yet: wait for till restore to end; if it was cut off, remove the directory and restore again",
+        directory = directory.display()
+    )]
+    RestoreUnfinished {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {

@@ -3,10 +3,11 @@
 use std::fs::{File, TryLockError};
 
 use rocksdb::DB;
+use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::CommitNumber;
-use crate::journal::layout::read_meta_number;
+use crate::journal::layout::{self, read_meta_number};
+use crate::journal::{CommitNumber, Head, JournalError};
 use crate::keys::MetaKey;
 use crate::rows::{Direction, RowError, RowReader, Visit};
 
@@ -59,6 +60,23 @@ impl StoppedStore {
         };
         check_formats(&db)?;
         Ok(StoppedStore { db, mark, _mark_file: mark_file })
+    }
+
+    /// The last commit that it holds.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn last_commit(&self) -> Result<CommitNumber, RowError> {
+        let last = read_meta_number(&Live(&self.db), MetaKey::LastCommit)?;
+        Ok(CommitNumber(last.map_or(0, u64::from_be_bytes)))
+    }
+
+    /// The heads of at most `max` merchants' logs behind one of them, in the order of merchants.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn heads(&self, after: Option<MerchantId>, max: usize) -> Result<Vec<(MerchantId, Head)>, JournalError> {
+        layout::read_merchants(&Live(&self.db), after, max)
     }
 
     /// The last commit that is known to have been acknowledged.

@@ -1,11 +1,12 @@
 //! The journal and the rows, over RocksDB.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
+use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{ColumnFamily, DB, FlushOptions, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
@@ -31,6 +32,9 @@ const CAUGHT_UP_MAX: usize = 1_000_000;
 
 /// Starts are counted in the upper half of an epoch, claims of one process in the lower.
 const EPOCHS_PER_START: u64 = 1 << 32;
+
+/// Bytes of log from which a copy of the files would be preceded by a flush: the value that means never.
+const NEVER_FLUSH: u64 = u64::MAX;
 
 /// The store of one data directory.
 pub struct Engine {
@@ -110,6 +114,22 @@ impl Engine {
             .and_then(|position| self.high_water.advance_manifest(position))
             .and_then(|()| self.high_water.sync());
         synced.map_err(|error| CloseError { attempt: "sync the high-water mark", reason: error.to_string() })
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Makes a directory on the same disk that holds the database as of one moment: links to its table files, and
+    /// copies of its logs up to that moment. Nothing is flushed, and writes go on.
+    ///
+    /// # Errors
+    /// What RocksDB said; nothing is left of the directory then.
+    pub(crate) fn link_files(&self, to: &Path) -> Result<(), String> {
+        let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
+        checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
     }
 
     fn flush(&self) -> Result<(), rocksdb::Error> {

@@ -4,8 +4,9 @@
 //! on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, IteratorMode, Options, WriteBatch, WriteOptions,
 };
@@ -27,10 +28,32 @@ const OPEN_FILES_MAX: i32 = 64;
 /// RocksDB's own log files to keep.
 const LOG_FILES_MAX: usize = 2;
 
+/// Bytes of log from which a copy of the files would be preceded by a flush: the value that means never.
+const NEVER_FLUSH: u64 = u64::MAX;
+
 /// A book on disk. Clones are the same open book; the last one dropped closes it.
 #[derive(Clone)]
 pub struct RocksBook {
     db: Arc<DB>,
+    /// Held while lines are written, and while nothing may be.
+    writing: Arc<Mutex<()>>,
+}
+
+/// A book that stands still as long as this lives.
+pub struct HeldBook<'b> {
+    db: &'b DB,
+    _no_writer: MutexGuard<'b, ()>,
+}
+
+impl HeldBook<'_> {
+    /// Makes a directory on the same disk that holds the book: links to its table files, copies of its logs.
+    ///
+    /// # Errors
+    /// What RocksDB said; nothing is left of the directory then.
+    pub(crate) fn link_files(&self, to: &Path) -> Result<(), String> {
+        let checkpoint = Checkpoint::new(self.db).map_err(rocksdb::Error::into_string)?;
+        checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
+    }
 }
 
 impl RocksBook {
@@ -42,7 +65,21 @@ impl RocksBook {
         let mut options = options();
         options.create_if_missing(true);
         let db = DB::open(&options, directory).map_err(broken)?;
-        Ok(RocksBook { db: Arc::new(db) })
+        Ok(RocksBook::of(db))
+    }
+
+    fn of(db: DB) -> RocksBook {
+        RocksBook { db: Arc::new(db), writing: Arc::default() }
+    }
+
+    /// Waits for a write that is under way, and keeps the book from being written to.
+    #[must_use]
+    pub fn hold(&self) -> HeldBook<'_> {
+        HeldBook { db: &self.db, _no_writer: self.writing() }
+    }
+
+    fn writing(&self) -> MutexGuard<'_, ()> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens the book in a directory for reading only, as it stands, also while another process writes to
@@ -52,7 +89,7 @@ impl RocksBook {
     /// [`BookError::Broken`] when there is none or RocksDB does not open it.
     pub fn open_read_only(directory: &Path) -> Result<RocksBook, BookError> {
         let db = DB::open_for_read_only(&options(), directory, false).map_err(broken)?;
-        Ok(RocksBook { db: Arc::new(db) })
+        Ok(RocksBook::of(db))
     }
 }
 
@@ -75,6 +112,7 @@ impl Book for RocksBook {
         }
         let mut synced = WriteOptions::default();
         synced.set_sync(true);
+        let _not_while_held = self.writing();
         self.db.write_opt(batch, &synced).map_err(broken)
     }
 

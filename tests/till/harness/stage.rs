@@ -19,7 +19,7 @@ use till::endpoints::{admin, merchants, sdk};
 use till::protocol::declaration::Package;
 use till::protocol::dispatch::Dispatcher;
 use till::protocol::listener::{Listener, ListenerSettings};
-use till::service::{LastUsed, SdkRate, Service, Shared};
+use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
@@ -232,6 +232,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
         idle_before_retiring: Duration::from_secs(60),
         sweep_pause: Duration::from_millis(50),
+        paused: false,
         on_fatal: Box::new(|_| {}),
     };
     Arc::new(Service {
@@ -242,6 +243,8 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         security_codes,
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX),
+        checkpoints: None,
+        pause_note: PauseNote::of(data.path()),
         creation: tokio::sync::Mutex::new(()),
     })
 }

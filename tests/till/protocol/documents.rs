@@ -181,6 +181,8 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "configure-payment-method",
                 "open-balance",
                 "add-topup",
+                "create-checkpoint",
+                "resume-effects",
             ],
         ),
     ] {

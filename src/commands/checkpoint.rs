@@ -1,0 +1,141 @@
+//! `till checkpoint create|list|verify|prune`
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use clap::Subcommand;
+use jiff::Timestamp;
+use serde_json::json;
+use till_storage::checkpoint::{Kept, Manifest, Shelf, Standing, check_files, read_manifest};
+use till_storage::vault::RootKey;
+
+use super::admin_client::AdminClient;
+use super::verify::{PROGRESS_EVERY, SCRATCH_DIRECTORY, Subject, print};
+use crate::bootstrap::root_key;
+use crate::configuration::{Configuration, Secrets};
+
+/// How long taking one may take: as long as reading all the data.
+const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What to do with checkpoints.
+#[derive(Debug, Subcommand)]
+pub enum CheckpointCommand {
+    /// Has the running server take one, and prints it
+    Create {
+        /// What to call it: 1 to 64 of a-z, 0-9 and - [default: the time]
+        #[arg(long)]
+        name: Option<String>,
+    },
+    /// Lists those that are kept, the oldest first
+    List,
+    /// Checks one: every file, and then its logs as `till verify` does
+    Verify {
+        /// Its directory
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Removes the oldest, and those that were not finished
+    Prune {
+        /// How many to keep
+        #[arg(long, value_name = "N")]
+        keep: usize,
+    },
+}
+
+/// Does it.
+pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointCommand) -> anyhow::Result<ExitCode> {
+    let shelf = Shelf::at(&configuration.checkpoints.directory);
+    match command {
+        CheckpointCommand::Create { name } => say(&[create(configuration, name.as_deref())?]),
+        CheckpointCommand::List => say(&shelf.list()?.iter().map(|kept| line(&shelf, kept)).collect::<Vec<_>>()),
+        CheckpointCommand::Verify { directory } => return verify(configuration, directory),
+        CheckpointCommand::Prune { keep } => say(&shelf.prune(*keep, "")?),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say(lines: &[String]) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
+}
+
+fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
+    let token = Secrets::find_admin_token(configuration)?;
+    let client = AdminClient::new(configuration.admin_listen, token).patient_for(TAKING_MAX);
+    let taken = client.call_admin("create-checkpoint", &json!({ "name": name }), None)?;
+    Ok(serde_json::to_string_pretty(&taken)?)
+}
+
+/// A checkpoint as a line: state, time, last commit, bytes, directory.
+fn line(shelf: &Shelf, kept: &Kept) -> String {
+    let directory = shelf.directory().join(&kept.name);
+    let directory = directory.display();
+    match &kept.standing {
+        Standing::Complete(manifest) => {
+            let Manifest { taken_at_ms, last_commit, .. } = manifest;
+            let taken_at = moment(*taken_at_ms);
+            format!("complete    {taken_at}  commit {last_commit}  {} bytes  {directory}", manifest.byte_count())
+        }
+        Standing::Unfinished => format!("unfinished  {directory}"),
+        Standing::Unusable(error) => format!("unusable    {directory}: {error}"),
+    }
+}
+
+fn moment(at_ms: u64) -> String {
+    let moment = i64::try_from(at_ms / 1_000).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    moment.map_or_else(|| "at no known time".to_owned(), |moment| moment.to_string())
+}
+
+fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<ExitCode> {
+    let root = vault_key(configuration)?;
+    let manifest = read_manifest(directory)?;
+    check_all_files(directory, &manifest)?;
+    // Beside it, however it is named: nothing is added to a checkpoint.
+    let mut scratch = directory.canonicalize()?.into_os_string();
+    scratch.push(format!(".{SCRATCH_DIRECTORY}"));
+    let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
+    let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&root)?;
+    Ok(print(&report))
+}
+
+/// The key that the vault of a checkpoint is opened with.
+pub(super) fn vault_key(configuration: &Configuration) -> anyhow::Result<RootKey> {
+    let key = Secrets::find_vault_key(configuration);
+    let key = key.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;
+    root_key(&key)
+}
+
+/// Reads every file of a checkpoint and compares it with the manifest.
+pub(super) fn check_all_files(directory: &Path, manifest: &Manifest) -> anyhow::Result<()> {
+    let mut teller = Teller::new("checked");
+    let (mut bytes, total) = (0_u64, manifest.byte_count());
+    check_files(directory, manifest, &mut |more| {
+        bytes = bytes.saturating_add(more);
+        teller.tell(bytes, total);
+    })?;
+    eprintln!("{} files, {total} bytes: every checksum is right", manifest.files.len());
+    Ok(())
+}
+
+/// Tells a person at a terminal how far it has come.
+pub(super) struct Teller {
+    what: &'static str,
+    is_terminal: bool,
+    told: Instant,
+}
+
+impl Teller {
+    pub(super) fn new(what: &'static str) -> Teller {
+        Teller { what, is_terminal: std::io::stderr().is_terminal(), told: Instant::now() }
+    }
+
+    pub(super) fn tell(&mut self, bytes: u64, total: u64) {
+        if self.is_terminal && self.told.elapsed() >= PROGRESS_EVERY {
+            self.told = Instant::now();
+            eprintln!("{} {bytes} of {total} bytes", self.what);
+        }
+    }
+}

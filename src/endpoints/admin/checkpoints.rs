@@ -1,0 +1,110 @@
+//! `POST /admin/create-checkpoint`
+
+use serde::Serialize;
+use till_storage::checkpoint::{CheckpointError, Taken};
+
+use crate::access::Operator;
+use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::declaration::{
+    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
+};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fault::Fault;
+use crate::protocol::field;
+use crate::service::{RETRY_AFTER_SECONDS, Shared};
+
+/// The declared members.
+static CHECKPOINT: ObjectType = ObjectType {
+    name: "checkpoint",
+    attributes: &[
+        Attribute::always("name", ValueType::STRING, "What it is called: its directory has this name."),
+        Attribute::always("taken_at", ValueType::TIMESTAMP, "When it was begun."),
+        Attribute::always("last_commit", ValueType::INTEGER, "The last commit that it holds."),
+        Attribute::always("merchants", ValueType::INTEGER, "How many merchants it holds."),
+        Attribute::always("bytes", ValueType::INTEGER, "The lengths of its files together."),
+    ],
+};
+
+/// The declaration.
+pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
+    name: "create-checkpoint",
+    package: Package::Admin,
+    group: "checkpoints",
+    summary: "Takes a checkpoint: a copy of the whole data as of one moment, without the secrets.",
+    docs: "Calls go on meanwhile. It is answered when the copy is durable, which takes as long as reading the data \
+           that no earlier checkpoint has.",
+    arguments: &[Argument::optional(
+        "name",
+        ValueType::STRING,
+        "What to call it: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
+    )],
+    returns: Returns::Object(&CHECKPOINT),
+    errors: &[DeclaredError::when(
+        Code::Conflict,
+        "There is a checkpoint of this name, or another one is being taken or removed.",
+    )],
+    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+};
+
+/// The answered object.
+#[derive(Serialize)]
+struct CheckpointShape {
+    name: String,
+    taken_at: u64,
+    last_commit: u64,
+    merchants: u64,
+    bytes: u64,
+}
+
+impl CheckpointShape {
+    fn of(taken: &Taken) -> CheckpointShape {
+        let name = taken.directory.file_name().unwrap_or_default();
+        CheckpointShape {
+            name: name.to_string_lossy().into_owned(),
+            taken_at: taken.manifest.taken_at_ms / 1_000,
+            last_commit: taken.manifest.last_commit.0,
+            merchants: taken.manifest.merchants,
+            bytes: taken.manifest.byte_count(),
+        }
+    }
+}
+
+/// `POST /admin/create-checkpoint`
+pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let name = fields.optional("name", field::name);
+    let name = fields.finish(|| Some(name))?;
+    let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
+    let now = service.now();
+    let taken = tokio::task::spawn_blocking(move || checkpoints.take(name.as_deref(), now)).await;
+    let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
+    Ok(Reply::new(&CheckpointShape::of(&taken)))
+}
+
+/// What the operator is told; the log has said the rest.
+fn refused(error: &CheckpointError) -> ApiError {
+    match error {
+        CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),
+        CheckpointError::NameTaken { .. } | CheckpointError::Busy { .. } => {
+            ApiError::new(Code::Conflict, error.to_string())
+        }
+        CheckpointError::TableDamaged
+        | CheckpointError::Files { .. }
+        | CheckpointError::Copy { .. }
+        | CheckpointError::Open(_)
+        | CheckpointError::Read { .. }
+        | CheckpointError::Behind { .. }
+        | CheckpointError::Unfinished { .. }
+        | CheckpointError::NoManifest { .. }
+        | CheckpointError::FormatTooNew { .. }
+        | CheckpointError::ManifestDamaged { .. }
+        | CheckpointError::Damaged { .. }
+        | CheckpointError::NotEmpty { .. }
+        | CheckpointError::InUse { .. }
+        | CheckpointError::Stopped { .. } => not_now(),
+    }
+}
+
+fn not_now() -> ApiError {
+    ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)
+}

@@ -1,0 +1,35 @@
+//! `POST /admin/resume-effects`
+
+use crate::access::Operator;
+use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::{RETRY_AFTER_SECONDS, Shared};
+
+/// The declaration.
+pub(super) static RESUME_EFFECTS: Declaration = Declaration {
+    name: "resume-effects",
+    package: Package::Admin,
+    group: "checkpoints",
+    summary: "Has a restored server call acquirers and fire timers from now on; `false` when it did already.",
+    docs: "",
+    arguments: &[],
+    returns: Returns::Boolean,
+    errors: &[],
+    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+};
+
+/// `POST /admin/resume-effects`
+pub(super) async fn resume_effects(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    call.fields().finish(|| Some(()))?;
+    // The file first: a crash between the two must not forget the operator's word.
+    if let Err(error) = service.pause_note.remove() {
+        tracing::error!(%error, "the note that effects are paused could not be removed");
+        return Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS));
+    }
+    let was_paused = service.engine.resume();
+    if was_paused {
+        tracing::info!("effects and timers go on");
+    }
+    Ok(Reply::new(&was_paused))
+}

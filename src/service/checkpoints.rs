@@ -1,0 +1,107 @@
+//! Checkpoints of the running server: those that the operator asks for, and those of the schedule.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use metrics::counter;
+use till_domain::time::Millis;
+use till_storage::checkpoint::{CheckpointError, Checkpointer, Taken, Wanted};
+
+/// What the names of scheduled checkpoints begin with: only these are removed by the schedule.
+const SCHEDULED_PREFIX: &str = "scheduled-";
+
+/// Takes checkpoints of the running server.
+#[derive(Clone)]
+pub struct Checkpoints {
+    checkpointer: Arc<Checkpointer>,
+    /// Held while one is taken. Whether the server stops, and no more are.
+    stops: Arc<Mutex<bool>>,
+}
+
+impl Checkpoints {
+    /// With what takes them.
+    #[must_use]
+    pub fn new(checkpointer: Checkpointer) -> Checkpoints {
+        Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default() }
+    }
+
+    /// Removes what an earlier process left unfinished. The server runs without it all the same.
+    pub fn clear(&self) {
+        if let Err(error) = self.checkpointer.clear() {
+            tracing::warn!(error = chain(&error), "what is left of an unfinished checkpoint could not be removed");
+        }
+    }
+
+    /// Takes one, under the time as its name when none is given. Blocks.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]; nothing is left of it then.
+    pub fn take(&self, name: Option<&str>, now: Millis) -> Result<Taken, CheckpointError> {
+        let name = name.map_or_else(|| name_of(now), str::to_owned);
+        let wanted = Wanted { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
+        let taken = self.take_unless_stopped(&wanted);
+        let outcome = if taken.is_ok() { "taken" } else { "failed" };
+        counter!("till_checkpoints_total", "outcome" => outcome).increment(1);
+        match &taken {
+            Ok(taken) => {
+                let (bytes, last_commit) = (taken.manifest.byte_count(), taken.manifest.last_commit.0);
+                tracing::info!(checkpoint = name, bytes, last_commit, "a checkpoint was taken");
+            }
+            Err(error) => tracing::error!(checkpoint = name, error = chain(error), "a checkpoint was not taken"),
+        }
+        taken
+    }
+
+    fn take_unless_stopped(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+        match self.stops.try_lock() {
+            Ok(stops) if !*stops => self.checkpointer.take(wanted),
+            Ok(_) | Err(_) => {
+                Err(CheckpointError::Busy { directory: self.checkpointer.shelf().directory().to_owned() })
+            }
+        }
+    }
+
+    /// Waits for the one that is being taken, and takes no more.
+    pub fn stop(&self) {
+        *self.stops.lock().unwrap_or_else(PoisonError::into_inner) = true;
+    }
+
+    /// Takes one for the schedule, and removes scheduled ones but for the newest `kept`, if it was taken.
+    pub(super) fn take_scheduled(&self, now: Millis, kept: usize) {
+        let name = format!("{SCHEDULED_PREFIX}{}", name_of(now));
+        if self.take(Some(&name), now).is_err() {
+            return; // Said above; the older ones stay.
+        }
+        match self.checkpointer.shelf().prune(kept, SCHEDULED_PREFIX) {
+            Ok(removed) => {
+                removed.iter().for_each(|name| tracing::info!(checkpoint = name, "a checkpoint was removed"))
+            }
+            Err(error) => tracing::error!(error = chain(&error), "old checkpoints could not be removed"),
+        }
+    }
+}
+
+/// The error with what it rests on.
+fn chain(error: &CheckpointError) -> String {
+    std::iter::successors(std::error::Error::source(error), |error| error.source())
+        .fold(error.to_string(), |text, source| format!("{text}: {source}"))
+}
+
+/// A moment as a name, such as `20260131t235959999z`: in the order of time.
+fn name_of(now: Millis) -> String {
+    let millis = i64::try_from(now.0).unwrap_or(i64::MAX);
+    let moment = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::MAX);
+    format!("{}{:03}z", moment.strftime("%Y%m%dt%H%M%S"), now.0 % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_name_in_the_order_of_time() {
+        assert_eq!(name_of(Millis(1_763_661_789_007)), "20251120t180309007z");
+        assert!(name_of(Millis(999)) < name_of(Millis(1_000)));
+        assert!(name_of(Millis(u64::MAX)).len() < 40);
+    }
+}

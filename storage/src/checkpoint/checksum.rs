@@ -1,0 +1,84 @@
+//! Checksums of files: BLAKE3-256 of their bytes.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::manifest::Entry;
+
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 1024 * 1024;
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileWrong {
+    /// The manifest lists it, and it is not there.
+    Missing,
+    /// It is shorter or longer.
+    Length {
+        /// What the manifest says.
+        expected: u64,
+        /// What there is.
+        found: u64,
+    },
+    /// Its bytes are not those that were written.
+    Checksum,
+    /// The manifest does not list it.
+    Unlisted,
+    /// The system does not let it be read.
+    Unreadable(String),
+}
+
+/// A file that is not what was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileFault {
+    /// The file, from the checkpoint's directory.
+    pub path: PathBuf,
+    /// What is wrong.
+    pub wrong: FileWrong,
+}
+
+impl fmt::Display for FileFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        match &self.wrong {
+            FileWrong::Missing => write!(f, "is missing"),
+            FileWrong::Length { expected, found } => write!(f, "has {found} bytes and had {expected}"),
+            FileWrong::Checksum => write!(f, "its bytes are not those that were written"),
+            FileWrong::Unlisted => write!(f, "was not there"),
+            FileWrong::Unreadable(reason) => write!(f, "cannot be read: {reason}"),
+        }
+    }
+}
+
+/// Length and checksum of what a reader gives, all of which goes to `sink` too.
+pub(super) fn of(mut source: impl Read, sink: &mut dyn Write) -> io::Result<(u64, blake3::Hash)> {
+    let (mut buffer, mut hasher, mut bytes) = (vec![0; BUFFER_BYTES], blake3::Hasher::new(), 0_u64);
+    loop {
+        let count = match source.read(&mut buffer) {
+            Ok(0) => return Ok((bytes, hasher.finalize())),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        hasher.update(&buffer[..count]);
+        sink.write_all(&buffer[..count])?;
+        bytes = bytes.saturating_add(u64::try_from(count).unwrap_or(u64::MAX));
+    }
+}
+
+/// What is wrong with a file, if anything is.
+pub(super) fn fault(directory: &Path, entry: &Entry) -> Option<FileFault> {
+    let wrong = match File::open(directory.join(&entry.path)) {
+        Ok(file) => match of(file, &mut io::sink()) {
+            Ok((found, _)) if found != entry.bytes => FileWrong::Length { expected: entry.bytes, found },
+            Ok((_, hash)) if hash != entry.hash => FileWrong::Checksum,
+            Ok(_) => return None,
+            Err(error) => FileWrong::Unreadable(error.to_string()),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => FileWrong::Missing,
+        Err(error) => FileWrong::Unreadable(error.to_string()),
+    };
+    Some(FileFault { path: entry.path.clone(), wrong })
+}

@@ -1,0 +1,108 @@
+//! Files and directories that are on the disk when a call returns.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Writes a new file.
+pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes a directory, which may be there.
+pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
+    fs::create_dir_all(directory)?;
+    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
+    sync_directory(parent.unwrap_or(Path::new(".")))
+}
+
+/// Makes what was done to the entries of a directory durable.
+pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Syncs every file and directory below a directory, and the directory.
+pub(super) fn sync_tree(directory: &Path) -> io::Result<()> {
+    for file in files(directory)? {
+        File::open(directory.join(file))?.sync_all()?;
+    }
+    for below in directories(directory)? {
+        sync_directory(&below)?;
+    }
+    sync_directory(directory)
+}
+
+/// Every file below a directory, by its path from there, in order.
+pub(super) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = PathBuf::from(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?.into_iter().map(|file| name.join(file)));
+        } else {
+            found.push(name);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.extend(directories(&entry.path())?);
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Removes a directory with all that is in it; it may be missing. Says whether it was there.
+pub(super) fn remove_directory(directory: &Path) -> io::Result<bool> {
+    match fs::remove_dir_all(directory) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Gives a file that shares its bytes with another name bytes of its own.
+pub(super) fn unshare(path: &Path) -> io::Result<()> {
+    if fs::metadata(path)?.nlink() < 2 {
+        return Ok(());
+    }
+    let mut own = path.as_os_str().to_owned();
+    own.push(".own");
+    fs::copy(path, &own)?;
+    File::open(&own)?.sync_all()?;
+    fs::rename(&own, path)
+}
+
+/// Moves a directory, or copies it where the file system ends in between.
+pub(super) fn move_directory(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            copy_directory(from, to)?;
+            fs::remove_dir_all(from)
+        }
+        moved => moved,
+    }
+}
+
+fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for file in files(from)? {
+        let target = to.join(&file);
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::copy(from.join(&file), target)?;
+    }
+    Ok(())
+}
