@@ -81,20 +81,22 @@ def run(options, names, server, peers, directory):
     server, peers = (Path(shutil.copy(program, scratch)) for program in (server, peers))
     rounds, busy = [], []
     deadline = time.monotonic() + options.patience
+    described_machine = machine.describe(directory)
     try:
         with measurements.prepared(server, peers, scratch / "run", options.seconds, names) as bench:
             for number in range(options.rounds):
                 # Every other round backwards: what runs behind what should not matter.
                 order = names if number % 2 == 0 else list(reversed(names))
                 rounds.append({})
+                busy.append([])
                 for name in order:
                     rounds[-1][name], others = measure(bench, name, number, deadline)
-                    busy.append(others)
+                    busy[-1].append(others)
             described = getattr(bench, "described", None)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return {
-        "machine": machine.describe(directory), "seconds": options.seconds, "others_used": busy, "rounds": rounds,
+        "machine": described_machine, "seconds": options.seconds, "others_used": busy, "rounds": rounds,
         "batch": described, "postgres": postgres_version(names),
     }
 

@@ -139,9 +139,8 @@ def _conditions(results):
     if results["postgres"]:
         rows.append(("PostgreSQL", results["postgres"]))
     rows.append(("rounds", f"{len(results['rounds'])}; a measurement under load lasts {results['seconds']} s"))
-    busy = results["others_used"]
-    used = f"{statistics.median(busy):.1f} in the median, {min(busy):.1f} to {max(busy):.1f}"
-    rows.append(("processors that others used just before or after a measurement", used))
+    used = "; ".join(f"{statistics.median(busy):.1f} ({max(busy):.1f} at most)" for busy in results["others_used"])
+    rows.append(("processors that others used beside a measurement, round by round: median", used))
     if results["batch"]:
         rows.append(("one initiation in the log", _commit(results["batch"]["initiation"])))
         rows.append(("what follows from it", _commit(results["batch"]["follow_up"])))
