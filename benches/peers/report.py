@@ -8,7 +8,7 @@ END = "<!-- The end of what `make bench-compare` writes. -->"
 # What one connection may take beyond one and a half syncs.
 ALLOWANCE_MICROS = 200
 
-SCALE = "not measured yet: comes from a run at scale, not from this command"
+SCALE = "not from this command: see [At scale](#at-scale)"
 SCALE_TARGETS = [
     ("List page at depth 1,000,000, any single filter but a part of an id in `terms`, against the first unfiltered "
      "page", "at most 1.5"),
