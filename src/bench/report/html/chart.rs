@@ -38,6 +38,9 @@ const CANVASES: [Canvas; 2] = [
 /// The size of letters, in pixels.
 const LETTERS: u32 = 15;
 
+/// Half of the widest name of a last tick, `99.999 %`, which stands half beside the picture's right edge.
+const LAST_TICK_ROOM: u32 = 40;
+
 /// How a value is named.
 pub(super) type Name = fn(f64) -> String;
 
@@ -169,7 +172,7 @@ impl Chart {
         let (x, y) = (self.x.named(&of_x, 0.0, canvas.x_ticks), self.y.named(&of_y, 0.08, canvas.y_ticks));
         let root = SVGBackend::with_string(svg, (canvas.width, canvas.height)).into_drawing_area();
         let mut builder = ChartBuilder::on(&root);
-        builder.margin(6).margin_right(26).x_label_area_size(30).y_label_area_size(canvas.y_labels);
+        builder.margin(6).margin_right(LAST_TICK_ROOM).x_label_area_size(30).y_label_area_size(canvas.y_labels);
         let mut area = builder.build_cartesian_2d(x, y)?;
         self.draw_grid(&mut area)?;
         self.draw_bound(&mut area)?;
