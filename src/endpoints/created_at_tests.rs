@@ -1,3 +1,5 @@
+//! `created_at` as callers write it: every form, its edges, and what is refused.
+
 use super::*;
 
 /// Thursday, 20 November 2025, 18:30 UTC.

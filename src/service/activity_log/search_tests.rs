@@ -1,3 +1,5 @@
+//! Searches over a log in memory: each filter alone and together, both ways, against a plain look through everything.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
