@@ -5,11 +5,13 @@ DATA ?= ./data
 LISTEN ?= 127.0.0.1:8080
 ADMIN_LISTEN ?= 127.0.0.1:9090
 ROUNDS ?= 100
+SECONDS ?= 60
+CONNECTIONS ?= 1024
 BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build lint bench bench-compare bench-regression crash tools
+.PHONY: run test build lint bench bench-compare bench-regression crash power-cut damage overload disk-full tools
 
 run: tools
 	cargo build --bin till
@@ -44,6 +46,23 @@ bench-regression: tools
 # Kills a loaded server again and again, restarts it and checks every promise: ROUNDS rounds.
 crash: tools
 	TILL_CRASH_ROUNDS=$(ROUNDS) cargo test --test till crash::rounds -- --nocapture
+
+# Cuts the power of a loaded server's file system, a loop device: ROUNDS times at rest and ROUNDS times while it writes.
+# Needs root.
+power-cut: tools
+	TILL_POWER_CUTS=$(ROUNDS) cargo test --test till crash::power_cut -- --nocapture --test-threads 1
+
+# Flips a bit in one file after another, of every kind, and checks that it is found or harmless: ROUNDS bits.
+damage: tools
+	TILL_DAMAGE_ROUNDS=$(ROUNDS) cargo test --test till damage::campaign -- --nocapture
+
+# Half the load that the server can take, and ten times that, SECONDS each: how much it does, how long callers wait.
+overload: tools
+	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) cargo test --test till overload::campaign -- --nocapture
+
+# Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.
+disk-full: tools
+	TILL_DISK_ROUNDS=$(ROUNDS) cargo test --test till disk:: -- --nocapture --test-threads 1
 
 tools:
 	@tools/ensure-build-tools

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
+use crate::access::{AdminToken, GateLimits, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
-use crate::configuration::{Configuration, Secrets};
+use crate::configuration::{Configuration, Limits, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
 use crate::observation::{EngineObservation, Observation};
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::Dispatcher;
-use crate::service::Shared;
+use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
@@ -40,6 +40,17 @@ impl Assembly {
     }
 }
 
+/// Has the admin token's file read anew at the operator's word.
+fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configuration: &Configuration) {
+    let (admin_token, configuration) = (Arc::clone(admin_token), configuration.clone());
+    reloads.add("admin_token", move || {
+        let tokens = Secrets::find_admin_tokens(&configuration).map_err(|error| error.to_string())?;
+        let read = format!("{} taken from now on", tokens.len());
+        admin_token.replace(tokens);
+        Ok(read)
+    });
+}
+
 /// Opens the data and makes the endpoints.
 ///
 /// # Errors
@@ -52,18 +63,29 @@ pub fn assemble(
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
-    let limits = &configuration.limits;
-    let gate = PublicGate::new(limits.calls_in_flight_max.get(), limits.calls_in_flight_per_merchant_max.get());
+    let gate = PublicGate::new(&gate_limits(&configuration.limits), service.engine.commit_stats());
+    let places = gate.places();
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
         .public_url(configuration.public_url.clone())
         .build();
-    let admin_token = Arc::new(AdminToken::new(secrets.admin_token));
+    let admin_token = Arc::new(AdminToken::any_of(secrets.admin_tokens));
+    let reloads = service.operations.as_ref().map(|operations| &operations.reloads);
+    reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));
     let admin = Dispatcher::builder(&[Package::Admin], admin_token)
         .functions(admin::functions(service))
-        .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service))))
+        .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service), started.vitals(), places)))
         .build();
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
+}
+
+fn gate_limits(limits: &Limits) -> GateLimits {
+    GateLimits {
+        in_flight: limits.calls_in_flight_max.get(),
+        in_flight_per_merchant: limits.calls_in_flight_per_merchant_max.get(),
+        key_calls_per_second: limits.key_calls_per_second,
+        sdk_calls_per_second_per_address: limits.sdk_calls_per_second_per_address,
+    }
 }

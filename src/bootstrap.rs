@@ -1,18 +1,18 @@
 //! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
 
 use std::path::PathBuf;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use secrecy::{ExposeSecret, SecretBox};
 use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, SWEEP_PAUSE, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
+use till_storage::archive::Archiver;
 use till_storage::checkpoint::{Checkpointer, Shelf};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, refuse_unfit};
 use till_storage::family::Family;
@@ -20,10 +20,14 @@ use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Ve
 use till_storage::rows::RowReader;
 use till_storage::sandbox_book::RocksBook;
 use till_storage::vault::{Keyring, RootKey, VaultKey};
+use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
-use crate::configuration::{Configuration, Secrets};
-use crate::service::{CheckpointSchedule, Checkpoints, LastUsed, PauseNote, SdkRate, Service};
+use crate::configuration::{Configuration, Secrets, VaultKeySecret};
+use crate::service::{
+    CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
+};
+use crate::vault_keys::RootKeys;
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
@@ -76,12 +80,11 @@ impl Opened {
 ///
 /// # Errors
 /// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
-pub fn open(configuration: &Configuration, vault_key: &SecretBox<[u8; 32]>) -> anyhow::Result<Opened> {
+pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
     let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
-    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_key)?);
+    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
     let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let book =
-        open_book(sandbox_directory, configuration.open_time_max).context("failed to open the sandbox's book")?;
+    let book = open_book(sandbox_directory, configuration).context("failed to open the sandbox's book")?;
     let acquirers = start_acquirers(book.clone())?;
     Ok(Opened { disk, keyring, book, acquirers })
 }
@@ -91,7 +94,8 @@ pub fn open(configuration: &Configuration, vault_key: &SecretBox<[u8; 32]>) -> a
 /// # Errors
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
-    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_key)?;
+    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_keys)?;
+    let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(book), shelf));
     checkpoints.clear();
@@ -115,6 +119,12 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let creation = Mutex::new(());
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
     let checkpoints = Some(checkpoints);
+    let running = RunningKeyring {
+        disk: Arc::clone(&disk),
+        keyring: Arc::clone(&keyring),
+        rewrapping: std::sync::Mutex::new(()),
+    };
+    let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
         engine,
         store,
@@ -124,6 +134,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         last_used,
         sdk_rate,
         checkpoints,
+        operations: Some(operations),
+        archiver,
         pause_note,
         creation,
     };
@@ -138,6 +150,12 @@ pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
     Ok(refuse_unfit(&configuration.data)?)
 }
 
+/// Before anything else writes: what is archived must not have a hole.
+fn start_archiver(configuration: &Configuration, disk: &Arc<DiskEngine>) -> anyhow::Result<Option<Archiver>> {
+    let start = |settings| Archiver::start(Arc::clone(disk), settings);
+    configuration.archive.of_store().map(start).transpose().context("failed to start the archive")
+}
+
 fn start_schedule(
     configuration: &Configuration,
     checkpoints: &Checkpoints,
@@ -149,6 +167,12 @@ fn start_schedule(
 }
 
 impl Started {
+    /// How the store is doing.
+    #[must_use]
+    pub fn vitals(&self) -> Arc<dyn Vitals> {
+        Arc::clone(&self.disk) as _
+    }
+
     /// Stops what runs and closes what lasts, once nobody calls any more.
     ///
     /// # Errors
@@ -158,6 +182,7 @@ impl Started {
         // The store must not be closed under one that is being taken.
         self.service.checkpoints.iter().for_each(Checkpoints::stop);
         self.service.engine.stop(patience);
+        self.service.archiver.iter().for_each(Archiver::stop);
         self.service.last_used.save();
         self.disk.close().context("failed to close the store")
     }
@@ -167,6 +192,7 @@ fn disk_options(configuration: &Configuration) -> DiskOptions {
     DiskOptions {
         open_limit: configuration.open_time_max,
         disk_reserve_bytes: configuration.disk_reserve_bytes,
+        queues_for_archive: configuration.archive.directory.is_some(),
         accept_loss_up_to: configuration.accept_loss_up_to.map(CommitNumber),
         ..DiskOptions::new(&configuration.data)
     }
@@ -195,15 +221,16 @@ fn last_word(reason: String) {
 }
 
 fn start_acquirers(book: RocksBook) -> anyhow::Result<Acquirers> {
-    let sandbox = SandboxAcquirer::start(book).context("failed to start the sandbox")?;
+    let sandbox = SandboxAcquirer::start_or_end(book, last_word).context("failed to start the sandbox")?;
     Ok(Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]))
 }
 
 /// Opens the book on a thread of its own: there are damaged logs that RocksDB does not come back from.
-fn open_book(directory: PathBuf, limit: Duration) -> anyhow::Result<RocksBook> {
+fn open_book(directory: PathBuf, configuration: &Configuration) -> anyhow::Result<RocksBook> {
+    let (limit, reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
     let place = directory.display().to_string();
     let (sender, receiver) = mpsc::channel();
-    let open = move || drop(sender.send(RocksBook::open(&directory)));
+    let open = move || drop(sender.send(RocksBook::open_with_reserve(&directory, reserve_bytes)));
     thread::Builder::new().name("open-book".to_owned()).spawn(open)?;
     match receiver.recv_timeout(limit) {
         Ok(opened) => opened.context(place),
@@ -211,34 +238,49 @@ fn open_book(directory: PathBuf, limit: Duration) -> anyhow::Result<RocksBook> {
     }
 }
 
-/// The root key of the vault from the configured secret.
-///
-/// # Errors
-/// When the secret is no root key; the message does not show it.
-pub fn root_key(secret: &SecretBox<[u8; 32]>) -> anyhow::Result<RootKey> {
-    let mut text = zeroize::Zeroizing::new(String::with_capacity(64));
-    for byte in secret.expose_secret() {
-        std::fmt::Write::write_fmt(&mut *text, format_args!("{byte:02x}")).expect("writing to a string cannot fail");
-    }
-    Ok(RootKey::from_hex(&text)?)
-}
-
 /// Opens the store's key ring; makes it at the first start.
-fn open_keyring(disk: &DiskEngine, secret: &SecretBox<[u8; 32]>) -> anyhow::Result<Keyring> {
-    let root = root_key(secret)?;
+fn open_keyring(disk: &DiskEngine, secrets: &[VaultKeySecret]) -> anyhow::Result<Keyring> {
+    let roots = RootKeys::from_secrets(secrets)?;
     let key = VaultKey::Keyring.encode();
     if let Some(stored) = disk.get(Family::Vault, &key).context("failed to read the key ring")? {
-        return Ok(Keyring::open(&root, &stored)?);
+        return roots.open(&stored);
     }
     if disk.last_commit() > CommitNumber(0) {
         bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
     }
-    let (keyring, bytes) = Keyring::create(&root)?;
-    keep_keyring(disk, RowWrite { family: Family::Vault, key: key.to_vec(), value: Some(bytes) })?;
+    let (keyring, bytes) = Keyring::create(roots.newest())?;
+    keep_keyring(disk, bytes)?;
     Ok(keyring)
 }
 
-fn keep_keyring(disk: &DiskEngine, row: RowWrite) -> anyhow::Result<()> {
+/// The key ring of a running store.
+struct RunningKeyring {
+    disk: Arc<DiskEngine>,
+    keyring: Arc<Keyring>,
+    /// One at a time.
+    rewrapping: std::sync::Mutex<()>,
+}
+
+impl RewrapKeyring for RunningKeyring {
+    fn rewrap(&self, root: &RootKey) -> anyhow::Result<bool> {
+        let _one_at_a_time = self.rewrapping.lock().unwrap_or_else(PoisonError::into_inner);
+        let stored =
+            self.disk.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
+        let stored = stored.context("the store has no key ring")?;
+        let (before, key) = (Keyring::root_key_name(&stored).unwrap_or_default(), root.name());
+        // Not by its name alone: what is answered must be true of the key itself.
+        if Keyring::open(root, &stored).is_ok() {
+            return Ok(false);
+        }
+        keep_keyring(&self.disk, self.keyring.rewrap(root)?)?;
+        tracing::warn!(key, before, "the key ring is wrapped under another vault key from now on");
+        Ok(true)
+    }
+}
+
+/// Writes the key ring, durably and as a whole.
+fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
+    let row = RowWrite { family: Family::Vault, key: VaultKey::Keyring.encode().to_vec(), value: Some(bytes) };
     let claim = disk.claim(STORE_ITSELF).context("failed to claim the store")?;
     let append = Append {
         merchant_id: STORE_ITSELF,
@@ -254,6 +296,10 @@ fn keep_keyring(disk: &DiskEngine, row: RowWrite) -> anyhow::Result<()> {
     disk.release(STORE_ITSELF, claim.epoch);
     match verdicts.as_slice() {
         [Verdict::Committed(_)] => Ok(()),
+        [Verdict::Ambiguous(reason)] => {
+            last_word(reason.clone());
+            bail!("writing the key ring ended uncertain: {reason}")
+        }
         other => bail!("failed to write the key ring: {other:?}"),
     }
 }

@@ -12,12 +12,19 @@ pub mod service;
 
 // How the program is put together, started and watched.
 pub mod configuration;
+pub mod vault_keys;
 pub mod bootstrap;
 pub mod assembly;
+pub mod exposition;
 pub mod observation;
+pub mod supervision;
 pub mod logging;
+pub mod tls;
 pub mod demo;
 pub mod generate;
+
+// What operators read of a store that no server uses.
+pub mod offline;
 
 // How it is measured. Apart from what serves: rates and latencies are no money.
 #[expect(clippy::float_arithmetic, reason = "rates, shares and places in pictures are no amounts")]

@@ -33,11 +33,12 @@ pub struct OsEntropy {
 impl Entropy for OsEntropy {
     fn next_u64(&mut self) -> u64 {
         if self.drawn.len() < 8 {
-            self.drawn = vec![0; DRAWN_LEN];
+            self.drawn.resize(DRAWN_LEN, 0);
             getrandom::fill(&mut self.drawn).expect("the operating system's random source does not fail once it is up");
         }
-        let rest = self.drawn.split_off(self.drawn.len() - 8);
-        u64::from_be_bytes(rest.try_into().expect("eight bytes were split off"))
+        let number = *self.drawn.last_chunk().expect("at least eight bytes are there");
+        self.drawn.truncate(self.drawn.len() - size_of::<u64>());
+        u64::from_be_bytes(number)
     }
 }
 

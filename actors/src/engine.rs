@@ -2,18 +2,19 @@
 
 use actix::Arbiter;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
-use till_storage::commit::{CommitStats, Committer};
+use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission};
+use till_storage::journal::Head;
 use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 
 use crate::bounds::InFlight;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, CALLS_MAX, EffectRunner};
+use crate::effects::{Acquirers, Backlog, CALLS_MAX, EffectRunner};
 use crate::followups::{Followups, OpenEffect, SetTimer};
 use crate::merchant::{Secret, Surroundings};
 use crate::pause::Pause;
@@ -24,7 +25,7 @@ use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects
 use crate::sweeper::Sweeper;
 use crate::sweeping::{self, Walk};
 use crate::swept::SweptRows;
-use crate::timers::TimerService;
+use crate::timers::{TimerLag, TimerService};
 
 /// Rows that one page of the scans at start reads.
 const SCANNED_AT_ONCE: usize = 4_096;
@@ -79,6 +80,8 @@ pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     running_effects: Arc<InFlight>,
+    backlog: Arc<Backlog>,
+    timer_lag: Arc<TimerLag>,
     key_changes: Arc<AtomicU64>,
     swept: Arc<SweptRows>,
     pause: Pause,
@@ -120,7 +123,10 @@ impl Engine {
         let running_effects = InFlight::new(CALLS_MAX);
         let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
         let sweeper = Sweeper::new(Arc::clone(&store), Arc::clone(&registry), Arc::clone(&keyring));
-        let runner = EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running);
+        let (backlog, timer_lag) = (Arc::new(Backlog::default()), Arc::new(TimerLag::default()));
+        let (open, behind) = (Arc::clone(&backlog), Arc::clone(&timer_lag));
+        let runner =
+            EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running, open);
         let pause = Pause::new(options.paused);
         background.spawn(runner.run(opened, pause.rest()));
         background.spawn(sweeper.run(left));
@@ -129,10 +135,21 @@ impl Engine {
             background
                 .spawn(sweeping::Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
         }
-        background.spawn(TimerService::new(store, Arc::clone(&registry), clock).run(set, pause.rest()));
+        background.spawn(TimerService::new(store, Arc::clone(&registry), clock, behind).run(set, pause.rest()));
         background.spawn(security_codes.forget_expired_from_now_on());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, running_effects, key_changes, swept, pause, arbiters, background })
+        Ok(Engine {
+            registry,
+            committer,
+            running_effects,
+            backlog,
+            timer_lag,
+            key_changes,
+            swept,
+            pause,
+            arbiters,
+            background,
+        })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -166,6 +183,49 @@ impl Engine {
     #[must_use]
     pub fn running_effects(&self) -> usize {
         self.running_effects.count()
+    }
+
+    /// Effects that have no result yet, those that wait included, and for how long the oldest has been open; those
+    /// of an earlier process count from the start.
+    #[must_use]
+    pub fn open_effects(&self) -> (usize, Duration) {
+        self.backlog.look(Instant::now())
+    }
+
+    /// How late the earliest timer is that has come due and was not served.
+    #[must_use]
+    pub fn timer_lag(&self) -> Duration {
+        self.timer_lag.get()
+    }
+
+    /// Whether the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be one
+    /// of the engine's own.
+    ///
+    /// # Errors
+    /// [`Silent`] names who did not answer.
+    pub fn check_answers(&self, patience: Duration) -> Result<(), Silent> {
+        let until = Instant::now() + patience;
+        let arbiters = self.ask_arbiters();
+        check_committer(&self.committer, patience)?;
+        for arbiter in arbiters {
+            let left = until.saturating_duration_since(Instant::now());
+            arbiter.recv_timeout(left).map_err(|_| Silent::Arbiter)?;
+        }
+        Ok(())
+    }
+
+    /// Has every arbiter answer in its turn.
+    fn ask_arbiters(&self) -> Vec<mpsc::Receiver<()>> {
+        let arbiters = self.arbiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = |arbiter: &Arbiter| {
+            let (answer, answered) = mpsc::channel();
+            // One that has stopped drops what it is asked, which the receiver sees.
+            arbiter.spawn_fn(move || {
+                let _nobody_waits = answer.send(());
+            });
+            answered
+        };
+        arbiters.iter().map(ask).collect()
     }
 
     /// Whether calls to acquirers and timers rest.
@@ -232,6 +292,29 @@ impl Drop for Engine {
     fn drop(&mut self) {
         self.stop(Duration::ZERO);
     }
+}
+
+/// Who did not answer in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Silent {
+    /// The thread that writes.
+    #[error("the commit thread does not answer")]
+    CommitThread,
+    /// A thread that actors live on.
+    #[error("a thread of the merchants' actors does not answer")]
+    Arbiter,
+}
+
+/// Sends a barrier of no merchant behind whatever waits, and waits for its turn. How it is judged does not matter.
+fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Silent> {
+    let (answer, answered) = mpsc::channel();
+    let completion = Box::new(move |_: BarrierVerdict| {
+        let _nobody_waits = answer.send(());
+    });
+    let nobody = MerchantId::from_bytes([0; 16]);
+    let barrier = Submission::Barrier { merchant_id: nobody, expected_head: Head::default(), completion };
+    committer.submit(barrier).map_err(|_| Silent::CommitThread)?;
+    answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 
 fn background_runtime() -> std::io::Result<Runtime> {

@@ -21,7 +21,7 @@ mod timers;
 
 pub use bulk::{BulkLoader, BulkMerchant};
 pub use effects::Acquirers;
-pub use engine::{Engine, EngineOptions, Foundations, StartError};
+pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
 pub use merchant::Secret;
 pub use registry::Limits;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::future::Future;
 
-use tokio::task::{Id, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 
 /// Tasks, by what they are about. Dropping it ends them.
 pub(crate) struct NamedTasks<N, T> {
@@ -36,7 +36,18 @@ impl<N, T: Send + 'static> NamedTasks<N, T> {
     /// Waits for the next one that ends; nothing when none is under way. Can be given up at any time without
     /// losing one.
     pub(crate) async fn next(&mut self) -> Option<(N, Result<T, Panicked>)> {
-        let (id, result) = match self.tasks.join_next_with_id().await? {
+        let joined = self.tasks.join_next_with_id().await?;
+        self.named(joined)
+    }
+
+    /// One that has ended already, without waiting.
+    pub(crate) fn next_ended(&mut self) -> Option<(N, Result<T, Panicked>)> {
+        let joined = self.tasks.try_join_next_with_id()?;
+        self.named(joined)
+    }
+
+    fn named(&mut self, joined: Result<(Id, T), JoinError>) -> Option<(N, Result<T, Panicked>)> {
+        let (id, result) = match joined {
             Ok((id, result)) => (id, Ok(result)),
             Err(error) => (error.id(), Err(Panicked)),
         };
@@ -57,5 +68,6 @@ mod tests {
         tasks.spawn("broken", async { panic!("on purpose") });
         assert_eq!(tasks.next().await, Some(("broken", Err(Panicked))));
         assert_eq!(tasks.len(), 0);
+        assert_eq!(tasks.next_ended(), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use till_domain::command::Command;
 use till_domain::effect::Timer;
@@ -25,22 +26,37 @@ pub(crate) const SERVED_AT_ONCE: usize = 256;
 const SLEEP_MAX: Duration = Duration::from_millis(200);
 /// How long a merchant that could not be served is left alone.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// Before every instant: at once.
-const AT_ONCE: Millis = Millis(0);
+/// How late timers are, for whoever watches.
+#[derive(Debug, Default)]
+pub(crate) struct TimerLag {
+    millis: AtomicU64,
+}
+
+impl TimerLag {
+    /// For how long the earliest instant that has come was not served.
+    pub(crate) fn get(&self) -> Duration {
+        Duration::from_millis(self.millis.load(Ordering::Relaxed))
+    }
+
+    fn tell(&self, earliest: Option<Millis>, now: Millis) {
+        let lag = earliest.map_or(0, |due| now.0.saturating_sub(due.0));
+        self.millis.store(lag, Ordering::Relaxed);
+    }
+}
 
 /// Each merchant's next instant, in order.
 #[derive(Debug, Default)]
 struct Agenda {
     by_time: BTreeSet<(Millis, MerchantId)>,
     by_merchant: BTreeMap<MerchantId, Millis>,
-    /// Those that are being served, with the earliest instant noted meanwhile.
-    served: BTreeMap<MerchantId, Option<Millis>>,
+    /// Those that are being served, with the instant that they are served for and the earliest noted meanwhile.
+    served: BTreeMap<MerchantId, (Millis, Option<Millis>)>,
 }
 
 impl Agenda {
     /// Notes an instant, unless the merchant has an earlier one.
     fn note(&mut self, merchant_id: MerchantId, due: Millis) {
-        if let Some(noted) = self.served.get_mut(&merchant_id) {
+        if let Some((_, noted)) = self.served.get_mut(&merchant_id) {
             *noted = Some(noted.map_or(due, |earlier| earlier.min(due)));
             return;
         }
@@ -62,13 +78,13 @@ impl Agenda {
         }
         self.by_time.remove(&(due, merchant_id));
         self.by_merchant.remove(&merchant_id);
-        self.served.insert(merchant_id, None);
+        self.served.insert(merchant_id, (due, None));
         Some(merchant_id)
     }
 
     /// A merchant was served, and has something due next.
     fn finish(&mut self, merchant_id: MerchantId, next: Option<Millis>) {
-        let noted = self.served.remove(&merchant_id).flatten();
+        let noted = self.served.remove(&merchant_id).and_then(|(_, noted)| noted);
         for due in next.into_iter().chain(noted) {
             self.note(merchant_id, due);
         }
@@ -76,6 +92,16 @@ impl Agenda {
 
     fn next(&self) -> Option<Millis> {
         self.by_time.first().map(|(due, _)| *due)
+    }
+
+    /// The instant that a merchant is served for.
+    fn served_for(&self, merchant_id: MerchantId) -> Option<Millis> {
+        self.served.get(&merchant_id).map(|(due, _)| *due)
+    }
+
+    /// The earliest instant of all, of merchants that are being served too.
+    fn earliest(&self) -> Option<Millis> {
+        self.served.values().map(|(due, _)| *due).chain(self.next()).min()
     }
 }
 
@@ -85,25 +111,36 @@ type Served = Result<Option<Millis>, String>;
 /// Wakes merchants when something of theirs is due.
 pub(crate) struct TimerService {
     agenda: Agenda,
-    /// Those that could not be served, the longest ago first.
-    failed: VecDeque<(Instant, MerchantId)>,
+    /// Those that could not be served, the longest ago first, with the instant that was due.
+    failed: VecDeque<(Instant, MerchantId, Millis)>,
     serving: NamedTasks<MerchantId, Served>,
     server: Arc<Server>,
+    lag: Arc<TimerLag>,
+    lag_told: Instant,
 }
 
 impl TimerService {
-    pub(crate) fn new(store: Arc<dyn Store>, registry: Arc<Registry>, clock: Arc<dyn Clock>) -> TimerService {
+    /// `lag` is kept up to date with how late it is.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        registry: Arc<Registry>,
+        clock: Arc<dyn Clock>,
+        lag: Arc<TimerLag>,
+    ) -> TimerService {
         TimerService {
             agenda: Agenda::default(),
             failed: VecDeque::new(),
             serving: NamedTasks::new(),
             server: Arc::new(Server { store, registry, clock }),
+            lag,
+            lag_told: Instant::now(),
         }
     }
 
     /// Serves until nobody can set a timer any more. Nobody is served during a rest.
     pub(crate) async fn run(mut self, mut set: UnboundedReceiver<SetTimer>, mut rest: Rest) {
         loop {
+            self.tell_lag();
             if !rest.is_on() {
                 self.take_up_failed();
                 self.start_due();
@@ -122,12 +159,23 @@ impl TimerService {
     }
 
     fn take_up_failed(&mut self) {
-        while let Some((since, merchant_id)) = self.failed.front().copied()
+        while let Some((since, merchant_id, due)) = self.failed.front().copied()
             && since.elapsed() >= RETRY_AFTER
         {
             self.failed.pop_front();
-            self.agenda.note(merchant_id, AT_ONCE);
+            self.agenda.note(merchant_id, due);
         }
+    }
+
+    /// Tells how late it is, now and then: what is due is looked at as a whole.
+    fn tell_lag(&mut self) {
+        if self.lag_told.elapsed() < SLEEP_MAX {
+            return;
+        }
+        self.lag_told = Instant::now();
+        let failed = self.failed.iter().map(|(_, _, due)| *due);
+        let earliest = failed.chain(self.agenda.earliest()).min();
+        self.lag.tell(earliest, self.server.clock.now());
     }
 
     /// Starts to serve whom something is due, as far as there is room.
@@ -145,8 +193,9 @@ impl TimerService {
             Ok(next) => self.agenda.finish(merchant_id, next),
             Err(reason) => {
                 tracing::warn!(%merchant_id, reason, "timers could not be served and are tried again");
+                let due = self.agenda.served_for(merchant_id).unwrap_or_else(|| self.server.clock.now());
                 self.agenda.finish(merchant_id, None);
-                self.failed.push_back((Instant::now(), merchant_id));
+                self.failed.push_back((Instant::now(), merchant_id, due));
             }
         }
     }
@@ -226,5 +275,20 @@ mod tests {
         assert_eq!(agenda.take_due(Millis(7)), Some(A));
         agenda.finish(A, None);
         assert_eq!(agenda.next(), None);
+    }
+
+    #[test]
+    fn the_lag_counts_from_the_earliest_instant_also_while_its_merchant_is_served() {
+        let (mut agenda, lag) = (Agenda::default(), TimerLag::default());
+        agenda.note(A, Millis(1_000));
+        agenda.note(B, Millis(2_000));
+        assert_eq!(agenda.take_due(Millis(3_000)), Some(A));
+        lag.tell(agenda.earliest(), Millis(3_000));
+        assert_eq!((agenda.served_for(A), lag.get()), (Some(Millis(1_000)), Duration::from_secs(2)));
+        agenda.finish(A, Some(Millis(9_000)));
+        lag.tell(agenda.earliest(), Millis(3_000));
+        assert_eq!(lag.get(), Duration::from_secs(1));
+        lag.tell(None, Millis(3_000));
+        assert_eq!(lag.get(), Duration::ZERO);
     }
 }

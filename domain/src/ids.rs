@@ -194,7 +194,8 @@ macro_rules! id_type {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(f, "{}_{:?}", $prefix, self.0)
+                f.write_str(concat!($prefix, "_"))?;
+                std::fmt::Debug::fmt(&self.0, f)
             }
         }
 

@@ -68,8 +68,13 @@ pub trait Table: 'static {
     fn key(key: Self::Key) -> AnyKey;
     /// The row in the enumeration of all.
     fn wrap(row: Self::Row) -> AnyRow;
+    /// The row of this kind, if it is one, as it is shared.
+    fn unwrap_shared(row: AnyRow) -> Option<Arc<Self::Row>>;
     /// The row of this kind, if it is one.
-    fn unwrap(row: AnyRow) -> Option<Self::Row>;
+    #[must_use]
+    fn unwrap(row: AnyRow) -> Option<Self::Row> {
+        Self::unwrap_shared(row).map(Arc::unwrap_or_clone)
+    }
 }
 
 /// Typed look-ups.
@@ -79,6 +84,14 @@ pub trait Rows {
     /// # Errors
     /// [`Unreadable`] when it cannot be told what stands there.
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable>;
+
+    /// The same for who only looks at it: rows that are held in memory are not copied.
+    ///
+    /// # Errors
+    /// As [`Rows::get`].
+    fn shared<T: Table>(&self, key: T::Key) -> Result<Option<Arc<T::Row>>, Unreadable> {
+        Ok(self.get::<T>(key)?.map(Arc::new))
+    }
 }
 
 /// Typed changes.
@@ -87,6 +100,13 @@ pub trait RowsMut: Rows {
     fn put<T: Table>(&mut self, key: T::Key, row: T::Row);
     /// Removes a row.
     fn remove<T: Table>(&mut self, key: T::Key);
+    /// Takes the row under `key` out, to be changed and written again: where nobody else has it, nothing is copied.
+    ///
+    /// # Errors
+    /// As [`Rows::get`].
+    fn take<T: Table>(&mut self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        self.get::<T>(key)
+    }
 }
 
 /// All that a decision rests on.
@@ -115,9 +135,9 @@ macro_rules! tables {
                     AnyRow::$name(Arc::new(row))
                 }
 
-                fn unwrap(row: AnyRow) -> Option<$row> {
+                fn unwrap_shared(row: AnyRow) -> Option<Arc<$row>> {
                     // The one place where "any other kind" is meant.
-                    if let AnyRow::$name(row) = row { Some(Arc::unwrap_or_clone(row)) } else { None }
+                    if let AnyRow::$name(row) = row { Some(row) } else { None }
                 }
             }
         )+

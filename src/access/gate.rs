@@ -1,32 +1,86 @@
-//! How many calls are worked on at once, lists and look-ups included. What changes something is bounded again,
-//! per merchant and in all, where its actor is.
+//! How often callers may call, and how many calls are worked on at once, lists and look-ups included. What changes
+//! something is bounded again, per merchant and in all, where its actor is.
 
-use till_domain::ids::MerchantId;
+use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use till_domain::ids::{KeyId, MerchantId};
+use till_storage::commit::CommitStats;
 
 use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::{Arrival, CallsInFlight, CallsInFlightPerKey, Gate, Permit};
+use crate::protocol::declaration::Package;
+use crate::protocol::dispatch::{
+    Arrival, CallsInFlightPerKey, CallsPerSecond, Gate, Permit, Places, Work, address_group,
+};
+
+/// What the gate of the public listener lets in.
+#[derive(Debug, Clone, Copy)]
+pub struct GateLimits {
+    /// Calls worked on at once, at most.
+    pub in_flight: usize,
+    /// The same of one merchant's programs.
+    pub in_flight_per_merchant: usize,
+    /// Calls a second of one API key; any number when absent.
+    pub key_calls_per_second: Option<NonZeroU32>,
+    /// SDK calls a second of one address, for whichever installation; any number when absent.
+    pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
+}
 
 /// Bounds the calls of the public listener.
 pub struct PublicGate {
-    all: CallsInFlight,
+    places: Places,
     per_merchant: CallsInFlightPerKey<MerchantId>,
+    per_key: Option<CallsPerSecond<KeyId>>,
+    per_address: Option<CallsPerSecond<IpAddr>>,
 }
 
 impl PublicGate {
-    /// At most `all` calls at once, and `per_merchant` of one merchant's programs.
+    /// A gate with these limits, that learns from the commits how long a call may take.
     #[must_use]
-    pub fn new(all: usize, per_merchant: usize) -> PublicGate {
-        PublicGate { all: CallsInFlight::new(all), per_merchant: CallsInFlightPerKey::new(per_merchant) }
+    pub fn new(limits: &GateLimits, commits: Arc<CommitStats>) -> PublicGate {
+        let commit_times = move || (commits.groups(), Duration::from_micros(commits.append_micros().sum()));
+        PublicGate {
+            places: Places::new(limits.in_flight, Box::new(commit_times)),
+            per_merchant: CallsInFlightPerKey::new(limits.in_flight_per_merchant),
+            per_key: limits.key_calls_per_second.map(CallsPerSecond::new),
+            per_address: limits.sdk_calls_per_second_per_address.map(CallsPerSecond::new),
+        }
+    }
+
+    /// The places, for the operator's tools.
+    #[must_use]
+    pub fn places(&self) -> Places {
+        self.places.clone()
+    }
+
+    fn count_address(&self, peer: Option<IpAddr>) -> Result<(), ApiError> {
+        let address = address_group(peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)));
+        self.per_address.as_ref().map_or(Ok(()), |limit| limit.count(&address))
+    }
+
+    async fn enter(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
+        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose()?;
+        let work = if arrival.declaration.flags.changes_something { Work::Change } else { Work::Read };
+        let place = self.places.enter(work).await?;
+        Ok(Permit::holding((place, of_merchant)))
     }
 }
 
 impl Gate<MerchantCaller> for PublicGate {
-    fn admit(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
-        let place = self.all.enter()?;
-        match arrival.caller {
-            Some(caller) => Ok(Permit::holding((place, self.per_merchant.enter(caller.merchant_id)?))),
-            None => Ok(place),
+    fn count(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<(), ApiError> {
+        match (arrival.caller, &self.per_key) {
+            (Some(caller), Some(limit)) => limit.count(&caller.key_id),
+            (None, _) if arrival.declaration.package == Package::Sdk => self.count_address(arrival.peer),
+            (Some(_), None) | (None, _) => Ok(()),
         }
+    }
+
+    fn admit<'a>(&'a self, arrival: &'a Arrival<'a, MerchantCaller>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
+        self.enter(arrival).boxed_local()
     }
 }

@@ -1,9 +1,11 @@
 //! The operator, who holds the admin token.
 
+use std::sync::{PoisonError, RwLock};
+
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use secrecy::{ExposeSecret, SecretString};
-use subtle::ConstantTimeEq;
+use subtle::{Choice, ConstantTimeEq};
 
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::dispatch::{Authenticate, Caller};
@@ -23,21 +25,37 @@ impl Caller for Operator {
     }
 }
 
-/// The one token that the admin listener takes.
-pub struct AdminToken(SecretString);
+/// The tokens that the admin listener takes: one, or two while one is being replaced by the other.
+pub struct AdminToken(RwLock<Vec<SecretString>>);
 
 impl AdminToken {
     /// Takes this token and no other.
     #[must_use]
     pub fn new(token: SecretString) -> AdminToken {
-        AdminToken(token)
+        AdminToken::any_of(vec![token])
+    }
+
+    /// Takes these tokens and no other.
+    #[must_use]
+    pub fn any_of(tokens: Vec<SecretString>) -> AdminToken {
+        AdminToken(RwLock::new(tokens))
+    }
+
+    /// Takes these tokens and no other from now on.
+    pub fn replace(&self, tokens: Vec<SecretString>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = tokens;
     }
 
     /// Compares digests, in constant time, so that neither length nor content of the token shows in how long
     /// it takes.
     fn is(&self, token: &str) -> bool {
-        let (shown, expected) = (blake3::hash(token.as_bytes()), blake3::hash(self.0.expose_secret().as_bytes()));
-        shown.as_bytes().ct_eq(expected.as_bytes()).into()
+        let shown = blake3::hash(token.as_bytes());
+        let tokens = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let equals = |expected: &SecretString| {
+            shown.as_bytes().ct_eq(blake3::hash(expected.expose_secret().as_bytes()).as_bytes())
+        };
+        // All of them are looked at, whichever it is.
+        tokens.iter().fold(Choice::from(0), |is_one, expected| is_one | equals(expected)).into()
     }
 }
 
@@ -63,5 +81,13 @@ mod tests {
         for other in ["", "till-admi", "till-admin ", "Till-admin", "till-adminx"] {
             assert!(!token.is(other), "{other}");
         }
+    }
+
+    #[test]
+    fn two_tokens_are_taken_until_they_are_replaced() {
+        let token = AdminToken::any_of(vec!["new".into(), "old".into()]);
+        assert!(token.is("new") && token.is("old") && !token.is("other"));
+        token.replace(vec!["new".into()]);
+        assert!(token.is("new") && !token.is("old"));
     }
 }

@@ -6,6 +6,10 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use ureq::Agent;
+use ureq::tls::TlsConfig;
+
+use crate::configuration::Configuration;
+use crate::tls;
 
 /// How long a call may take.
 const CALL_MAX: Duration = Duration::from_secs(60);
@@ -13,7 +17,10 @@ const CALL_MAX: Duration = Duration::from_secs(60);
 /// Calls the operator's interface of one server.
 pub struct AdminClient {
     agent: Agent,
-    address: SocketAddr,
+    /// What it is called by: scheme, host and port.
+    base: String,
+    /// What its certificate is judged by, where it has one.
+    trust: Option<TlsConfig>,
     token: SecretString,
 }
 
@@ -31,26 +38,41 @@ pub enum AdminCallError {
         details: Value,
     },
     /// There is no server, or it is not one of ours.
-    #[error("failed to call the server at {address}: {reason}")]
+    #[error("failed to call the server at {}: {reason}", base.trim_start_matches("http://"))]
     NoAnswer {
         /// Where it was expected.
-        address: SocketAddr,
+        base: String,
         /// What happened instead.
         reason: String,
     },
 }
 
 impl AdminClient {
-    /// A client of the server whose admin listener is at `address`.
+    /// A client of the server whose admin listener is at `address`, without TLS.
     #[must_use]
     pub fn new(address: SocketAddr, token: SecretString) -> AdminClient {
-        AdminClient { agent: agent(CALL_MAX), address, token }
+        AdminClient { agent: agent(CALL_MAX, None), base: format!("http://{address}"), trust: None, token }
+    }
+
+    /// A client of the server that the configuration describes. It speaks TLS when the admin listener does, or when
+    /// there are certificates to trust it by.
+    ///
+    /// # Errors
+    /// When these cannot be read.
+    pub fn of(configuration: &Configuration, token: SecretString) -> anyhow::Result<AdminClient> {
+        let own = configuration.admin_tls.as_ref().map(|files| &files.certificate);
+        let Some(trusted) = configuration.admin_ca_file.as_ref().or(own) else {
+            return Ok(AdminClient::new(configuration.admin_listen, token));
+        };
+        let trust = tls::trusting(trusted)?;
+        let base = format!("https://{}:{}", configuration.admin_host, configuration.admin_listen.port());
+        Ok(AdminClient { agent: agent(CALL_MAX, Some(&trust)), base, trust: Some(trust), token })
     }
 
     /// The same with another limit to how long a call may take.
     #[must_use]
     pub fn patient_for(self, call_max: Duration) -> AdminClient {
-        AdminClient { agent: agent(call_max), ..self }
+        AdminClient { agent: agent(call_max, self.trust.as_ref()), ..self }
     }
 
     /// Calls `/admin/<endpoint>` and gives its answer.
@@ -63,7 +85,7 @@ impl AdminClient {
         body: &Value,
         idempotency_key: Option<&str>,
     ) -> Result<Value, AdminCallError> {
-        let mut request = self.agent.post(format!("http://{}/admin/{endpoint}", self.address));
+        let mut request = self.agent.post(format!("{}/admin/{endpoint}", self.base));
         request = request.header("Authorization", format!("Bearer {}", self.token.expose_secret()));
         request = request.header("Content-Type", "application/json").header("Accept", "application/json");
         if let Some(key) = idempotency_key {
@@ -85,16 +107,16 @@ impl AdminClient {
     }
 
     fn no_answer(&self, reason: &impl ToString) -> AdminCallError {
-        AdminCallError::NoAnswer { address: self.address, reason: reason.to_string() }
+        AdminCallError::NoAnswer { base: self.base.clone(), reason: reason.to_string() }
     }
 }
 
-fn agent(call_max: Duration) -> Agent {
-    let agent = Agent::config_builder()
-        .timeout_global(Some(call_max))
-        .http_status_as_error(false)
-        .max_redirects(0)
-        .proxy(None)
-        .build();
-    agent.into()
+fn agent(call_max: Duration, trust: Option<&TlsConfig>) -> Agent {
+    let agent =
+        Agent::config_builder().timeout_global(Some(call_max)).http_status_as_error(false).max_redirects(0).proxy(None);
+    let agent = match trust {
+        Some(trust) => agent.tls_config(trust.clone()),
+        None => agent,
+    };
+    agent.build().into()
 }

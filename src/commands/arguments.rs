@@ -4,11 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::archive::ArchiveCommand;
 use super::bench::BenchCommand;
 use super::checkpoint::CheckpointCommand;
+use super::export::ExportArguments;
 use super::generate::GenerateArguments;
+use super::inspect::InspectArguments;
 use super::operate::OperatorCall;
+use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
+use super::rotate::{AdminTokenCommand, VaultCommand};
+use super::verify::VerifyArguments;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
 /// A payments server for merchants: one binary, one data directory.
@@ -47,14 +53,30 @@ pub enum Command {
     /// Runs the server
     Serve(ServeArguments),
     /// Replays every merchant's log and compares what was derived from it, with the server stopped
-    Verify,
+    Verify(VerifyArguments),
+    /// Puts right what can be put right without a copy, with the server stopped
+    #[command(subcommand)]
+    Repair(RepairCommand),
     /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
     Generate(GenerateArguments),
     /// Copies of the whole data: taken by a running server, checked and removed
     #[command(subcommand)]
     Checkpoint(CheckpointCommand),
-    /// Makes a data directory of a checkpoint
+    /// What commits are archived to: listed, checked, and rid of what no checkpoint needs
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
+    /// Makes a data directory of a checkpoint, and of an archive up to a moment
     Restore(RestoreArguments),
+    /// Writes payments, ledger entries, activity and the log as JSON Lines, with the server stopped or of a checkpoint
+    Export(ExportArguments),
+    /// Shows the records of a merchant's log, with the server stopped or of a checkpoint
+    Inspect(InspectArguments),
+    /// Replaces the admin token of a running server
+    #[command(subcommand)]
+    AdminToken(AdminTokenCommand),
+    /// Replaces the vault key of a running server
+    #[command(subcommand)]
+    Vault(VaultCommand),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
     /// Measures a server under load, and checks every answer

@@ -82,6 +82,10 @@ pub struct LoadArguments {
     /// again as soon as it is answered (a closed loop)
     #[arg(long, value_name = "CALLS", value_parser = parse_rate)]
     pub rate: Option<f64>,
+    /// How long a call at its time waits for a free connection before it is given up and counted as never made: as from
+    /// callers that do not wait for each other
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, requires = "rate", conflicts_with = "search")]
+    pub patience: Option<Duration>,
     /// Search for the highest rate that meets --p99-below
     #[arg(long, requires = "p99_below")]
     pub search: bool,
@@ -262,7 +266,7 @@ impl LoadArguments {
     fn plan(&self, work: Work) -> Plan {
         let load = match (self.p99_below, self.rate) {
             (Some(p99_below), rate) => Load::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
-            (None, Some(rate)) => Load::Open { rate },
+            (None, Some(rate)) => Load::Open { rate, patience: self.patience },
             (None, None) => Load::Closed,
         };
         Plan {

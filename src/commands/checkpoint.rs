@@ -1,21 +1,21 @@
 //! `till checkpoint create|list|verify|prune`
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::json;
 use till_storage::checkpoint::{Kept, Manifest, Shelf, Standing, check_files, read_manifest};
-use till_storage::vault::RootKey;
 
 use super::admin_client::AdminClient;
-use super::verify::{PROGRESS_EVERY, SCRATCH_DIRECTORY, Subject, print};
-use crate::bootstrap::root_key;
+use super::progress::{Progress, Unit};
+use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::{Configuration, Secrets};
+use crate::vault_keys::RootKeys;
 
 /// How long taking one may take: as long as reading all the data.
 const TAKING_MAX: Duration = Duration::from_secs(24 * 60 * 60);
@@ -64,7 +64,7 @@ fn say(lines: &[String]) {
 
 fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<String> {
     let token = Secrets::find_admin_token(configuration)?;
-    let client = AdminClient::new(configuration.admin_listen, token).patient_for(TAKING_MAX);
+    let client = AdminClient::of(configuration, token)?.patient_for(TAKING_MAX);
     let taken = client.call_admin("create-checkpoint", &json!({ "name": name }), None)?;
     Ok(serde_json::to_string_pretty(&taken)?)
 }
@@ -84,58 +84,39 @@ fn line(shelf: &Shelf, kept: &Kept) -> String {
     }
 }
 
-fn moment(at_ms: u64) -> String {
+/// A time in milliseconds since the Unix epoch, as text to the second.
+pub(super) fn moment(at_ms: u64) -> String {
     let moment = i64::try_from(at_ms / 1_000).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
     moment.map_or_else(|| "at no known time".to_owned(), |moment| moment.to_string())
 }
 
 fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<ExitCode> {
-    let root = vault_key(configuration)?;
+    let roots = vault_keys(configuration)?;
     let manifest = read_manifest(directory)?;
     check_all_files(directory, &manifest)?;
     // Beside it, however it is named: nothing is added to a checkpoint.
     let mut scratch = directory.canonicalize()?.into_os_string();
     scratch.push(format!(".{SCRATCH_DIRECTORY}"));
     let (scratch, open_time_max) = (PathBuf::from(scratch), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&root)?;
+    let report = Subject { directory, scratch, open_time_max, checkpoint: Some(directory) }.verify(&roots)?;
     Ok(print(&report))
 }
 
-/// The key that the vault of a checkpoint is opened with.
-pub(super) fn vault_key(configuration: &Configuration) -> anyhow::Result<RootKey> {
-    let key = Secrets::find_vault_key(configuration);
-    let key = key.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;
-    root_key(&key)
+/// The keys of which one opens the vault of a checkpoint.
+pub(super) fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {
+    let keys = Secrets::find_vault_keys(configuration);
+    let keys = keys.context("a checkpoint is verified with its vault key: give TILL_VAULT_KEY or vault_key_file")?;
+    RootKeys::from_secrets(&keys)
 }
 
 /// Reads every file of a checkpoint and compares it with the manifest.
 pub(super) fn check_all_files(directory: &Path, manifest: &Manifest) -> anyhow::Result<()> {
-    let mut teller = Teller::new("checked");
     let (mut bytes, total) = (0_u64, manifest.byte_count());
+    let mut progress = Progress::begin("checked", Unit::Bytes, Some(total));
     check_files(directory, manifest, &mut |more| {
         bytes = bytes.saturating_add(more);
-        teller.tell(bytes, total);
+        progress.show(bytes);
     })?;
-    eprintln!("{} files, {total} bytes: every checksum is right", manifest.files.len());
+    progress.end(&format!("{} files, {total} bytes: every checksum is right", manifest.files.len()));
     Ok(())
-}
-
-/// Tells a person at a terminal how far it has come.
-pub(super) struct Teller {
-    what: &'static str,
-    is_terminal: bool,
-    told: Instant,
-}
-
-impl Teller {
-    pub(super) fn new(what: &'static str) -> Teller {
-        Teller { what, is_terminal: std::io::stderr().is_terminal(), told: Instant::now() }
-    }
-
-    pub(super) fn tell(&mut self, bytes: u64, total: u64) {
-        if self.is_terminal && self.told.elapsed() >= PROGRESS_EVERY {
-            self.told = Instant::now();
-            eprintln!("{} {bytes} of {total} bytes", self.what);
-        }
-    }
 }

@@ -1,21 +1,34 @@
 //! The command line.
 
 mod admin_client;
+mod archive;
 mod arguments;
 mod generate;
 mod bench;
 mod checkpoint;
+mod export;
+mod inspect;
 mod operate;
+mod progress;
+mod repair;
 mod restore;
+mod rotate;
 mod run;
 mod serve;
 mod verify;
+mod verify_report;
 
 pub use admin_client::{AdminCallError, AdminClient};
+pub use archive::ArchiveCommand;
 pub use arguments::{Arguments, Command, ServeArguments, Settings};
 pub use bench::BenchCommand;
 pub use checkpoint::CheckpointCommand;
+pub use export::ExportArguments;
 pub use generate::GenerateArguments;
+pub use inspect::InspectArguments;
 pub use operate::OperatorCall;
+pub use repair::RepairCommand;
 pub use restore::RestoreArguments;
+pub use rotate::{AdminTokenCommand, VaultCommand};
 pub use run::run;
+pub use verify::VerifyArguments;

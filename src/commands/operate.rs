@@ -29,6 +29,8 @@ pub enum OperatorCall {
     Topup(TopupCall),
     /// Has a restored server call acquirers and fire timers from now on
     Resume,
+    /// Has the server read its admin token and certificates anew
+    Reload,
 }
 
 /// Calls about merchants.
@@ -227,6 +229,7 @@ impl OperatorCall {
             OperatorCall::Merchant(call) => call.request(),
             OperatorCall::Key(call) => call.request(),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
+            OperatorCall::Reload => ("reload", json!({}), None),
             OperatorCall::Installation(InstallationCall::Add { merchant_id, name, platform, identifier, again }) => {
                 let body =
                     json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
@@ -322,7 +325,7 @@ impl Again {
 
 /// Makes the call and gives what to print: a bare id as it is, anything else as JSON.
 pub(super) fn operate(configuration: &Configuration, call: &OperatorCall) -> anyhow::Result<String> {
-    let client = AdminClient::new(configuration.admin_listen, Secrets::find_admin_token(configuration)?);
+    let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let (endpoint, body, idempotency_key) = call.request();
     match client.call_admin(endpoint, &body, idempotency_key)? {
         Value::String(text) => Ok(text),
@@ -362,6 +365,7 @@ mod tests {
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
             ("till resume", "resume-effects"),
+            ("till reload", "reload"),
         ] {
             assert_eq!(request(line).0, endpoint, "{line}");
         }

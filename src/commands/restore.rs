@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use till_storage::checkpoint::{Restoring, read_manifest};
+use jiff::Timestamp;
+use till_storage::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
+use till_storage::checkpoint::{Manifest, Restoring, read_manifest};
+use till_storage::journal::CommitNumber;
 
-use super::checkpoint::{Teller, check_all_files, vault_key};
+use super::checkpoint::{check_all_files, moment, vault_keys};
+use super::progress::{Progress, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::Configuration;
+use crate::vault_keys::RootKeys;
 
 /// From where to where.
 #[derive(Debug, Args)]
@@ -17,40 +22,133 @@ pub struct RestoreArguments {
     /// The checkpoint's directory
     #[arg(long, value_name = "CHECKPOINT")]
     pub from: PathBuf,
+    /// The archive, to have what came after the checkpoint too
+    #[arg(long, value_name = "DIR")]
+    pub archive: Option<PathBuf>,
+    /// Up to when: a commit's number, or a time such as 2026-01-31T23:59:59Z [default: everything archived]
+    #[arg(long, value_name = "TIME|COMMIT", requires = "archive", value_parser = until)]
+    pub until: Option<Until>,
     /// The data directory to make: missing or empty
     #[arg(long, value_name = "DIR")]
     pub to: PathBuf,
 }
 
-/// Makes a data directory of a checkpoint. Everything that can be refused is refused before anything is made, and the
-/// directory is fit for a server only once all of it was verified.
+/// Makes a data directory of a checkpoint, and of an archive what came after it. Everything that can be refused is
+/// refused before anything is made, and the directory is fit for a server only once all of it was verified.
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
-    let RestoreArguments { from, to } = arguments;
+    let RestoreArguments { from, to, .. } = arguments;
     let manifest = read_manifest(from)?;
     Restoring::check_target(to)?;
-    let root = vault_key(configuration)?;
+    let roots = vault_keys(configuration)?;
     check_all_files(from, &manifest)?;
-    let subject = |directory, scratch| Subject {
-        directory,
-        scratch,
-        open_time_max: configuration.open_time_max,
-        checkpoint: Some(from.as_path()),
-    };
-    subject(from, PathBuf::new()).check_key(&root).context("failed to open the checkpoint")?;
-    let mut teller = Teller::new("copied");
-    let restoring = Restoring::copy(from, &manifest, to, &mut |progress| {
-        teller.tell(progress.bytes, progress.bytes_total);
-    })?;
-    eprintln!("copied; now the copy is verified");
-    let report = subject(to, to.join(SCRATCH_DIRECTORY)).verify(&root).with_context(|| unfit(to))?;
+    let restore = Restore { configuration, arguments, manifest: &manifest, roots: &roots };
+    let commits = restore.check()?;
+    let mut progress = Progress::begin("copied", Unit::Bytes, Some(manifest.byte_count()));
+    let restoring = Restoring::copy(from, &manifest, to, &mut |copied| progress.show(copied.bytes))?;
+    progress.end("copied");
+    restore.bring_up(commits).with_context(|| unfit(to))?;
+    say("now the copy is verified");
+    let report = restore.subject(to, to.join(SCRATCH_DIRECTORY)).verify(&roots).with_context(|| unfit(to))?;
     let code = print(&report);
     if report.is_clean() {
         restoring.finish()?;
-        eprintln!("{}", fit(to));
+        say(&fit(to));
     } else {
-        eprintln!("till: {}", unfit(to));
+        say(&format!("till: {}", unfit(to)));
     }
     Ok(code)
+}
+
+struct Restore<'a> {
+    configuration: &'a Configuration,
+    arguments: &'a RestoreArguments,
+    manifest: &'a Manifest,
+    roots: &'a RootKeys,
+}
+
+impl Restore<'_> {
+    /// With an archive the logs go on behind the heads of the checkpoint.
+    fn subject<'d>(&'d self, directory: &'d Path, scratch: PathBuf) -> Subject<'d> {
+        let ends_as_checkpoint = self.arguments.archive.is_none() || directory == self.arguments.from;
+        let checkpoint = ends_as_checkpoint.then_some(self.arguments.from.as_path());
+        Subject { directory, scratch, open_time_max: self.configuration.open_time_max, checkpoint }
+    }
+
+    fn until(&self) -> Until {
+        self.arguments.until.unwrap_or(Until::End)
+    }
+
+    /// Checks that the key is right, and that checkpoint and archive reach the moment. Gives the commits to read.
+    fn check(&self) -> anyhow::Result<u64> {
+        let opened = self.subject(&self.arguments.from, PathBuf::new()).open(self.roots);
+        let (store, _) = opened.context("failed to open the checkpoint")?;
+        match &self.arguments.archive {
+            Some(archive) => check_reach(&store, archive, self.until()).map_err(in_words),
+            None => Ok(0),
+        }
+    }
+
+    /// Makes the copy a store of its own, with what the archive has behind the checkpoint.
+    fn bring_up(&self, commits: u64) -> anyhow::Result<()> {
+        let to = &self.arguments.to;
+        let options = self.subject(to, PathBuf::new()).options();
+        let Some(archive) = &self.arguments.archive else { return Ok(begin_anew(&options)?) };
+        let (_, keyring) = self.subject(to, PathBuf::new()).open(self.roots)?;
+        let mut progress = Progress::begin("read", Unit::Things("commits"), Some(commits));
+        let restored = restore_to(&options, archive, self.until(), &keyring, &mut |read| progress.show(read))?;
+        progress.end(&told(&restored, self.manifest.last_commit));
+        Ok(())
+    }
+}
+
+/// Times as people read them.
+fn in_words(error: ArchiveError) -> anyhow::Error {
+    match error {
+        ArchiveError::BeforeItsMoment { asked_ms, earliest_ms } => {
+            let text = |at| i64::try_from(at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
+            let text = |at| text(at).map_or_else(|| format!("{at} ms"), |at| at.to_string());
+            anyhow::anyhow!(
+                "the checkpoint is later than {}: the earliest that it can be restored to is {}",
+                text(asked_ms),
+                text(earliest_ms)
+            )
+        }
+        other => anyhow::Error::new(other),
+    }
+}
+
+/// A commit's number, or a time.
+fn until(text: &str) -> anyhow::Result<Until> {
+    if let Ok(commit) = text.parse() {
+        return Ok(Until::Commit(CommitNumber(commit)));
+    }
+    let time: Timestamp = text.parse().context("neither a commit's number nor a time such as 2026-01-31T23:59:59Z")?;
+    match u64::try_from(time.as_millisecond()) {
+        Ok(millis) => Ok(Until::Moment(millis)),
+        Err(_) => bail!("a time before 1970"),
+    }
+}
+
+fn told(restored: &Restored, checkpoint: CommitNumber) -> String {
+    let Restored { last, last_at_ms, applied, left_out, forgotten, torn, unread } = restored;
+    let mut text = format!("the checkpoint ends at commit {checkpoint}; {applied} commits of the archive were applied");
+    text += &match last_at_ms {
+        Some(at) => format!(", the last is {last}, the latest of {}", moment(*at)),
+        None => format!(", it ends at commit {last}"),
+    };
+    if *left_out > 0 {
+        text += &format!("\n{left_out} commits of the archive are later, and left out");
+    }
+    if *forgotten > 0 {
+        text += &format!("\n{forgotten} persons were forgotten later, and are forgotten here too");
+    }
+    if *torn > 0 {
+        text += &format!("\nthe last write of the archive is torn: {torn} bytes of it were not used");
+    }
+    if let Some(unread) = unread {
+        text += &format!("\nbehind that moment the archive cannot be read: {unread}");
+    }
+    text
 }
 
 fn unfit(to: &Path) -> String {
@@ -64,4 +162,19 @@ fn fit(to: &Path) -> String {
          timers paused, until `till resume`.",
         to.display()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_commit_or_a_time() {
+        assert_eq!(until("12").ok(), Some(Until::Commit(CommitNumber(12))));
+        assert_eq!(until("2026-01-31T23:59:59.5Z").ok(), Some(Until::Moment(1_769_903_999_500)));
+        assert_eq!(until("2026-02-01T00:59:59+01:00").ok(), until("2026-01-31T23:59:59Z").ok());
+        for wrong in ["", "-1", "yesterday", "2026-01-31", "1969-12-31T23:59:59Z"] {
+            assert!(until(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use super::arguments::{Arguments, Command};
-use super::{bench, checkpoint, generate, operate, restore, serve, verify};
+use super::{archive, bench, checkpoint, export, generate, inspect, operate, repair, restore, rotate, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -11,7 +11,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("till: {error:#}");
-            let verifies = matches!(arguments.command, Command::Verify);
+            let verifies = matches!(arguments.command, Command::Verify(_));
             if verifies { ExitCode::from(verify::CANNOT_VERIFY) } else { ExitCode::FAILURE }
         }
     }
@@ -21,10 +21,16 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
-        Command::Verify => verify::verify(&configuration),
+        Command::Verify(arguments) => verify::verify(&configuration, *arguments),
+        Command::Repair(command) => repair::repair(&configuration, command),
         Command::Generate(options) => Ok(print(&generate::generate(&configuration, *options)?.to_string())),
         Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
+        Command::Archive(command) => archive::archive(&configuration, command),
         Command::Restore(arguments) => restore::restore(&configuration, arguments),
+        Command::Export(arguments) => Ok(print(&export::export(&configuration, arguments)?)),
+        Command::Inspect(arguments) => inspect::inspect(&configuration, arguments),
+        Command::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
+        Command::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
         Command::Configuration => Ok(print(&configuration.to_string())),
         Command::Bench(command) => bench::bench(&configuration, command),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),

@@ -6,17 +6,21 @@ use std::thread;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use rustls::ServerConfig;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::ServeArguments;
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
-use crate::configuration::{Configuration, Secrets};
+use crate::configuration::{Configuration, Secrets, TlsFiles};
 use crate::demo;
 use crate::logging;
 use crate::observation::Observation;
 use crate::protocol::listener::{Listener, ListenerSettings};
+use crate::service::Reloads;
+use crate::supervision::{Notifier, Watchdog};
+use crate::tls::Certificates;
 
 /// Threads of the admin listener: the operator's calls are few.
 const ADMIN_THREADS: usize = 1;
@@ -29,15 +33,17 @@ const ADMIN_CONNECTIONS_MAX: usize = 256;
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
     logging::start(configuration)?;
     tracing::info!(%configuration, "starting with these settings");
+    let notifier = Arc::new(Notifier::from_environment());
+    notifier.status("starting");
     check_directory(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");
     }
     let observation = Arc::new(Observation::start()?);
-    let signals = Signals::new([SIGINT, SIGTERM]).context("failed to listen for signals")?;
+    let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
     let system = actix_web::rt::System::new();
-    let (assembly, served) = system.block_on(run(configuration, options, secrets, observation, signals))?;
+    let (assembly, served) = system.block_on(run(configuration, options, secrets, observation, signals, notifier))?;
     // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
     assembly.stop()?;
     served.context("failed to serve")
@@ -49,16 +55,34 @@ async fn run(
     secrets: Secrets,
     observation: Arc<Observation>,
     signals: Signals,
+    notifier: Arc<Notifier>,
 ) -> anyhow::Result<(Assembly, std::io::Result<()>)> {
     let assembly = assemble(configuration, secrets, Arc::clone(&observation))?;
-    let public = listen(Listener::bind(Arc::clone(&assembly.public), &public_settings(configuration)), "listen")?;
-    let admin = listen(Listener::bind(Arc::clone(&assembly.admin), &admin_settings(configuration)), "admin_listen")?;
-    announce(&public, &admin);
+    let reloads = assembly.service().operations.as_ref().map_or_else(Arc::default, |parts| Arc::clone(&parts.reloads));
+    let watchdog = Watchdog::from_environment();
+    let pulse = watchdog.as_ref().map(Watchdog::pulse);
+    let public_settings = ListenerSettings {
+        tls: tls_of("tls", configuration.tls.as_ref(), &reloads)?,
+        pulse: pulse.clone(),
+        ..public_settings(configuration)
+    };
+    let admin_settings = ListenerSettings {
+        tls: tls_of("admin_tls", configuration.admin_tls.as_ref(), &reloads)?,
+        pulse,
+        ..admin_settings(configuration)
+    };
+    let public = listen(Listener::bind(Arc::clone(&assembly.public), &public_settings), "listen")?;
+    let admin = listen(Listener::bind(Arc::clone(&assembly.admin), &admin_settings), "admin_listen")?;
+    announce(configuration, &public, &admin);
     if options.demo {
         demo::prepare_and_print(assembly.service(), &configuration.data, public.address).await?;
     }
-    stop_on(signals, vec![public.server.handle(), admin.server.handle()], Arc::clone(&observation));
+    let servers = vec![public.server.handle(), admin.server.handle()];
+    stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
     observation.set_ready();
+    notifier.ready();
+    let service = Arc::downgrade(assembly.service());
+    watchdog.map(|watchdog| watchdog.start(notifier, service)).transpose().context("failed to start the watchdog")?;
     let (public, admin) = futures_util::future::join(public.server, admin.server).await;
     Ok((assembly, public.and(admin)))
 }
@@ -68,6 +92,9 @@ fn public_settings(configuration: &Configuration) -> ListenerSettings {
         address: configuration.listen,
         workers: configuration.http_threads.get(),
         connections_max: configuration.limits.connections_max.get(),
+        tls: None,
+        pulse: None,
+        idle_max: configuration.limits.idle_max,
     }
 }
 
@@ -76,7 +103,24 @@ fn admin_settings(configuration: &Configuration) -> ListenerSettings {
         address: configuration.admin_listen,
         workers: ADMIN_THREADS,
         connections_max: ADMIN_CONNECTIONS_MAX,
+        tls: None,
+        pulse: None,
+        idle_max: configuration.limits.idle_max,
     }
+}
+
+/// What a listener proves itself with, read anew whenever the operator says so.
+fn tls_of(what: &'static str, files: Option<&TlsFiles>, reloads: &Reloads) -> anyhow::Result<Option<ServerConfig>> {
+    let Some(files) = files else { return Ok(None) };
+    let certificates = Certificates::read(files).with_context(|| format!("failed to serve {what}"))?;
+    let config = certificates.server_config();
+    reloads.add(what, move || {
+        certificates
+            .read_anew()
+            .map(|()| "connections from now on see it".to_owned())
+            .map_err(|error| error.to_string())
+    });
+    Ok(Some(config))
 }
 
 fn listen(listener: std::io::Result<Listener>, setting: &str) -> anyhow::Result<Listener> {
@@ -84,24 +128,38 @@ fn listen(listener: std::io::Result<Listener>, setting: &str) -> anyhow::Result<
 }
 
 /// Says where the listeners are, on standard output too: with port 0 nobody else knows.
-fn announce(public: &Listener, admin: &Listener) {
+fn announce(configuration: &Configuration, public: &Listener, admin: &Listener) {
     tracing::info!(public = %public.address, admin = %admin.address, "serving");
-    let text = format!("listening on http://{}\nadmin listening on http://{}\n", public.address, admin.address);
+    let scheme = |tls: &Option<TlsFiles>| if tls.is_some() { "https" } else { "http" };
+    let public = format!("{}://{}", scheme(&configuration.tls), public.address);
+    let admin = format!("{}://{}", scheme(&configuration.admin_tls), admin.address);
+    let text = format!("listening on {public}\nadmin listening on {admin}\n");
     let _ = std::io::stdout().write_all(text.as_bytes()); // Whoever started us may not be reading.
 }
 
-/// Stops the servers at the first signal, letting them finish what they are working on; ends the process at
-/// the second.
-fn stop_on(mut signals: Signals, servers: Vec<ServerHandle>, observation: Arc<Observation>) {
+/// Reads files anew at each SIGHUP. Stops the servers at the first other signal, letting them finish what they are
+/// working on; ends the process at the second.
+fn stop_on(
+    mut signals: Signals,
+    servers: Vec<ServerHandle>,
+    observation: Arc<Observation>,
+    reloads: Arc<Reloads>,
+    notifier: Arc<Notifier>,
+) {
     let wait = move || {
-        let mut signals = signals.forever();
-        if let Some(signal) = signals.next() {
-            tracing::info!(signal, "stopping");
-            observation.set_not_ready("stopping");
-            servers.iter().for_each(|server| drop(server.stop(true)));
-        }
-        if signals.next().is_some() {
-            std::process::exit(1);
+        let mut is_stopping = false;
+        for signal in signals.forever() {
+            if signal == SIGHUP {
+                reloads.carry_out();
+            } else if is_stopping {
+                std::process::exit(1);
+            } else {
+                is_stopping = true;
+                tracing::info!(signal, "stopping");
+                notifier.stopping();
+                observation.set_not_ready("stopping");
+                servers.iter().for_each(|server| drop(server.stop(true)));
+            }
         }
     };
     thread::Builder::new().name("till-signals".to_owned()).spawn(wait).expect("a thread can be started at start");

@@ -1,22 +1,24 @@
 //! `till verify`
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use clap::Args;
 use till_storage::checkpoint::compare_heads;
 use till_storage::engine::{EngineOptions, StoppedStore};
-use till_storage::family::Family;
-use till_storage::rows::RowReader;
 use till_storage::sandbox_book::{Book, RocksBook};
-use till_storage::vault::{Keyring, RootKey, VaultKey};
+use till_storage::vault::Keyring;
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 
-use crate::bootstrap::{SANDBOX_DIRECTORY, root_key};
+use super::progress::{self, Unit};
+use super::verify_report::report_json;
+use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::{Configuration, Secrets};
+use crate::vault_keys::RootKeys;
 
 /// How the process ends when nothing could be verified. With faults it ends with 1, without with 0.
 pub(super) const CANNOT_VERIFY: u8 = 2;
@@ -26,9 +28,6 @@ const FAULTS_FOUND: u8 = 1;
 
 /// Where replayed rows go that outgrow memory, below the data directory: on its disk there is room for them.
 pub(super) const SCRATCH_DIRECTORY: &str = "verify-scratch";
-
-/// Time between two words of progress on a terminal.
-pub(super) const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
 /// A directory of the shape of a data directory, and how it is verified.
 pub(super) struct Subject<'a> {
@@ -42,47 +41,67 @@ pub(super) struct Subject<'a> {
     pub(super) checkpoint: Option<&'a Path>,
 }
 
+/// How the report is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct VerifyArguments {
+    /// Print the report as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Replays every merchant's log, compares what was derived from it byte for byte, and prints what is wrong.
-pub(super) fn verify(configuration: &Configuration) -> anyhow::Result<ExitCode> {
+pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
     let directory = &configuration.data;
     if !directory.join("db").exists() {
         bail!("there is no data to verify in {}", directory.display());
     }
-    let root = root_key(&Secrets::find_vault_key(configuration)?)?;
+    let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
     let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
-    let report = Subject { directory, scratch, open_time_max, checkpoint: None }.verify(&root)?;
-    Ok(print(&report))
+    let report = Subject { directory, scratch, open_time_max, checkpoint: None }.verify(&roots)?;
+    if !arguments.json {
+        return Ok(print(&report));
+    }
+    let _ = writeln!(std::io::stdout(), "{:#}", report_json(&report)); // A reader that has gone away wants no more.
+    Ok(exit_code(&report))
 }
 
 /// Prints a report, and gives how the process is to end.
 pub(super) fn print(report: &Report) -> ExitCode {
     let _ = std::io::stdout().write_all(text(report).as_bytes()); // A reader that has gone away wants no more.
+    exit_code(report)
+}
+
+pub(super) fn exit_code(report: &Report) -> ExitCode {
     if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FAULTS_FOUND) }
 }
 
 impl Subject<'_> {
-    /// Checks that its store opens, and its vault under this key.
-    pub(super) fn check_key(&self, root: &RootKey) -> anyhow::Result<()> {
-        self.open(root).map(drop)
+    /// How its store is opened.
+    pub(super) fn options(&self) -> EngineOptions {
+        EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) }
     }
 
-    fn open(&self, root: &RootKey) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
-        let options = EngineOptions { open_limit: self.open_time_max, ..EngineOptions::new(self.directory) };
-        let store = StoppedStore::open(&options)?;
-        let stored = store.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
-        let keyring = Keyring::open(root, &stored.context("the store has no key ring")?)?;
+    /// Opens its store for reading.
+    pub(super) fn open_store(&self) -> anyhow::Result<StoppedStore> {
+        Ok(StoppedStore::open(&self.options())?)
+    }
+
+    /// Opens its store for reading, and its vault under one of these keys.
+    pub(super) fn open(&self, roots: &RootKeys) -> anyhow::Result<(StoppedStore, Arc<Keyring>)> {
+        let store = self.open_store()?;
+        let keyring = roots.open_stored(&store)?;
         Ok((store, Arc::new(keyring)))
     }
 
     /// Verifies it as a whole.
-    pub(super) fn verify(&self, root: &RootKey) -> anyhow::Result<Report> {
-        let (store, keyring) = self.open(root)?;
+    pub(super) fn verify(&self, roots: &RootKeys) -> anyhow::Result<Report> {
+        let (store, keyring) = self.open(roots)?;
         self.compare_heads(&store)?;
         let (book, book_fault) = self.open_book();
         let acknowledged = Some(store.acknowledged());
         let options = VerifyOptions { acknowledged, ..VerifyOptions::new(&self.scratch) };
         let book = book.as_ref().map(|book| book as &dyn Book);
-        let mut report = verify::verify(&store, &keyring, book, &options, &mut teller())?;
+        let mut report = verify::verify(&store, &keyring, book, &options, &mut teller("verified"))?;
         if let Some(fault) = book_fault {
             report.fault_count += 1;
             report.faults.push(fault);
@@ -100,12 +119,12 @@ impl Subject<'_> {
 
     /// The sandbox's book, where there is one; one that does not open is a fault, and the store is verified all the
     /// same.
-    fn open_book(&self) -> (Option<RocksBook>, Option<Fault>) {
+    pub(super) fn open_book(&self) -> (Option<RocksBook>, Option<Fault>) {
         let directory = self.directory.join(SANDBOX_DIRECTORY);
         if !directory.exists() {
             return (None, None);
         }
-        match RocksBook::open_read_only(&directory) {
+        match RocksBook::open_read_only_within(self.open_time_max, &directory) {
             Ok(book) => (Some(book), None),
             Err(error) => {
                 let wrong = Wrong::Unreadable { reason: format!("{:#}", anyhow::Error::new(error)) };
@@ -115,16 +134,13 @@ impl Subject<'_> {
     }
 }
 
-/// Tells a person at a terminal how far it has come.
-fn teller() -> impl FnMut(&Progress) {
-    let is_terminal = std::io::stderr().is_terminal();
-    let mut told = Instant::now();
+/// Tells a person how far it has come, by what is done to records.
+pub(super) fn teller(what: &'static str) -> impl FnMut(&Progress) {
+    let mut shown = progress::Progress::begin(what, Unit::Things("records"), None);
     move |progress| {
-        if is_terminal && told.elapsed() >= PROGRESS_EVERY {
-            told = Instant::now();
-            let Progress { merchants, merchants_total, records, rows, book_lines: _ } = progress;
-            eprintln!("{merchants} of {merchants_total} merchants, {records} records, {rows} rows");
-        }
+        let Progress { merchants, merchants_total, records, records_total, rows, book_lines: _ } = progress;
+        shown.detail(format!("({merchants} of {merchants_total} merchants, {rows} rows)"));
+        shown.show_of(*records, *records_total);
     }
 }
 

@@ -11,11 +11,12 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use super::archive::ArchiveSettings;
 use super::layers::Layers;
 use super::settings::{self, Setting};
 
 /// Everything the operator decides, checked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Configuration {
     /// The directory that holds everything that lasts.
     pub data: PathBuf,
@@ -23,6 +24,14 @@ pub struct Configuration {
     pub listen: SocketAddr,
     /// Where the operator calls.
     pub admin_listen: SocketAddr,
+    /// The host of `admin_listen` as it was written: the name that its certificate must have.
+    pub admin_host: String,
+    /// What the public listener proves itself with; HTTP without TLS when absent.
+    pub tls: Option<TlsFiles>,
+    /// What the admin listener proves itself with; HTTP without TLS when absent.
+    pub admin_tls: Option<TlsFiles>,
+    /// What the operator's commands trust the admin listener by.
+    pub admin_ca_file: Option<PathBuf>,
     /// The address under which callers reach `listen`, without a slash at its end.
     pub public_url: Option<String>,
     /// Threads that take requests.
@@ -39,6 +48,8 @@ pub struct Configuration {
     pub accept_loss_up_to: Option<u64>,
     /// Which checkpoints are taken, and where they are kept.
     pub checkpoints: CheckpointSettings,
+    /// Where commits are archived.
+    pub archive: ArchiveSettings,
     /// How log lines are written.
     pub log_format: LogFormat,
     /// Which log lines are written.
@@ -59,8 +70,23 @@ pub struct Limits {
     pub calls_in_flight_max: NonZeroUsize,
     /// Calls worked on at once for one merchant.
     pub calls_in_flight_per_merchant_max: NonZeroUsize,
+    /// Calls a second of one API key; any number when absent.
+    pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,
+    /// SDK calls a second of one address, for whichever installation; any number when absent.
+    pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
+    /// How long a connection without a request is kept.
+    pub idle_max: Duration,
+}
+
+/// What a listener proves itself with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Its certificates, the listener's own first, PEM.
+    pub certificate: PathBuf,
+    /// The private key of the first of them, PEM.
+    pub key: PathBuf,
 }
 
 /// Which checkpoints are taken, and where they are kept.
@@ -101,6 +127,10 @@ impl Configuration {
         let data = reader.required(&settings::DATA, path);
         let listen = reader.required(&settings::LISTEN, address);
         let admin_listen = reader.required(&settings::ADMIN_LISTEN, address);
+        let admin_host = reader.required(&settings::ADMIN_LISTEN, host);
+        let tls = reader.tls(&settings::TLS_CERTIFICATE_FILE, &settings::TLS_KEY_FILE);
+        let admin_tls = reader.tls(&settings::ADMIN_TLS_CERTIFICATE_FILE, &settings::ADMIN_TLS_KEY_FILE);
+        let admin_ca_file = reader.optional(&settings::ADMIN_CA_FILE, path);
         let public_url = reader.optional(&settings::PUBLIC_URL, web_address);
         let http_threads = reader.optional(&settings::HTTP_THREADS, number);
         let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
@@ -109,6 +139,7 @@ impl Configuration {
         let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
         let checkpoints = reader.checkpoints(data.as_deref());
+        let archive = reader.archive();
         let log_format = reader.required(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
         let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
@@ -119,6 +150,10 @@ impl Configuration {
                 data: data?,
                 listen: listen?,
                 admin_listen: admin_listen?,
+                admin_host: admin_host?,
+                tls,
+                admin_tls,
+                admin_ca_file,
                 public_url,
                 http_threads: http_threads.unwrap_or_else(processors),
                 arbiter_threads: arbiter_threads.unwrap_or_else(processors),
@@ -127,6 +162,7 @@ impl Configuration {
                 open_time_max: Duration::from_secs(open_seconds_max?.get()),
                 accept_loss_up_to,
                 checkpoints: checkpoints?,
+                archive: archive?,
                 log_format: log_format?,
                 log_filter: log_filter?,
                 admin_token,
@@ -174,7 +210,10 @@ impl Reader<'_> {
         let connections_max = self.required(&settings::CONNECTIONS_MAX, number);
         let in_all = self.required(&settings::CALLS_IN_FLIGHT_MAX, number);
         let per_merchant = self.required(&settings::CALLS_IN_FLIGHT_PER_MERCHANT_MAX, number);
+        let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number);
         let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number);
+        let sdk_calls_per_second_per_address = self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number);
+        let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>);
         if per_merchant > in_all && in_all.is_some() {
             self.faults.push("calls_in_flight_per_merchant_max: must not be above calls_in_flight_max".to_owned());
         }
@@ -182,7 +221,10 @@ impl Reader<'_> {
             connections_max: connections_max?,
             calls_in_flight_max: in_all?,
             calls_in_flight_per_merchant_max: per_merchant?,
+            key_calls_per_second,
             sdk_calls_per_second: sdk_calls_per_second?,
+            sdk_calls_per_second_per_address,
+            idle_max: Duration::from_secs(idle_seconds_max?.get().into()),
         })
     }
 
@@ -194,6 +236,37 @@ impl Reader<'_> {
             directory: directory.or_else(|| Some(data?.join("checkpoints")))?,
             every: every_seconds.map(|seconds| Duration::from_secs(seconds.get())),
             kept: kept?,
+        })
+    }
+
+    /// A certificate without its key proves nothing, nor does a key without its certificate.
+    fn tls(&mut self, certificate: &Setting, key: &Setting) -> Option<TlsFiles> {
+        match (self.optional(certificate, path), self.optional(key, path)) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+            (None, None) => None,
+            (found, _) => {
+                let missing = if found.is_some() { key } else { certificate };
+                self.faults.push(format!("{} and {}: give both; {} is missing", certificate.key, key.key, missing.key));
+                None
+            }
+        }
+    }
+
+    fn archive(&mut self) -> Option<ArchiveSettings> {
+        let directory = self.optional(&settings::ARCHIVE_DIRECTORY, path);
+        let segment_bytes = self.required(&settings::ARCHIVE_SEGMENT_BYTES, number);
+        let segment_seconds = self.required(&settings::ARCHIVE_SEGMENT_SECONDS, number::<NonZeroU64>);
+        let every = self.required(&settings::ARCHIVE_EVERY_MILLISECONDS, number::<NonZeroU64>);
+        let before_acknowledged = self.required(&settings::ARCHIVE_BEFORE_ACKNOWLEDGED, yes_or_no);
+        if before_acknowledged == Some(true) && directory.is_none() {
+            self.faults.push("archive_before_acknowledged: archive_directory must be set too".to_owned());
+        }
+        Some(ArchiveSettings {
+            directory,
+            segment_bytes: segment_bytes?,
+            segment_age: Duration::from_secs(segment_seconds?.get()),
+            every: Duration::from_millis(every?.get()),
+            before_acknowledged: before_acknowledged?,
         })
     }
 
@@ -241,6 +314,11 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.to_socket_addrs().ok().and_then(|mut addresses| addresses.next()).ok_or_else(remedy)
 }
 
+/// The host of `HOST:PORT`. What is wrong with the whole is said by [`address`].
+fn host(text: &str) -> Result<String, String> {
+    Ok(text.rsplit_once(':').map_or(text, |(host, _)| host).to_owned())
+}
+
 fn web_address(text: &str) -> Result<String, String> {
     let is_web = |url: &Url| {
         matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none() && url.fragment().is_none()
@@ -253,6 +331,10 @@ fn web_address(text: &str) -> Result<String, String> {
 /// A whole number, above zero when its type says so.
 fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "is not a whole number in range".to_owned())
+}
+
+fn yes_or_no(text: &str) -> Result<bool, String> {
+    text.parse().map_err(|_| "must be true or false".to_owned())
 }
 
 fn log_format(text: &str) -> Result<LogFormat, String> {
@@ -346,6 +428,10 @@ mod tests {
         assert_eq!(
             faults(Layers::new().with_file_text("listen = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'")),
             Vec::<String>::new()
+        );
+        assert_eq!(
+            faults(Layers::new().with_file_text("tls_certificate_file = '/c.pem'")),
+            ["tls_certificate_file and tls_key_file: give both; tls_key_file is missing"]
         );
         assert_eq!(faults(Layers::new().with_file_text("listen =")).len(), 1);
         assert_eq!(faults(Layers::new().with_file(std::path::Path::new("/nonexistent/till.toml"))).len(), 1);

@@ -3,11 +3,15 @@
 //! A setting comes from the command line, else from the environment, else from the configuration file, else
 //! it has its default.
 
+mod archive;
 mod effective;
 mod layers;
+mod secret_file;
 mod secrets;
 mod settings;
 
-pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat};
+pub use archive::ArchiveSettings;
+pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat, TlsFiles};
 pub use layers::Layers;
-pub use secrets::{Secrets, SecretsError};
+pub use secret_file::SecretFile;
+pub use secrets::{Secrets, SecretsError, VaultKeySecret};

@@ -14,6 +14,9 @@ use super::effective::Configuration;
 /// Bytes of a made secret, and of the vault key.
 const SECRET_BYTES: usize = 32;
 
+/// How many secrets of one kind may stand in one place: one, and the one that it is being replaced by.
+const SECRETS_MAX: usize = 2;
+
 /// Where made secrets are kept, below the data directory.
 const DIRECTORY: &str = "secrets";
 const ADMIN_TOKEN_FILE: &str = "admin-token";
@@ -22,13 +25,16 @@ const VAULT_KEY_FILE: &str = "vault-key";
 /// The database below the data directory: once it is there, it holds what only its own vault key opens.
 const DATABASE: &str = "db";
 
+/// The root key of a vault, not looked at yet.
+pub type VaultKeySecret = SecretBox<[u8; SECRET_BYTES]>;
+
 /// What proves the operator, and what seals card data.
 #[derive(Debug)]
 pub struct Secrets {
-    /// The bearer token of the admin listener.
-    pub admin_token: SecretString,
-    /// The root key of the vault.
-    pub vault_key: SecretBox<[u8; SECRET_BYTES]>,
+    /// The bearer tokens of the admin listener: one, or two while one is being replaced by the other.
+    pub admin_tokens: Vec<SecretString>,
+    /// The root key of the vault: one, or two of which either may open it, while one is being replaced by the other.
+    pub vault_keys: Vec<VaultKeySecret>,
     /// Files that were made by this start, to be told to the operator.
     pub made: Vec<PathBuf>,
 }
@@ -77,48 +83,72 @@ impl Secrets {
     /// When one has the wrong form, a file cannot be used, or the vault key of existing data is missing.
     pub fn load_or_make(configuration: &Configuration) -> Result<Secrets, SecretsError> {
         let mut made = Vec::new();
-        let found_admin_token = find_admin_token(configuration)?;
+        let found_admin_tokens = find_admin_tokens(configuration)?;
         let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
-        let vault_key = match find(
+        let vault_keys = match find(
             configuration.vault_key.as_ref(),
             "TILL_VAULT_KEY",
             configuration.vault_key_file.as_deref(),
             &file,
         )? {
-            Some((text, origin)) => vault_key(&text, origin)?,
+            Some((texts, origin)) => vault_keys(&texts, &origin)?,
             None if configuration.data.join(DATABASE).exists() => {
                 return Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file });
             }
-            None => vault_key(&make(&file, &mut made)?, file.display().to_string())?,
+            None => vault_keys(&[make(&file, &mut made)?], &file.display().to_string())?,
         };
         // Last: a start that is refused makes nothing.
-        let admin_token = match found_admin_token {
-            Some(token) => token,
-            None => make(&made_admin_token(configuration), &mut made)?,
+        let admin_tokens = match found_admin_tokens {
+            Some(tokens) => tokens,
+            None => vec![make(&made_admin_token(configuration), &mut made)?],
         };
-        Ok(Secrets { admin_token, vault_key, made })
+        Ok(Secrets { admin_tokens, vault_keys, made })
     }
 
-    /// The vault key of a server that has been started before; makes nothing.
+    /// The vault key of a server that has been started before, or both while it is being replaced; makes nothing.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
-    pub fn find_vault_key(configuration: &Configuration) -> Result<SecretBox<[u8; SECRET_BYTES]>, SecretsError> {
+    pub fn find_vault_keys(configuration: &Configuration) -> Result<Vec<VaultKeySecret>, SecretsError> {
         let file = configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
         let (given, named) = (configuration.vault_key.as_ref(), configuration.vault_key_file.as_deref());
         match find(given, "TILL_VAULT_KEY", named, &file)? {
-            Some((text, origin)) => vault_key(&text, origin),
+            Some((texts, origin)) => vault_keys(&texts, &origin),
             None => Err(SecretsError::VaultKeyLost { data: configuration.data.clone(), file }),
         }
     }
 
-    /// The admin token of a server that has been started before; makes nothing.
+    /// The admin tokens that a running server is to take, one or two; makes nothing.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn find_admin_tokens(configuration: &Configuration) -> Result<Vec<SecretString>, SecretsError> {
+        let missing = || SecretsError::NoAdminToken { file: made_admin_token(configuration) };
+        find_admin_tokens(configuration)?.ok_or_else(missing)
+    }
+
+    /// The admin token to call a server with that has been started before: the first, when there are two.
     ///
     /// # Errors
     /// When there is none, or it cannot be read.
     pub fn find_admin_token(configuration: &Configuration) -> Result<SecretString, SecretsError> {
-        let missing = || SecretsError::NoAdminToken { file: made_admin_token(configuration) };
-        find_admin_token(configuration)?.ok_or_else(missing)
+        let mut tokens = Secrets::find_admin_tokens(configuration)?;
+        Ok(tokens.swap_remove(0))
+    }
+
+    /// The file that the admin token is read from, unless the environment gives it.
+    #[must_use]
+    pub fn admin_token_file(configuration: &Configuration) -> Option<PathBuf> {
+        let file = configuration.admin_token_file.clone().unwrap_or_else(|| made_admin_token(configuration));
+        configuration.admin_token.is_none().then_some(file)
+    }
+
+    /// The file that the vault key is read from, unless the environment gives it.
+    #[must_use]
+    pub fn vault_key_file(configuration: &Configuration) -> Option<PathBuf> {
+        let made = || configuration.data.join(DIRECTORY).join(VAULT_KEY_FILE);
+        let file = configuration.vault_key_file.clone().unwrap_or_else(made);
+        configuration.vault_key.is_none().then_some(file)
     }
 }
 
@@ -126,46 +156,59 @@ fn made_admin_token(configuration: &Configuration) -> PathBuf {
     configuration.data.join(DIRECTORY).join(ADMIN_TOKEN_FILE)
 }
 
-fn find_admin_token(configuration: &Configuration) -> Result<Option<SecretString>, SecretsError> {
+fn find_admin_tokens(configuration: &Configuration) -> Result<Option<Vec<SecretString>>, SecretsError> {
     let made = made_admin_token(configuration);
     let found =
         find(configuration.admin_token.as_ref(), "TILL_ADMIN_TOKEN", configuration.admin_token_file.as_deref(), &made)?;
-    let Some((token, origin)) = found else { return Ok(None) };
-    let is_sendable =
-        !token.expose_secret().is_empty() && token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic());
-    let remedy = "an admin token is visible ASCII characters without spaces";
-    if is_sendable { Ok(Some(token)) } else { Err(SecretsError::Malformed { origin, remedy }) }
+    let Some((tokens, origin)) = found else { return Ok(None) };
+    let is_sendable = |token: &SecretString| {
+        !token.expose_secret().is_empty() && token.expose_secret().bytes().all(|byte| byte.is_ascii_graphic())
+    };
+    let remedy = "an admin token is visible ASCII characters without spaces; give one, or two, each on a line";
+    let is_sound = !tokens.is_empty() && tokens.len() <= SECRETS_MAX && tokens.iter().all(is_sendable);
+    if is_sound { Ok(Some(tokens)) } else { Err(SecretsError::Malformed { origin, remedy }) }
 }
 
-/// A secret and where it was found: the environment, the file that the configuration names, the file that an
-/// earlier start made.
+/// The lines of a secret and where it was found: the environment, the file that the configuration names, the file that
+/// an earlier start made.
 fn find(
     given: Option<&SecretString>,
     variable: &str,
     named: Option<&Path>,
     made: &Path,
-) -> Result<Option<(SecretString, String)>, SecretsError> {
+) -> Result<Option<(Vec<SecretString>, String)>, SecretsError> {
     if let Some(secret) = given {
-        return Ok(Some((secret.clone(), variable.to_owned())));
+        return Ok(Some((lines(secret.expose_secret()), variable.to_owned())));
     }
     let path = named.unwrap_or(made);
     match fs::read_to_string(path) {
         Ok(mut text) => {
-            let secret = SecretString::from(text.trim());
+            let secrets = lines(&text);
             text.zeroize();
-            Ok(Some((secret, path.display().to_string())))
+            Ok(Some((secrets, path.display().to_string())))
         }
         Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(SecretsError::File { action: "read", path: path.to_owned(), source }),
     }
 }
 
-fn vault_key(text: &SecretString, origin: String) -> Result<SecretBox<[u8; SECRET_BYTES]>, SecretsError> {
+/// One secret a line; lines of white space are none.
+fn lines(text: &str) -> Vec<SecretString> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect()
+}
+
+fn vault_keys(texts: &[SecretString], origin: &str) -> Result<Vec<VaultKeySecret>, SecretsError> {
+    let remedy = "a vault key is 64 hexadecimal characters; give one, or two, each on a line";
+    let malformed = || SecretsError::Malformed { origin: origin.to_owned(), remedy };
+    if texts.is_empty() || texts.len() > SECRETS_MAX {
+        return Err(malformed());
+    }
+    texts.iter().map(|text| vault_key(text).ok_or_else(malformed)).collect()
+}
+
+fn vault_key(text: &SecretString) -> Option<VaultKeySecret> {
     let mut key = SecretBox::new(Box::new([0_u8; SECRET_BYTES]));
-    let is_sound = decode(text.expose_secret(), secrecy::ExposeSecretMut::expose_secret_mut(&mut key));
-    is_sound
-        .then_some(key)
-        .ok_or(SecretsError::Malformed { origin, remedy: "a vault key is 64 hexadecimal characters" })
+    decode(text.expose_secret(), secrecy::ExposeSecretMut::expose_secret_mut(&mut key)).then_some(key)
 }
 
 /// Reads hexadecimal digits, exactly as many as fill `bytes`.
@@ -244,17 +287,18 @@ mod tests {
         }
         let second = loaded(&configuration);
         assert!(second.made.is_empty());
-        assert_eq!(first.admin_token.expose_secret(), second.admin_token.expose_secret());
-        assert_eq!(first.vault_key.expose_secret(), second.vault_key.expose_secret());
-        assert_eq!(first.admin_token.expose_secret().len(), 64);
+        assert_eq!(first.admin_tokens[0].expose_secret(), second.admin_tokens[0].expose_secret());
+        assert_eq!(first.vault_keys[0].expose_secret(), second.vault_keys[0].expose_secret());
+        assert_eq!(first.admin_tokens[0].expose_secret().len(), 64);
     }
 
     #[test]
     fn the_environment_wins_and_nothing_is_made() {
         let data = directory();
         let secrets = loaded(&configuration(data.path(), &[("TILL_ADMIN_TOKEN", "token"), ("TILL_VAULT_KEY", KEY)]));
-        assert_eq!(secrets.admin_token.expose_secret(), "token");
-        assert_eq!((secrets.vault_key.expose_secret()[1], secrets.vault_key.expose_secret()[31]), (1, 255));
+        assert_eq!((secrets.admin_tokens.len(), secrets.admin_tokens[0].expose_secret()), (1, "token"));
+        let key = secrets.vault_keys[0].expose_secret();
+        assert_eq!((secrets.vault_keys.len(), key[1], key[31]), (1, 1, 255));
         assert!(secrets.made.is_empty() && !data.path().join(DIRECTORY).exists());
     }
 
@@ -264,12 +308,26 @@ mod tests {
         let file = data.path().join("key");
         assert!(fs::write(&file, format!("{KEY}\n")).is_ok());
         let name = file.display().to_string();
-        assert_eq!(
-            loaded(&configuration(data.path(), &[("TILL_VAULT_KEY_FILE", &name)])).vault_key.expose_secret()[1],
-            1
-        );
+        let secrets = loaded(&configuration(data.path(), &[("TILL_VAULT_KEY_FILE", &name)]));
+        assert_eq!(secrets.vault_keys[0].expose_secret()[1], 1);
         let missing = configuration(data.path(), &[("TILL_ADMIN_TOKEN_FILE", "/nonexistent/token")]);
         assert!(matches!(Secrets::load_or_make(&missing), Err(SecretsError::File { .. })));
+    }
+
+    #[test]
+    fn two_lines_are_two_secrets_and_three_are_refused() {
+        let data = directory();
+        let (two, three) = (format!("{KEY}\n\n {KEY} \n"), format!("{KEY}\n{KEY}\n{KEY}"));
+        let secrets =
+            loaded(&configuration(data.path(), &[("TILL_ADMIN_TOKEN", "new\nold\n"), ("TILL_VAULT_KEY", &two)]));
+        let tokens: Vec<&str> = secrets.admin_tokens.iter().map(ExposeSecret::expose_secret).collect();
+        assert_eq!((tokens, secrets.vault_keys.len()), (vec!["new", "old"], 2));
+        for (variable, value) in
+            [("TILL_ADMIN_TOKEN", "a\nb\nc"), ("TILL_VAULT_KEY", &three), ("TILL_ADMIN_TOKEN", "\n")]
+        {
+            let refused = Secrets::load_or_make(&configuration(data.path(), &[(variable, value)]));
+            assert!(matches!(refused, Err(SecretsError::Malformed { .. })), "{variable}");
+        }
     }
 
     #[test]

@@ -42,8 +42,14 @@ pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_
 /// Calls worked on at once for one merchant, so that one cannot take all places.
 pub(super) const CALLS_IN_FLIGHT_PER_MERCHANT_MAX: Setting =
     Setting::with_default("calls_in_flight_per_merchant_max", "1024");
+/// Calls a second of one API key; any number when absent.
+pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
 /// Calls a second of one address for one installation.
 pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
+/// SDK calls a second of one address, for whichever installation; any number when absent.
+pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
+/// How long a connection without a request is kept.
+pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
 /// Free disk space below which writes are refused, so that the database never meets a full disk.
 pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reserve_bytes", "1073741824");
 /// How long opening the database may take before the start gives up.
@@ -56,6 +62,16 @@ pub(super) const CHECKPOINT_DIRECTORY: Setting = Setting::optional("checkpoint_d
 pub(super) const CHECKPOINT_EVERY_SECONDS: Setting = Setting::optional("checkpoint_every_seconds");
 /// Checkpoints of its own that the server keeps.
 pub(super) const CHECKPOINTS_KEPT: Setting = Setting::with_default("checkpoints_kept", "3");
+/// Where commits are archived; nowhere when absent.
+pub(super) const ARCHIVE_DIRECTORY: Setting = Setting::optional("archive_directory");
+/// Bytes from which a segment of the archive is closed.
+pub(super) const ARCHIVE_SEGMENT_BYTES: Setting = Setting::with_default("archive_segment_bytes", "67108864");
+/// Seconds after which one is closed.
+pub(super) const ARCHIVE_SEGMENT_SECONDS: Setting = Setting::with_default("archive_segment_seconds", "3600");
+/// Milliseconds between two looks for commits to archive.
+pub(super) const ARCHIVE_EVERY_MILLISECONDS: Setting = Setting::with_default("archive_every_milliseconds", "1000");
+/// Whether commits are archived before they are acknowledged.
+pub(super) const ARCHIVE_BEFORE_ACKNOWLEDGED: Setting = Setting::with_default("archive_before_acknowledged", "false");
 /// `json` or `text`.
 pub(super) const LOG_FORMAT: Setting = Setting::with_default("log_format", "json");
 /// What is logged, as `tracing` filters are written.
@@ -64,9 +80,19 @@ pub(super) const LOG_FILTER: Setting = Setting::with_default("log_filter", "info
 pub(super) const ADMIN_TOKEN_FILE: Setting = Setting::optional("admin_token_file");
 /// A file with the vault key.
 pub(super) const VAULT_KEY_FILE: Setting = Setting::optional("vault_key_file");
+/// The certificates of the public listener, PEM; HTTP without TLS when absent.
+pub(super) const TLS_CERTIFICATE_FILE: Setting = Setting::optional("tls_certificate_file");
+/// The private key that belongs to them, PEM.
+pub(super) const TLS_KEY_FILE: Setting = Setting::optional("tls_key_file");
+/// The certificates of the admin listener, PEM; HTTP without TLS when absent.
+pub(super) const ADMIN_TLS_CERTIFICATE_FILE: Setting = Setting::optional("admin_tls_certificate_file");
+/// The private key that belongs to them, PEM.
+pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_file");
+/// Certificates that the operator's commands trust the admin listener by, PEM.
+pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 20] = [
+pub(super) const ALL: [Setting; 33] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -76,17 +102,30 @@ pub(super) const ALL: [Setting; 20] = [
     CONNECTIONS_MAX,
     CALLS_IN_FLIGHT_MAX,
     CALLS_IN_FLIGHT_PER_MERCHANT_MAX,
+    KEY_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND,
+    SDK_CALLS_PER_SECOND_PER_ADDRESS,
+    IDLE_SECONDS_MAX,
     DISK_RESERVE_BYTES,
     OPEN_SECONDS_MAX,
     ACCEPT_LOSS_UP_TO,
     CHECKPOINT_DIRECTORY,
     CHECKPOINT_EVERY_SECONDS,
     CHECKPOINTS_KEPT,
+    ARCHIVE_DIRECTORY,
+    ARCHIVE_SEGMENT_BYTES,
+    ARCHIVE_SEGMENT_SECONDS,
+    ARCHIVE_EVERY_MILLISECONDS,
+    ARCHIVE_BEFORE_ACKNOWLEDGED,
     LOG_FORMAT,
     LOG_FILTER,
     ADMIN_TOKEN_FILE,
     VAULT_KEY_FILE,
+    TLS_CERTIFICATE_FILE,
+    TLS_KEY_FILE,
+    ADMIN_TLS_CERTIFICATE_FILE,
+    ADMIN_TLS_KEY_FILE,
+    ADMIN_CA_FILE,
 ];
 
 /// The admin token itself; only ever in the environment.

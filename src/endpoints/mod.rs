@@ -6,4 +6,4 @@ mod created_at;
 pub(crate) mod key_making;
 pub mod merchants;
 pub mod sdk;
-mod shapes;
+pub(crate) mod shapes;

@@ -29,7 +29,7 @@ const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
 /// and timers that are open then are what the server takes up.
 pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
-    let opened = bootstrap::open(configuration, &secrets.vault_key)?;
+    let opened = bootstrap::open(configuration, &secrets.vault_keys)?;
     let started = Instant::now();
     let first = opened.store().last_commit();
     let loader = BulkLoader::start(opened.store(), Arc::clone(&opened.keyring), opened.acquirers.clone())?;

@@ -31,6 +31,8 @@ pub struct Fields<'a> {
     declaration: &'static Declaration,
     body: &'a Object,
     asked: Vec<bool>,
+    /// Where the argument stands that is most likely asked for next.
+    next: usize,
     faults: Vec<(usize, Fault)>,
     header_fault: Option<Fault>,
 }
@@ -40,7 +42,7 @@ impl<'a> Fields<'a> {
     #[must_use]
     pub fn new(declaration: &'static Declaration, body: &'a Object) -> Fields<'a> {
         let asked = vec![false; declaration.arguments.len()];
-        Fields { declaration, body, asked, faults: Vec::new(), header_fault: None }
+        Fields { declaration, body, asked, next: 0, faults: Vec::new(), header_fault: None }
     }
 
     /// Adds what was wrong with a header that counts as an argument.
@@ -122,11 +124,18 @@ impl<'a> Fields<'a> {
     }
 
     fn mark_asked(&mut self, name: &'static str) {
-        let position = self.declaration.position(name);
+        let position = self.position(name);
         debug_assert!(position.is_some(), "{} does not declare {name}", self.declaration.name);
-        if let Some(asked) = position.and_then(|position| self.asked.get_mut(position)) {
-            *asked = true;
+        if let Some(position) = position {
+            self.asked[position] = true;
+            self.next = position + 1;
         }
+    }
+
+    /// Where an argument stands. Endpoints ask in the declaration's order, as a rule.
+    fn position(&self, name: &str) -> Option<usize> {
+        let is_next = self.declaration.arguments.get(self.next).is_some_and(|argument| argument.name == name);
+        if is_next { Some(self.next) } else { self.declaration.position(name) }
     }
 
     fn parsed<T>(&mut self, name: &str, value: &Json, parse: impl FnOnce(&Json) -> Result<T, String>) -> Option<T> {

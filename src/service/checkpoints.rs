@@ -1,11 +1,12 @@
 //! Checkpoints of the running server: those that the operator asks for, and those of the schedule.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use metrics::counter;
 use till_domain::time::Millis;
-use till_storage::checkpoint::{CheckpointError, Checkpointer, Taken, Wanted};
+use till_storage::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
 
 /// What the names of scheduled checkpoints begin with: only these are removed by the schedule.
 const SCHEDULED_PREFIX: &str = "scheduled-";
@@ -16,13 +17,21 @@ pub struct Checkpoints {
     checkpointer: Arc<Checkpointer>,
     /// Held while one is taken. Whether the server stops, and no more are.
     stops: Arc<Mutex<bool>>,
+    /// When the newest was taken, in milliseconds; 0 for none.
+    newest_ms: Arc<AtomicU64>,
 }
 
 impl Checkpoints {
     /// With what takes them.
     #[must_use]
     pub fn new(checkpointer: Checkpointer) -> Checkpoints {
-        Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default() }
+        let newest = checkpointer.shelf().list().ok().and_then(|kept| kept.iter().filter_map(Kept::taken_at_ms).max());
+        let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
+        for outcome in ["taken", "failed"] {
+            // So that it is there from the start.
+            counter!("till_checkpoints_total", "outcome" => outcome).increment(0);
+        }
+        Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default(), newest_ms }
     }
 
     /// Removes what an earlier process left unfinished. The server runs without it all the same.
@@ -44,6 +53,7 @@ impl Checkpoints {
         counter!("till_checkpoints_total", "outcome" => outcome).increment(1);
         match &taken {
             Ok(taken) => {
+                self.newest_ms.fetch_max(taken.manifest.taken_at_ms, Ordering::Relaxed);
                 let (bytes, last_commit) = (taken.manifest.byte_count(), taken.manifest.last_commit.0);
                 tracing::info!(checkpoint = name, bytes, last_commit, "a checkpoint was taken");
             }
@@ -59,6 +69,12 @@ impl Checkpoints {
                 Err(CheckpointError::Busy { directory: self.checkpointer.shelf().directory().to_owned() })
             }
         }
+    }
+
+    /// When the newest was taken, in Unix seconds; 0 when there was none at the start and none was taken since.
+    #[must_use]
+    pub fn newest_taken_at_seconds(&self) -> u64 {
+        self.newest_ms.load(Ordering::Relaxed) / 1_000
     }
 
     /// Waits for the one that is being taken, and takes no more.

@@ -14,7 +14,7 @@ use super::shared::Service;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, ValueType};
-use crate::protocol::dispatch::{Call, CallsPerSecond};
+use crate::protocol::dispatch::{Call, CallsPerSecond, address_group};
 use crate::protocol::fields::Fields;
 use crate::protocol::json::{Json, Object};
 
@@ -126,6 +126,6 @@ impl Service {
             call.allow_origin();
         }
         let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
-        self.sdk_rate.count(&(installation.id, peer))
+        self.sdk_rate.count(&(installation.id, address_group(peer)))
     }
 }

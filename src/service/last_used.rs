@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use dashmap::DashMap;
 use till_domain::ids::KeyId;
@@ -23,6 +23,8 @@ const KEPT_MAX: usize = 200_000;
 pub struct LastUsed {
     seconds: DashMap<KeyId, u64>,
     saved_at: AtomicU64,
+    /// Held while the file is written: by the minute, and at the stop.
+    saving: Mutex<()>,
     file: PathBuf,
 }
 
@@ -33,7 +35,7 @@ impl LastUsed {
         let file = data.join(LAST_USED_FILE);
         let lines = std::fs::read_to_string(&file).unwrap_or_default();
         let seconds = lines.lines().filter_map(parse).collect();
-        LastUsed { seconds, saved_at: AtomicU64::new(0), file }
+        LastUsed { seconds, saved_at: AtomicU64::new(0), saving: Mutex::default(), file }
     }
 
     /// When a key was last used.
@@ -67,6 +69,7 @@ impl LastUsed {
     }
 
     fn try_save(&self) -> std::io::Result<()> {
+        let _one_at_a_time = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
         let mut used: Vec<(u64, KeyId)> = self.seconds.iter().map(|entry| (*entry.value(), *entry.key())).collect();
         used.sort_unstable_by(|one, other| other.cmp(one));
         for (_, key) in used.drain(KEPT_MAX.min(used.len())..) {
@@ -102,6 +105,19 @@ mod tests {
         assert_eq!(last_used.of(KEY), Some(1_750_000_000));
         last_used.save();
         assert_eq!(LastUsed::open(directory.path()).of(KEY), Some(1_750_000_000));
+    }
+
+    #[test]
+    fn saves_at_the_same_time_leave_a_whole_file() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let last_used = LastUsed::open(directory.path());
+        last_used.seconds.insert(KEY, 12);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| (0..500).for_each(|_| last_used.try_save().expect("the file can be written")));
+            }
+        });
+        assert_eq!(LastUsed::open(directory.path()).of(KEY), Some(12));
     }
 
     #[test]

@@ -10,6 +10,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
+use till_storage::archive::Archiver;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
 
@@ -18,6 +19,7 @@ use super::denial;
 use super::fingerprint;
 use super::installation::SdkRate;
 use super::last_used::LastUsed;
+use super::operations::Operations;
 use super::pause_note::PauseNote;
 use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
@@ -46,6 +48,10 @@ pub struct Service {
     pub sdk_rate: SdkRate,
     /// What takes checkpoints; nothing where the store is not on a disk.
     pub checkpoints: Option<Checkpoints>,
+    /// What the operator may have the process do to itself; nothing where it has no files.
+    pub operations: Option<Operations>,
+    /// What archives commits, where they are.
+    pub archiver: Option<Archiver>,
     /// What says that effects and timers are paused, also at the next start.
     pub pause_note: PauseNote,
     /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.

@@ -11,6 +11,8 @@
 //! | [`MetaKey::Format`] | meta | `F` (1) | 1 | format of keys and records (4) |
 //! | [`MetaKey::RowFormat`] | meta | `R` (1) | 1 | format of derived rows (4) |
 //! | [`MetaKey::Starts`] | meta | `S` (1) | 1 | times this directory was opened for writing (8) |
+//! | [`MetaKey::Identity`] | meta | `I` (1) | 1 | which store it is (16) |
+//! | [`UnarchivedKey`] | meta | `U` (1), commit number (8) | 9 | see `archive/queue.rs` |
 //! | [`GivenUpKey`] | meta | `L` (1), first commit given up (8) | 9 | last commit given up (8) |
 //!
 //! A head is sequence (8), record hash (32). In the families rows and indexes the byte behind the merchant
@@ -173,6 +175,8 @@ pub enum MetaKey {
     RowFormat,
     /// How often this directory was opened for writing.
     Starts,
+    /// Which store it is.
+    Identity,
 }
 
 impl MetaKey {
@@ -187,6 +191,7 @@ impl MetaKey {
             MetaKey::Format => [b'F'],
             MetaKey::RowFormat => [b'R'],
             MetaKey::Starts => [b'S'],
+            MetaKey::Identity => [b'I'],
         }
     }
 }
@@ -208,9 +213,60 @@ impl GivenUpKey {
         key[1..].copy_from_slice(&self.0.0.to_be_bytes());
         key
     }
+
+    /// The key with these bytes, unless they are another kind's.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<GivenUpKey> {
+        number_behind(b'L', bytes).map(GivenUpKey)
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn range() -> KeyRange {
+        (vec![b'L'], vec![b'L' + 1])
+    }
 }
 
 const _: () = assert!(GivenUpKey::LEN == 9, "on disk since format 1: a change needs a new key kind");
+
+/// A commit that is not archived yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnarchivedKey(pub CommitNumber);
+
+impl UnarchivedKey {
+    /// Bytes of the key.
+    pub const LEN: usize = 1 + 8;
+
+    const KIND: u8 = b'U';
+
+    /// The key on disk.
+    #[must_use]
+    pub fn encode(self) -> [u8; Self::LEN] {
+        let mut key = [Self::KIND; Self::LEN];
+        key[1..].copy_from_slice(&self.0.0.to_be_bytes());
+        key
+    }
+
+    /// The key with these bytes, unless they are another kind's.
+    #[must_use]
+    pub fn decode(bytes: &[u8]) -> Option<UnarchivedKey> {
+        number_behind(Self::KIND, bytes).map(UnarchivedKey)
+    }
+
+    /// The keys of all commits behind one.
+    #[must_use]
+    pub fn range_behind(after: CommitNumber) -> KeyRange {
+        (UnarchivedKey(after.next()).encode().to_vec(), vec![Self::KIND + 1])
+    }
+}
+
+const _: () = assert!(UnarchivedKey::LEN == 9, "on disk since format 1: a change needs a new key kind");
+
+fn number_behind(kind: u8, bytes: &[u8]) -> Option<CommitNumber> {
+    let (&found, number) = bytes.split_first()?;
+    let number = u64::from_be_bytes(number.try_into().ok()?);
+    (found == kind).then_some(CommitNumber(number))
+}
 
 /// Bytes of a head as a value.
 pub const HEAD_LEN: usize = 8 + 32;
@@ -305,5 +361,7 @@ mod tests {
         assert_eq!(AppliedKey(MERCHANT).encode().to_vec(), [[0xab; 16].as_slice(), &[0]].concat());
         assert_eq!(HeadKey(MERCHANT).encode().to_vec(), [b"H".as_slice(), &[0xab; 16]].concat());
         assert_eq!(GivenUpKey(CommitNumber(3)).encode(), [b'L', 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(UnarchivedKey(CommitNumber(3)).encode(), [b'U', 0, 0, 0, 0, 0, 0, 0, 3]);
+        assert_eq!(MetaKey::Identity.encode(), [b'I']);
     }
 }

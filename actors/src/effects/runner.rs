@@ -11,10 +11,11 @@ use till_storage::vault::Keyring;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 
+use super::backlog::{Backlog, Entry};
 use super::call::{Acquirers, Caller, NoResult};
 use crate::bounds::{InFlight, Permit};
 use crate::followups::{Carried, OpenEffect};
-use crate::named_tasks::NamedTasks;
+use crate::named_tasks::{NamedTasks, Panicked};
 use crate::pause::Rest;
 use crate::registry::Registry;
 use crate::security_codes::SecurityCodes;
@@ -28,11 +29,14 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 const PAUSE_FIRST: Duration = Duration::from_millis(100);
 /// The longest pause before asking again.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
+/// Effects that are taken out at once, so that a group of commits wakes the runner once.
+const TAKEN_AT_ONCE: usize = 256;
 
 /// An effect that is to be tried, and how long to wait when that comes to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Try {
     effect: OpenEffect,
+    entry: Entry,
     pause: Duration,
 }
 
@@ -51,9 +55,24 @@ impl Waiting {
         self.next_number += 1;
     }
 
-    fn add_again(&mut self, now: Instant, Try { effect, pause }: Try) {
+    fn add_again(&mut self, now: Instant, Try { effect, entry, pause }: Try) {
         // What was carried along is read anew: it may have changed until then.
-        self.add(now + pause, Try { effect, pause: (pause * 2).min(PAUSE_MAX) }, None);
+        self.add(now + pause, Try { effect, entry, pause: (pause * 2).min(PAUSE_MAX) }, None);
+    }
+
+    /// Has what came to nothing tried again.
+    fn note_end(&mut self, tried: Try, ended: Result<Result<(), String>, Panicked>, backlog: &Backlog) {
+        let failure = match ended {
+            Ok(result) => result.err(),
+            Err(panicked) => Some(panicked.to_string()),
+        };
+        match failure {
+            Some(reason) => {
+                warn_of(tried, &reason);
+                self.add_again(Instant::now(), tried);
+            }
+            None => backlog.leave(tried.entry),
+        }
     }
 
     fn take_due(&mut self, now: Instant) -> Option<(Try, Option<Carried>)> {
@@ -71,10 +90,11 @@ pub(crate) struct EffectRunner {
     caller: Caller,
     registry: Arc<Registry>,
     running: Arc<InFlight>,
+    backlog: Arc<Backlog>,
 }
 
 impl EffectRunner {
-    /// `running` bounds and counts the calls under way.
+    /// `running` bounds and counts the calls under way, `backlog` counts what has no result yet.
     pub(crate) fn new(
         acquirers: Acquirers,
         keyring: Arc<Keyring>,
@@ -82,8 +102,9 @@ impl EffectRunner {
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
         running: Arc<InFlight>,
+        backlog: Arc<Backlog>,
     ) -> EffectRunner {
-        EffectRunner { caller: Caller { acquirers, keyring, security_codes, store }, registry, running }
+        EffectRunner { caller: Caller { acquirers, keyring, security_codes, store }, registry, running, backlog }
     }
 
     /// Takes effects until nobody can open any more. Those that are open wait for the end of a rest.
@@ -91,25 +112,26 @@ impl EffectRunner {
         let runner = Arc::new(self);
         let mut waiting = Waiting::default();
         let mut attempts = NamedTasks::new();
+        let mut taken = Vec::with_capacity(TAKEN_AT_ONCE);
         loop {
             let wake = if rest.is_on() { None } else { runner.start_due(&mut waiting, &mut attempts) };
             tokio::select! {
-                effect = opened.recv() => match effect {
-                    Some((effect, carried)) => {
+                count = opened.recv_many(&mut taken, TAKEN_AT_ONCE) => {
+                    if count == 0 {
+                        return;
+                    }
+                    let now = Instant::now();
+                    for (effect, carried) in taken.drain(..) {
                         // Nobody knows for how long: what waits is read anew.
                         let carried = carried.filter(|_| !rest.is_on());
-                        waiting.add(Instant::now(), Try { effect, pause: PAUSE_FIRST }, carried);
+                        let entry = runner.backlog.enter(now.into_std());
+                        waiting.add(now, Try { effect, entry, pause: PAUSE_FIRST }, carried);
                     }
-                    None => return,
-                },
+                }
                 Some((tried, ended)) = attempts.next() => {
-                    let failure = match ended {
-                        Ok(result) => result.err(),
-                        Err(panicked) => Some(panicked.to_string()),
-                    };
-                    if let Some(reason) = failure {
-                        warn_of(tried, &reason);
-                        waiting.add_again(Instant::now(), tried);
+                    waiting.note_end(tried, ended, &runner.backlog);
+                    while let Some((tried, ended)) = attempts.next_ended() {
+                        waiting.note_end(tried, ended, &runner.backlog);
                     }
                 }
                 () = sleep_until(wake) => {}
@@ -124,8 +146,10 @@ impl EffectRunner {
         waiting: &mut Waiting,
         attempts: &mut NamedTasks<Try, Result<(), String>>,
     ) -> Option<Instant> {
+        waiting.next()?;
+        let now = Instant::now();
         while let Some(place) = self.running.enter() {
-            let Some((due, carried)) = waiting.take_due(Instant::now()) else { return waiting.next() };
+            let Some((due, carried)) = waiting.take_due(now) else { return waiting.next() };
             attempts.spawn(due, Arc::clone(self).attempt_in(place, due.effect, carried));
         }
         // There is no room before an attempt ends, which wakes the runner, too.
@@ -172,7 +196,7 @@ impl EffectRunner {
     }
 }
 
-fn warn_of(Try { effect, pause: _ }: Try, reason: &str) {
+fn warn_of(Try { effect, entry: _, pause: _ }: Try, reason: &str) {
     let OpenEffect { merchant_id, payment_id } = effect;
     tracing::warn!(%merchant_id, %payment_id, reason, "an effect has no result yet and is tried again");
 }
@@ -191,7 +215,8 @@ mod tests {
 
     fn try_of(number: u8, pause: Duration) -> Try {
         let merchant_id = MerchantId::from_bytes([1; 16]);
-        Try { effect: OpenEffect { merchant_id, payment_id: PaymentId::from_bytes([number; 16]) }, pause }
+        let effect = OpenEffect { merchant_id, payment_id: PaymentId::from_bytes([number; 16]) };
+        Try { effect, entry: 0, pause }
     }
 
     fn take_due(waiting: &mut Waiting, now: Instant) -> Option<Try> {

@@ -226,6 +226,10 @@ impl<P: Personal> Rows for StagedRecords<P> {
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
         Ok(self.read(&T::key(key))?.and_then(T::unwrap))
     }
+
+    fn shared<T: Table>(&self, key: T::Key) -> Result<Option<Arc<T::Row>>, Unreadable> {
+        Ok(self.read(&T::key(key))?.and_then(T::unwrap_shared))
+    }
 }
 
 impl<P: Personal> Records for StagedRecords<P> {
@@ -258,5 +262,14 @@ impl<P: Personal> RowsMut for Changing<'_, P> {
 
     fn remove<T: Table>(&mut self, key: T::Key) {
         self.rows.insert(T::key(key), None);
+    }
+
+    fn take<T: Table>(&mut self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        let key = T::key(key);
+        let row = match self.rows.get_mut(&key) {
+            Some(changed) => changed.take(),
+            None => self.records.read(&key)?,
+        };
+        Ok(row.and_then(T::unwrap))
     }
 }

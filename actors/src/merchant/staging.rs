@@ -10,6 +10,7 @@ use till_domain::ids::MerchantId;
 use till_domain::refusal::Stop;
 use till_domain::time::Millis;
 use till_storage::family::Family;
+use till_storage::journal::snapshot::SNAPSHOT_EVERY;
 use till_storage::journal::{
     Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, SnapshotWrite, record,
 };
@@ -24,9 +25,6 @@ use crate::clock::{OsEntropy, random_16};
 use crate::followups::Following;
 use crate::reply::Denied;
 use crate::store::{Store, StoreReader};
-
-/// Records between two snapshots of a merchant's state: what a load replays at most.
-pub(crate) const SNAPSHOT_EVERY: u64 = 1_024;
 
 /// A merchant's staged records, at the head of its log.
 pub(crate) struct Staging {

@@ -7,6 +7,7 @@ mod shop;
 mod world;
 
 // What holds.
+mod answers;
 mod bounds;
 mod bulk;
 mod effects;

@@ -159,7 +159,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
 
 /// Changes a row that must be there.
 fn change<T: Table>(rows: &mut impl RowsMut, key: T::Key, change: impl FnOnce(&mut T::Row)) -> Result<(), Unreadable> {
-    let mut row = rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key.clone())))?;
+    let mut row = rows.take::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key.clone())))?;
     change(&mut row);
     rows.put::<T>(key, row);
     Ok(())

@@ -15,6 +15,7 @@ use crate::payment::{
 use crate::records::{CardsByFingerprint, Effects, Payments, Records, Unreadable};
 use crate::refusal::Stop;
 use crate::session::Instrument;
+use std::sync::Arc;
 
 pub(super) fn record_authorization(
     records: &impl Records,
@@ -59,9 +60,13 @@ pub(super) fn record_void(
 }
 
 /// The payment whose open effect is of this kind and to which its result can still be recorded.
-fn awaiting(records: &impl Records, payment_id: PaymentId, kind: EffectKind) -> Result<Option<Payment>, Unreadable> {
-    let open = records.get::<Effects>(payment_id)?.is_some_and(|effect| effect.kind == kind);
-    let payment = if open { records.get::<Payments>(payment_id)? } else { None };
+fn awaiting(
+    records: &impl Records,
+    payment_id: PaymentId,
+    kind: EffectKind,
+) -> Result<Option<Arc<Payment>>, Unreadable> {
+    let open = records.shared::<Effects>(payment_id)?.is_some_and(|effect| effect.kind == kind);
+    let payment = if open { records.shared::<Payments>(payment_id)? } else { None };
     let action = match kind {
         EffectKind::Authorize => PaymentAction::RecordAuthorization,
         EffectKind::Void => PaymentAction::Void,

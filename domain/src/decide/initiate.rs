@@ -12,6 +12,7 @@ use crate::payment::{CaptureMode, Payment, PaymentStatus};
 use crate::records::{MerchantState, PaymentsByExternalId, Records, Sessions};
 use crate::refusal::{Refusal, Stop};
 use crate::session::{Instrument, Session};
+use std::sync::Arc;
 
 pub(super) fn initiate_payment(
     records: &impl Records,
@@ -38,8 +39,12 @@ pub(super) fn initiate_payment(
 }
 
 /// The session under its id, or a refusal that names the payment which used it.
-fn active_session(records: &impl Records, command: &InitiatePayment, context: &Context<'_>) -> Result<Session, Stop> {
-    let Some(session) = records.get::<Sessions>(command.session_id)? else {
+fn active_session(
+    records: &impl Records,
+    command: &InitiatePayment,
+    context: &Context<'_>,
+) -> Result<Arc<Session>, Stop> {
+    let Some(session) = records.shared::<Sessions>(command.session_id)? else {
         return Err(Refusal::SessionNotActive { payment_id: None }.into());
     };
     if !session.is_active(context.now) {

@@ -52,6 +52,8 @@ pub enum Load {
     Open {
         /// Calls a second.
         rate: f64,
+        /// How long a call waits for a free connection before it is given up; as long as it takes when absent.
+        patience: Option<Duration>,
     },
     /// At fixed times, ever more often, as long as the goal is met.
     Search(SearchGoal),

@@ -147,7 +147,7 @@ impl Plan {
     /// The same at fixed times.
     #[must_use]
     pub fn at_rate(&self, rate: f64) -> Plan {
-        Plan { load: Load::Open { rate }, sweep: None, ..self.clone() }
+        Plan { load: Load::Open { rate, patience: None }, sweep: None, ..self.clone() }
     }
 
     /// The most merchants that any of its runs calls.

@@ -167,6 +167,19 @@ pub enum Filter {
 }
 
 impl Filter {
+    /// What a person reads of it.
+    #[must_use]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Filter::None => "no filter",
+            Filter::ActivityType => "filtered by activity_type",
+            Filter::ObjectId => "filtered by object_id",
+            Filter::CreatedAt => "filtered by created_at",
+            Filter::Terms => "filtered by terms",
+            Filter::Combined => "filtered by activity_type and created_at",
+        }
+    }
+
     /// Whether only one entry passes.
     #[must_use]
     pub const fn selects_one(self) -> bool {

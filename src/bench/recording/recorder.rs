@@ -51,6 +51,9 @@ impl Recorder {
                 if is_counted {
                     self.turn_to(now);
                     self.current.failures += 1;
+                    if !code.starts_with('(') {
+                        latency::record(&mut self.tally.refused, now - intended);
+                    }
                     self.tally.add_failure(code, excerpt);
                 }
             }
@@ -131,6 +134,18 @@ mod tests {
         recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();
         assert_eq!((tally.latencies.len(), tally.failures.len(), tally.wrong), (0, 0, 1));
+    }
+
+    #[test]
+    fn a_refusal_has_its_own_latency_and_a_call_without_an_answer_has_none() {
+        let (mut recorder, _receiver, start) = recorder();
+        for code in ["UNAVAILABLE", "(connection closed)"] {
+            let failed = Trouble::Failed { code: code.to_owned(), excerpt: String::new() };
+            recorder.ended(start, start + Duration::from_millis(100), Err(failed));
+        }
+        let (tally, _) = recorder.finish();
+        assert_eq!((tally.latencies.len(), tally.refused.len()), (0, 1));
+        assert!((99_000..=101_000).contains(&tally.refused.max()));
     }
 
     #[test]

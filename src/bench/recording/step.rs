@@ -32,7 +32,7 @@ impl Step {
             Step::UntilCaptured => "flow: from the answer until captured",
             Step::UntilSettled => "flow: from captured until the entry is settled",
             Step::AddToSet => "add-to-metadata-set",
-            Step::AddToSetVersioned => "add-to-metadata-set with a version",
+            Step::AddToSetVersioned => "add-to-metadata-set, of these with a version",
             Step::ListActivity => "list-activity-logs",
             Step::BalanceHistory => "balance-history",
         }

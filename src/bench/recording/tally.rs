@@ -16,7 +16,9 @@ const EXAMPLES_MAX: usize = 10;
 pub(in crate::bench) struct Tally {
     /// Latencies of all that ended well.
     pub(in crate::bench) latencies: Histogram<u64>,
-    /// The same by step.
+    /// Latencies of answers that refused the call.
+    pub(in crate::bench) refused: Histogram<u64>,
+    /// Latencies of all that ended well, by step.
     pub(in crate::bench) steps: BTreeMap<Step, Histogram<u64>>,
     /// What failed, by code.
     pub(in crate::bench) failures: BTreeMap<String, Failure>,
@@ -47,6 +49,7 @@ impl Tally {
     pub(in crate::bench) fn new() -> Tally {
         Tally {
             latencies: latency::of_a_run(),
+            refused: latency::of_a_run(),
             steps: BTreeMap::new(),
             failures: BTreeMap::new(),
             wrong: 0,
@@ -72,6 +75,7 @@ impl Tally {
     /// Adds what another thread counted. A payment that both were answered is wrong.
     pub(in crate::bench) fn merge(&mut self, other: Tally) {
         self.latencies.add(&other.latencies).expect("all have the same bounds");
+        self.refused.add(&other.refused).expect("all have the same bounds");
         for (step, histogram) in other.steps {
             let merged = self.steps.entry(step).or_insert_with(latency::of_a_run);
             merged.add(&histogram).expect("all have the same bounds");

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,10 @@ pub struct Parameters {
     pub mode: String,
     /// Calls a second of an open loop.
     pub rate: Option<f64>,
+    /// How long a call of an open loop waited for a connection before it was given up, in microseconds; null when it
+    /// was not.
+    #[serde(default)]
+    pub patience_micros: Option<u64>,
     /// What a search's 99th percentile had to stay below, in microseconds.
     pub p99_below_micros: Option<u64>,
     /// The sweep.
@@ -173,7 +178,7 @@ impl Parameters {
     fn new(plan: &Plan) -> Parameters {
         let (mode, rate, goal): (_, _, Option<SearchGoal>) = match plan.load {
             Load::Closed => ("closed", None, None),
-            Load::Open { rate } => ("open", Some(rate), None),
+            Load::Open { rate, patience: _ } => ("open", Some(rate), None),
             Load::Search(goal) => ("search", None, Some(goal)),
         };
         let has_lists = plan.scenario.has(Kind::Activity) || plan.scenario.has(Kind::Balance);
@@ -187,7 +192,11 @@ impl Parameters {
             warm_up_seconds: plan.warm_up.as_secs_f64(),
             mode: mode.to_owned(),
             rate,
-            p99_below_micros: goal.map(|goal| u64::try_from(goal.p99_below.as_micros()).unwrap_or(u64::MAX)),
+            patience_micros: match plan.load {
+                Load::Open { patience, .. } => patience.map(micros),
+                Load::Closed | Load::Search(_) => None,
+            },
+            p99_below_micros: goal.map(|goal| micros(goal.p99_below)),
             sweep: plan.sweep.clone(),
             metadata: plan.scenario.has(Kind::Metadata).then_some(plan.metadata),
             lists: has_lists.then_some(plan.lists),
@@ -205,6 +214,10 @@ impl Parameters {
         let swept = self.sweep.as_ref().map(|sweep| format!(", sweep over {}", sweep.knob.word()));
         format!("{}, {mode}{}", self.scenario.word, swept.unwrap_or_default())
     }
+}
+
+fn micros(span: Duration) -> u64 {
+    u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -244,6 +257,7 @@ pub(in crate::bench) mod examples {
             never_made: 0,
             ended_early: None,
             latency_micros: latency,
+            refused_micros: Latency::default(),
             steps: vec![StepLatency { name: "get-balance".to_owned(), latency_micros: latency }],
             percentiles: vec![
                 Percentile { percentile: 0.0, micros: 80 },

@@ -126,6 +126,7 @@ impl Measured {
             never_made,
             ended_early: ended_early(&tally, span, plan),
             latency_micros: Latency::of(&tally.latencies),
+            refused_micros: Latency::of(&tally.refused),
             steps: tally.steps.iter().map(step).collect(),
             percentiles: Percentile::curve(&tally.latencies),
             interval_millis: u64::try_from(interval.as_millis()).expect("an interval is short"),
@@ -138,7 +139,7 @@ impl Measured {
 
 const fn intended_rate(plan: &Plan) -> Option<f64> {
     match plan.load {
-        Load::Open { rate } => Some(rate),
+        Load::Open { rate, patience: _ } => Some(rate),
         Load::Closed | Load::Search(_) => None,
     }
 }

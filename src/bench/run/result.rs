@@ -32,7 +32,10 @@ pub struct Point {
     pub ended_early: Option<String>,
     /// Latencies of all that ended well, in microseconds.
     pub latency_micros: Latency,
-    /// The same by step, in the order of a flow.
+    /// Latencies of answers that refused the call, in microseconds.
+    #[serde(default)]
+    pub refused_micros: Latency,
+    /// Those of what ended well by step, in the order of a flow.
     pub steps: Vec<StepLatency>,
     /// Latencies by percentile.
     pub percentiles: Vec<Percentile>,

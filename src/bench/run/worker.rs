@@ -116,9 +116,9 @@ fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
     let number = |number: usize| u64::try_from(number).expect("a number of threads fits");
     match world.plan.load {
         Load::Closed | Load::Search(_) => Turns::closed(start, window.end),
-        Load::Open { rate } => {
+        Load::Open { rate, patience } => {
             let (threads, thread) = (number(place.threads), number(place.thread));
-            Turns::open(Pace { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX)
+            Turns::open(Pace { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
         }
     }
 }

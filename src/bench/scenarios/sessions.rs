@@ -78,7 +78,7 @@ impl Sessions {
 fn needed(plan: &Plan) -> Option<usize> {
     match plan.load {
         // A part of calls is drawn as initiations, so a few more than that part may be.
-        Load::Open { rate } => {
+        Load::Open { rate, patience: _ } => {
             let mean =
                 rate * (plan.warm_up + plan.duration).as_secs_f64() * plan.scenario.weights.share(Kind::Initiate);
             Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
@@ -150,7 +150,11 @@ mod tests {
     #[test]
     fn a_run_with_a_rate_needs_its_share_of_all_calls_and_a_little_more() {
         let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
-        let open = Plan { load: Load::Open { rate: 1000.0 }, duration: Duration::from_secs(4), ..plan(Kind::Initiate) };
+        let open = Plan {
+            load: Load::Open { rate: 1000.0, patience: None },
+            duration: Duration::from_secs(4),
+            ..plan(Kind::Initiate)
+        };
         let mixed = Plan { scenario: Scenario::mixed(weights), ..open.clone() };
         assert!(needed(&open).is_some_and(|count| (4008..4500).contains(&count)));
         assert!(needed(&mixed).is_some_and(|count| (1008..1300).contains(&count)));

@@ -2,6 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+/// Calls a second of one thread above which it does not wake for each.
+const DENSE: f64 = 20_000.0;
+
+/// How late it may wake then.
+const DENSE_SLACK: Duration = Duration::from_millis(1);
+
 /// Calls at a fixed rate, every n-th of which is one thread's.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::bench) struct Pace {
@@ -22,6 +28,13 @@ impl Pace {
     pub(in crate::bench) fn intended(&self, number: u64) -> Option<Instant> {
         let at = self.start + self.offset(number);
         (at < self.end).then_some(at)
+    }
+
+    /// How long after a call is due its thread may wake: nothing, unless calls come so close to each other that waking
+    /// for each would leave the thread no time to make them.
+    #[expect(clippy::cast_precision_loss, reason = "a number of threads is far below 2^53")]
+    pub(in crate::bench) fn slack(&self) -> Duration {
+        if self.rate > DENSE * self.threads as f64 { DENSE_SLACK } else { Duration::ZERO }
     }
 
     /// Computed from the number each time, so that nothing adds up.

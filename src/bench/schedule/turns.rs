@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
@@ -29,6 +29,10 @@ pub(in crate::bench) enum Turns {
         next: Cell<u64>,
         /// When calls that are still due are given up.
         given_up_at: Instant,
+        /// How long a call waits for a connection; as long as it takes when absent.
+        patience: Option<Duration>,
+        /// Calls that waited for longer.
+        given_up: Cell<u64>,
     },
 }
 
@@ -39,8 +43,9 @@ impl Turns {
     }
 
     /// Calls at fixed times.
-    pub(in crate::bench) const fn open(pace: Pace, given_up_at: Instant) -> Turns {
-        Turns::Open { pace, due: Semaphore::const_new(0), next: Cell::new(0), given_up_at }
+    pub(in crate::bench) const fn open(pace: Pace, given_up_at: Instant, patience: Option<Duration>) -> Turns {
+        let (next, given_up) = (Cell::new(0), Cell::new(0));
+        Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
     }
 
     /// Waits for a call to make, and says when it was meant to be made; None when there is none left.
@@ -54,16 +59,19 @@ impl Turns {
                 }
                 Some(now).filter(|now| now < end)
             }
-            Turns::Open { pace, due, next, given_up_at } => {
+            Turns::Open { pace, due, next, given_up_at, patience, given_up } => loop {
                 due.acquire().await.ok()?.forget();
-                let number = next.get();
+                let (number, now) = (next.get(), Instant::now());
                 let intended = pace.intended(number)?;
-                if Instant::now() > *given_up_at {
+                if now > *given_up_at {
                     return None;
                 }
                 next.set(number + 1);
-                Some(intended)
-            }
+                if patience.is_none_or(|patience| now.saturating_duration_since(intended) <= patience) {
+                    return Some(intended);
+                }
+                given_up.set(given_up.get() + 1);
+            },
         }
     }
 
@@ -71,9 +79,9 @@ impl Turns {
     pub(in crate::bench) fn never_made(&self) -> u64 {
         match self {
             Turns::Closed { .. } => 0,
-            Turns::Open { pace, next, .. } => {
+            Turns::Open { pace, next, given_up, .. } => {
                 let count = (next.get()..).take_while(|number| pace.intended(*number).is_some()).count();
-                u64::try_from(count).expect("a count fits")
+                given_up.get() + u64::try_from(count).expect("a count fits")
             }
         }
     }
@@ -85,7 +93,7 @@ pub(in crate::bench) async fn keep_pace(turns: &Turns, connections: usize) -> io
     let alarm = Alarm::new()?;
     let mut number = 0;
     while let Some(intended) = pace.intended(number) {
-        alarm.wait_until(intended).await?;
+        alarm.wait_until(intended + pace.slack()).await?;
         // All that are due by now at once: waking takes time, too.
         let now = Instant::now();
         let later = (number + 1..).find(|later| pace.intended(*later).is_none_or(|at| at > now));
@@ -99,8 +107,6 @@ pub(in crate::bench) async fn keep_pace(turns: &Turns, connections: usize) -> io
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
@@ -111,7 +117,7 @@ mod tests {
     fn open(given_up_after: Duration) -> Turns {
         let start = Instant::now();
         let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
-        Turns::open(pace, start + given_up_after)
+        Turns::open(pace, start + given_up_after, None)
     }
 
     #[test]
@@ -136,6 +142,20 @@ mod tests {
         let (taken, kept) = run(async { tokio::join!(taken, keep_pace(&turns, 1)) });
         assert!(kept.is_ok() && taken.is_sorted());
         assert_eq!((taken.len(), turns.never_made()), (10, 0));
+    }
+
+    #[test]
+    fn a_call_that_waited_longer_than_its_caller_does_is_given_up() {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let turns = Turns::open(pace, start + Duration::from_secs(60), Some(Duration::ZERO));
+        let late = async {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            turns.next().await
+        };
+        let (taken, kept) = run(async { tokio::join!(late, keep_pace(&turns, 1)) });
+        assert!(kept.is_ok());
+        assert_eq!((taken, turns.never_made()), (None, 10));
     }
 
     #[test]

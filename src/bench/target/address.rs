@@ -10,6 +10,9 @@ pub enum AddressFault {
     /// It is none.
     #[error("{0}: write http://HOST:PORT")]
     NoAddress(String),
+    /// It speaks TLS.
+    #[error("{0}: the load tester speaks http only: measure a listener without TLS")]
+    Encrypted(String),
     /// Nobody knows the host.
     #[error("{0}: there is no such host")]
     UnknownHost(String),
@@ -25,6 +28,9 @@ pub enum AddressFault {
 pub fn server_address(text: &str, allow_remote: bool) -> Result<SocketAddr, AddressFault> {
     let no_address = || AddressFault::NoAddress(text.to_owned());
     let url = Url::parse(text).map_err(|_| no_address())?;
+    if url.scheme() == "https" {
+        return Err(AddressFault::Encrypted(text.to_owned()));
+    }
     let is_plain = url.scheme() == "http" && matches!(url.path(), "" | "/") && url.query().is_none();
     let (Some(host), Some(port), true) = (url.host_str(), url.port_or_known_default(), is_plain) else {
         return Err(no_address());
@@ -56,7 +62,9 @@ mod tests {
 
     #[test]
     fn what_is_no_address_is_refused() {
-        for text in ["", "127.0.0.1:8080", "https://127.0.0.1:8080", "http://127.0.0.1:8080/merchants", "http://:80"] {
+        let encrypted = "https://127.0.0.1:8080";
+        assert_eq!(server_address(encrypted, true), Err(AddressFault::Encrypted(encrypted.to_owned())));
+        for text in ["", "127.0.0.1:8080", "http://127.0.0.1:8080/merchants", "http://:80"] {
             assert_eq!(server_address(text, true), Err(AddressFault::NoAddress(text.to_owned())), "{text}");
         }
     }

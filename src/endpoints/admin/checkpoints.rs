@@ -76,7 +76,9 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
     let name = fields.finish(|| Some(name))?;
     let checkpoints = service.checkpoints.clone().ok_or_else(not_now)?;
     let now = service.now();
-    let taken = tokio::task::spawn_blocking(move || checkpoints.take(name.as_deref(), now)).await;
+    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let take = move || span.in_scope(|| checkpoints.take(name.as_deref(), now));
+    let taken = tokio::task::spawn_blocking(take).await;
     let taken = taken.map_err(|_| ApiError::unhandled())?.map_err(|error| refused(&error))?;
     Ok(Reply::new(&CheckpointShape::of(&taken)))
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{balances, checkpoints, installations, keys, merchants, payment_methods, resume_effects};
+use super::{
+    balances, checkpoints, installations, keys, merchants, payment_methods, reload, resume_effects, rotate_vault_key,
+};
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
 use crate::service::Shared;
@@ -25,5 +27,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
         endpoint(&resume_effects::RESUME_EFFECTS, of(service), resume_effects::resume_effects),
+        endpoint(&reload::RELOAD_FILES, of(service), reload::reload),
+        endpoint(&rotate_vault_key::ROTATE_VAULT_KEY, of(service), rotate_vault_key::rotate_vault_key),
     ]
 }

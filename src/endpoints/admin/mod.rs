@@ -8,7 +8,9 @@ mod installations;
 mod keys;
 mod merchants;
 mod payment_methods;
+mod reload;
 mod resume_effects;
+mod rotate_vault_key;
 
 pub use functions::functions;
 pub(crate) use merchants::fresh_merchant_id;

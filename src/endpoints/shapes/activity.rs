@@ -37,7 +37,7 @@ pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
 
 /// The answered object.
 #[derive(Serialize)]
-pub(in crate::endpoints) struct ActivityShape {
+pub(crate) struct ActivityShape {
     activity_log_id: String,
     created_at: u64,
     activity_type: &'static str,
@@ -57,7 +57,7 @@ pub(in crate::endpoints) struct ActivityShape {
 
 impl ActivityShape {
     /// The object for an entry.
-    pub(in crate::endpoints) fn new(activity: &Activity) -> ActivityShape {
+    pub(crate) fn new(activity: &Activity) -> ActivityShape {
         let (actor_email, actor_key_id) = match &activity.actor {
             Actor::User { email } => (email.as_ref().map(|email| email.as_str().to_owned()), None),
             Actor::ApiKey(key_id) => (None, Some(key_id.to_string())),

@@ -31,7 +31,7 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
 
 /// The answered object.
 #[derive(Serialize)]
-pub(in crate::endpoints) struct EntryShape {
+pub(crate) struct EntryShape {
     entry_id: String,
     transaction_id: String,
     direction: &'static str,
@@ -53,7 +53,7 @@ pub(in crate::endpoints) struct EntryShape {
 
 impl EntryShape {
     /// The object for an entry.
-    pub(in crate::endpoints) fn new(entry: &Entry) -> EntryShape {
+    pub(crate) fn new(entry: &Entry) -> EntryShape {
         let topup_id = match entry.cause {
             Cause::Topup(topup_id) => Some(topup_id.to_string()),
             Cause::Capture(_) => None,

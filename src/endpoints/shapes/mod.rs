@@ -1,10 +1,10 @@
 //! The shapes of answered objects: for each its declared members and how it is made of the domain's.
 
-pub(super) mod activity;
+pub(crate) mod activity;
 pub(super) mod contact;
-pub(super) mod entry;
+pub(crate) mod entry;
 pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod metadata;
-pub(super) mod payment;
+pub(crate) mod payment;
 pub(super) mod team;

@@ -78,7 +78,7 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
 
 /// The answered object.
 #[derive(Serialize)]
-pub(in crate::endpoints) struct PaymentShape<'a> {
+pub(crate) struct PaymentShape<'a> {
     payment_id: String,
     external_id: Option<&'a str>,
     payment_session_id: String,
@@ -128,7 +128,7 @@ struct FeeShape<'a> {
 
 impl<'a> PaymentShape<'a> {
     /// The object for a payment as it is at `now`.
-    pub(in crate::endpoints) fn new(payment: &'a Payment, now: Millis) -> PaymentShape<'a> {
+    pub(crate) fn new(payment: &'a Payment, now: Millis) -> PaymentShape<'a> {
         let authorization = payment.authorization.as_ref();
         let allows = |action| payment.allows(action, now);
         let lapses_at = authorization.and_then(|authorization| authorization.lapses_at);

@@ -18,6 +18,7 @@ pub struct ApiError {
     retry_after_seconds: Option<u32>,
     allow: Option<&'static str>,
     stale_version: bool,
+    overload: bool,
 }
 
 /// What is known of a call that the server could not complete.
@@ -49,6 +50,7 @@ impl ApiError {
             retry_after_seconds: None,
             allow: None,
             stale_version: false,
+            overload: false,
         }
     }
 
@@ -93,6 +95,12 @@ impl ApiError {
     #[must_use]
     pub fn rate_limited(retry_after_seconds: u32) -> ApiError {
         ApiError::new(Code::RateLimited, "Too many calls; slow down.").retry_after(retry_after_seconds)
+    }
+
+    /// `UNAVAILABLE` (`not_done`): more is asked than can be done. The log does not get a line for each.
+    #[must_use]
+    pub fn overloaded(retry_after_seconds: u32) -> ApiError {
+        ApiError { overload: true, ..ApiError::unavailable(Outcome::NotDone, retry_after_seconds) }
     }
 
     /// `UNAVAILABLE`: the server cannot do this now, and says what is known about whether it did.
@@ -157,6 +165,12 @@ impl ApiError {
     #[must_use]
     pub fn allow(&self) -> Option<&'static str> {
         self.allow
+    }
+
+    /// Whether it is one of very many: more was asked than can be done, or may be.
+    #[must_use]
+    pub fn is_overload(&self) -> bool {
+        self.overload || self.code == Code::RateLimited
     }
 
     /// Whether a version that is no longer current is among the causes.

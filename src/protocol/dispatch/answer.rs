@@ -1,7 +1,7 @@
 //! An outcome becomes a response.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::cross_origin;
@@ -14,6 +14,10 @@ use crate::protocol::version::ApiVersion;
 /// What the pages for people may load and where they may call: this server, and images of their own.
 const PAGES_POLICY: &str =
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
+
+/// The headers of our own. Made once: looking a name up by its text costs more than sending it.
+pub(super) static X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+pub(super) static API_VERSION: HeaderName = HeaderName::from_static("api-version");
 
 /// What every JSON answer is.
 const JSON: &str = "application/json";
@@ -117,16 +121,16 @@ impl Addressee<'_> {
     /// Starts a response with what every one carries.
     fn start(&self, status: StatusCode) -> HttpResponseBuilder {
         let mut response = HttpResponse::build(status);
-        response.insert_header(("X-Request-Id", self.request_id.as_str()));
-        response.insert_header(("Api-Version", self.version.name()));
-        response.insert_header((header::CACHE_CONTROL, "no-store"));
-        response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+        response.insert_header((X_REQUEST_ID.clone(), self.request_id.as_str()));
+        response.insert_header((API_VERSION.clone(), HeaderValue::from_static(self.version.name())));
+        response.insert_header((header::CACHE_CONTROL, HeaderValue::from_static("no-store")));
+        response.insert_header((header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")));
         response
     }
 
     fn finish(&self, mut response: HttpResponseBuilder, media_type: &'static str, body: String) -> HttpResponse {
-        response.insert_header((header::CONTENT_TYPE, media_type));
-        response.insert_header((header::VARY, "Accept, Accept-Encoding, Origin"));
+        response.insert_header((header::CONTENT_TYPE, HeaderValue::from_static(media_type)));
+        response.insert_header((header::VARY, HeaderValue::from_static("Accept, Accept-Encoding, Origin")));
         if let Some(origin) = cross_origin::origin(self.headers).filter(|_| self.may_read_cross_origin) {
             cross_origin::allow(&mut response, origin);
         }

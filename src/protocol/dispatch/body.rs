@@ -1,5 +1,7 @@
 //! A request's body: whether it may be read, and reading it within its limit.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
@@ -16,10 +18,78 @@ pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// How long a body may take to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
+/// Bytes of a body that are not counted with those of others: usual calls are smaller, and there are no more of them
+/// than connections.
+const UNCOUNTED_BYTES: usize = 16 * 1024;
+
+/// Bytes of all large bodies that are there at once, whole or in part: 256 MiB.
+const LARGE_BODIES_BYTES_MAX: usize = 256 << 20;
+
+/// Bytes of an unread body that are read after a refusal, so that the connection can go on.
+const DISCARDED_BYTES_MAX: usize = 64 * 1024;
+
+/// How long a refusal waits for them.
+const DISCARD_MAX: Duration = Duration::from_millis(250);
+
+/// When to come back after there was no room for a body, in seconds.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+/// Room for large bodies, of one listener.
+#[derive(Debug, Clone)]
+pub(super) struct BodyRoom {
+    taken: Arc<AtomicUsize>,
+    bytes_max: usize,
+}
+
+impl Default for BodyRoom {
+    fn default() -> BodyRoom {
+        BodyRoom { taken: Arc::default(), bytes_max: LARGE_BODIES_BYTES_MAX }
+    }
+}
+
+/// What one body has taken of the room. Dropping it gives it back.
+#[derive(Debug)]
+struct Share {
+    room: BodyRoom,
+    byte_count: usize,
+}
+
+impl BodyRoom {
+    const fn share(self) -> Share {
+        Share { room: self, byte_count: 0 }
+    }
+}
+
+impl Share {
+    /// Makes room for a body that has grown to this.
+    fn grow_to(&mut self, body_bytes: usize) -> Result<(), ApiError> {
+        let more = body_bytes.saturating_sub(UNCOUNTED_BYTES).saturating_sub(self.byte_count);
+        if more == 0 {
+            return Ok(());
+        }
+        self.byte_count += more;
+        let taken = self.room.taken.fetch_add(more, Ordering::Relaxed) + more;
+        if taken > self.room.bytes_max { Err(ApiError::overloaded(RETRY_AFTER_SECONDS)) } else { Ok(()) }
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.room.taken.fetch_sub(self.byte_count, Ordering::Relaxed);
+    }
+}
+
+/// A body's bytes, with the room that they take.
+pub(super) struct Bytes {
+    bytes: Vec<u8>,
+    share: Share,
+}
+
 /// A call's arguments. Those with card data are overwritten when the call is over.
 pub(super) struct Body {
     members: Object,
     carries_card_data: bool,
+    _share: Share,
 }
 
 impl Body {
@@ -29,12 +99,13 @@ impl Body {
     }
 
     /// Reads the arguments out of the bytes, which are overwritten too when they hold card data.
-    pub(super) fn parse(mut bytes: Vec<u8>, carries_card_data: bool) -> Result<Body, ApiError> {
+    pub(super) fn parse(bytes: Bytes, carries_card_data: bool) -> Result<Body, ApiError> {
+        let Bytes { mut bytes, share } = bytes;
         let parsed = parse_object(&bytes).map_err(|malformed| ApiError::malformed(&malformed));
         if carries_card_data {
             bytes.zeroize();
         }
-        parsed.map(|members| Body { members, carries_card_data })
+        parsed.map(|members| Body { members, carries_card_data, _share: share })
     }
 }
 
@@ -62,26 +133,49 @@ pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// Reads a whole body, and never more than its limit.
-pub(super) async fn read(headers: &HeaderMap, payload: web::Payload) -> Result<Vec<u8>, ApiError> {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
-    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+pub(super) async fn read(headers: &HeaderMap, payload: &mut web::Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
+    let announced = announced(headers);
     if announced > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let collected = tokio::time::timeout(ARRIVAL_MAX, collect(payload, announced)).await;
+    let collected = tokio::time::timeout(ARRIVAL_MAX, collect(payload, announced, room.share())).await;
     collected.unwrap_or_else(|_| Err(incomplete()))
 }
 
-async fn collect(mut payload: web::Payload, announced: usize) -> Result<Vec<u8>, ApiError> {
-    let mut bytes = Vec::with_capacity(announced);
+/// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
+/// large one, or one that does not come, nothing is waited for: the connection is closed behind the answer then.
+pub(super) async fn discard(headers: &HeaderMap, payload: &mut web::Payload) {
+    if announced(headers) > DISCARDED_BYTES_MAX {
+        return;
+    }
+    let _late = tokio::time::timeout(DISCARD_MAX, async {
+        let mut left = DISCARDED_BYTES_MAX;
+        while let Some(Ok(chunk)) = payload.next().await {
+            let Some(less) = left.checked_sub(chunk.len()) else { return };
+            left = less;
+        }
+    })
+    .await;
+}
+
+fn announced(headers: &HeaderMap) -> usize {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
+    usize::try_from(announced).unwrap_or(usize::MAX)
+}
+
+/// What was only announced takes no memory.
+async fn collect(payload: &mut web::Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
+    let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| incomplete())?;
-        if bytes.len() + chunk.len() > BODY_BYTES_MAX {
+        let length = bytes.len() + chunk.len();
+        if length > BODY_BYTES_MAX {
             return Err(too_large());
         }
+        share.grow_to(length)?;
         bytes.extend_from_slice(&chunk);
     }
-    Ok(bytes)
+    Ok(Bytes { bytes, share })
 }
 
 fn too_large() -> ApiError {
@@ -105,6 +199,20 @@ mod tests {
         let mut headers = HeaderMap::new();
         pairs.for_each(|(name, value)| headers.append(name, value));
         headers
+    }
+
+    #[test]
+    fn large_bodies_have_a_bound_together_and_small_ones_are_always_taken() {
+        let room = BodyRoom { taken: Arc::default(), bytes_max: 100 };
+        let (mut first, mut second) = (room.clone().share(), room.clone().share());
+        assert!(first.grow_to(UNCOUNTED_BYTES + 60).is_ok() && first.grow_to(UNCOUNTED_BYTES + 61).is_ok());
+        assert!(second.grow_to(UNCOUNTED_BYTES).is_ok());
+        assert!(second.grow_to(UNCOUNTED_BYTES + 40).is_err_and(|error| error.code() == Code::Unavailable));
+        drop(second);
+        assert_eq!(room.taken.load(Ordering::Relaxed), 61);
+        drop(first);
+        assert!(room.clone().share().grow_to(UNCOUNTED_BYTES + 100).is_ok());
+        assert_eq!(room.taken.load(Ordering::Relaxed), 0);
     }
 
     #[test]

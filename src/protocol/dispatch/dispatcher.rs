@@ -1,5 +1,5 @@
-//! The order in which a request is judged: path, method, version, key, rate, media type, size, body, and then
-//! the endpoint.
+//! The order in which a request is judged: path, method, version, key, rate, media type, size, whether there is too
+//! much to do, body, and then the endpoint.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -9,20 +9,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use actix_web::http::Method;
-use actix_web::http::header::HeaderMap;
+use actix_web::http::header::{HOST, HeaderMap, HeaderName};
 use actix_web::{HttpRequest, HttpResponse, web};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
-use super::answer::{Addressee, Answer};
-use super::body::{self, Body};
+use super::answer::{API_VERSION, Addressee, Answer, X_REQUEST_ID};
+use super::body::{self, Body, BodyRoom};
 use super::call::{Call, Function};
+use super::connections::Connection;
 use super::cross_origin::{self, CrossOrigin};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
+use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
+use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
-use super::{bearer, idempotency_key};
+use super::{bearer, idempotency_key, tally};
 use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::{Fields, nearest};
@@ -34,6 +37,9 @@ const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// When to ask again whether the server is ready, in seconds.
 const READY_RETRY_SECONDS: u32 = 1;
+
+/// When to ask again after there was no room for an answer, in seconds.
+const FULL_RETRY_SECONDS: u32 = 1;
 
 /// The first of the pages for people: their links are relative to it.
 const PAGES_FIRST: &str = "/docs/";
@@ -65,6 +71,9 @@ pub struct Dispatcher<C> {
     origins: Arc<dyn Origins>,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
+    body_room: BodyRoom,
+    answer_room: AnswerRoom,
+    refusals: SeldomLogged,
 }
 
 /// What a path led to.
@@ -95,7 +104,9 @@ impl<C: Caller> Dispatcher<C> {
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
         let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
-        Dispatcher { packages, authenticate, gate, origins, observe, public_url }
+        let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
+        let refusals = SeldomLogged::default();
+        Dispatcher { packages, authenticate, gate, origins, observe, public_url, body_room, answer_room, refusals }
     }
 
     /// The declarations of one interface, by name.
@@ -108,23 +119,47 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
     pub async fn handle(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
-        let request_id = RequestId::from_header(header_text(request.headers(), "x-request-id"));
+        let _busy = Connection::of(&request).map(Connection::begin);
+        let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
         let exchange = Exchange::new(&request, request_id);
         self.answer(&exchange, payload).instrument(span).await
     }
 
-    async fn answer(&self, exchange: &Exchange<'_>, payload: web::Payload) -> HttpResponse {
+    async fn answer(&self, exchange: &Exchange<'_>, mut payload: web::Payload) -> HttpResponse {
         let started = Instant::now();
         let place = locate(exchange.request.uri().path());
         let target = place.and_then(|place| self.target(place));
         let label = target.as_ref().map_or(UNKNOWN_PATH, Target::label);
-        let judged = AssertUnwindSafe(self.judge(exchange, place, target, payload)).catch_unwind().await;
+        let judged = AssertUnwindSafe(self.judge(exchange, place, target, &mut payload)).catch_unwind().await;
         let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged where.
+        if outcome.is_err() {
+            body::discard(exchange.request.headers(), &mut payload).await;
+        }
+        let (outcome, share) = self.with_room(outcome);
         let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
-        let response = exchange.addressee().respond(outcome);
-        exchange.record(label, place, code, &response, started);
+        let logged = match &outcome {
+            Err(error) if error.is_overload() => self.refusals.turn(),
+            Ok(_) | Err(_) => Some(0),
+        };
+        let mut response = exchange.addressee().respond(outcome);
+        if let Some(share) = share {
+            response = in_slices(response, share);
+        }
+        if let Some(left_out) = logged {
+            exchange.log(label, place, code, &response, started, left_out);
+        }
+        tally::count(label, code, started.elapsed());
         response
+    }
+
+    /// Takes room for an answer that is as large as nothing but reads answer; without room it is refused.
+    fn with_room(&self, outcome: Result<Answer, ApiError>) -> (Result<Answer, ApiError>, Option<Share>) {
+        let Ok(Answer::Json { json, .. }) = &outcome else { return (outcome, None) };
+        match self.answer_room.take(json.len()) {
+            Ok(share) => (outcome, share),
+            Err(NoRoom) => (Err(ApiError::overloaded(FULL_RETRY_SECONDS)), None),
+        }
     }
 
     async fn judge(
@@ -132,7 +167,7 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         place: Option<Place<'_>>,
         target: Option<Target<'_, C>>,
-        payload: web::Payload,
+        payload: &mut web::Payload,
     ) -> Result<Answer, ApiError> {
         let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
@@ -221,10 +256,11 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         package: Package,
         functions: &Functions<C>,
-        payload: web::Payload,
+        payload: &mut web::Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
-            let body = exchange.read_body(&PACKAGE_ITSELF, payload).await?;
+            let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
+            let body = Body::parse(bytes, false)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
         let base_url = self.base_url(exchange.request);
@@ -248,10 +284,13 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Scheme and host of that address.
     fn origin(&self, request: &HttpRequest) -> String {
-        let host = header_text(request.headers(), "host").filter(|host| !host.is_empty());
+        let host = header_text(request.headers(), &HOST).filter(|host| !host.is_empty());
         match &self.public_url {
             Some(public_url) => public_url.clone(),
-            None => format!("http://{}", host.unwrap_or_else(|| request.app_config().host())),
+            None => {
+                let scheme = if request.app_config().secure() { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or_else(|| request.app_config().host()))
+            }
         }
     }
 
@@ -260,13 +299,15 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         named: Option<ApiVersion>,
         function: &Arc<dyn Function<C>>,
-        payload: web::Payload,
+        payload: &mut web::Payload,
     ) -> Result<Answer, ApiError> {
         let declaration = function.declaration();
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.peer() };
-        let permit = self.gate.admit(&arrival)?;
-        let body = exchange.read_body(declaration, payload).await?;
+        self.gate.count(&arrival)?;
+        let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
+        let permit = self.gate.admit(&arrival).await?;
+        let body = Body::parse(bytes, declaration.flags.carries_card_data)?;
         let reply = function.call(exchange.call(declaration, caller, body)).await;
         drop(permit);
         let reply = reply?;
@@ -326,7 +367,7 @@ impl<'r> Exchange<'r> {
             Some(Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
         };
         // A header that is no text names no version either.
-        let in_headers = self.request.headers().get_all("api-version").map(|value| value.to_str().unwrap_or(""));
+        let in_headers = self.request.headers().get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
         let query = self.request.query_string().as_bytes();
         let in_query: Vec<_> = url::form_urlencoded::parse(query)
             .filter(|(key, _)| key == "api_version")
@@ -338,10 +379,9 @@ impl<'r> Exchange<'r> {
         Ok(named)
     }
 
-    async fn read_body(&self, declaration: &Declaration, payload: web::Payload) -> Result<Body, ApiError> {
+    async fn read_body(&self, payload: &mut web::Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
         body::check_media_type(self.request.headers())?;
-        let bytes = body::read(self.request.headers(), payload).await?;
-        Body::parse(bytes, declaration.flags.carries_card_data)
+        body::read(self.request.headers(), payload, room).await
     }
 
     fn call<C>(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
@@ -384,30 +424,29 @@ impl<'r> Exchange<'r> {
         }
     }
 
-    /// Writes the line that every request leaves in the log, and counts it. Of the path it shows only what is
-    /// ours; of the query and the body nothing.
-    fn record(
+    /// Writes the line that a request leaves in the log. Of the path it shows only what is ours; of the query and the
+    /// body nothing.
+    fn log(
         &self,
         label: &'static str,
         place: Option<Place<'_>>,
         code: &'static str,
         response: &HttpResponse,
         started: Instant,
+        left_out: u64,
     ) {
-        let elapsed = started.elapsed();
-        let ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
         let method = known_method(self.request.method());
         let path = if label == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version(place) };
         let caller = self.caller.borrow();
         let caller = caller.as_deref();
+        let left_out = (left_out > 0).then_some(left_out);
         if response.status().is_server_error() {
-            tracing::warn!(method, path, status, code, ms, caller, "answered");
+            tracing::warn!(method, path, status, code, ms, caller, left_out, "answered");
         } else {
-            tracing::info!(method, path, status, code, ms, caller, "answered");
+            tracing::info!(method, path, status, code, ms, caller, left_out, "answered");
         }
-        metrics::counter!("till_http_requests_total", "endpoint" => label, "code" => code).increment(1);
-        metrics::histogram!("till_http_request_seconds", "endpoint" => label).record(elapsed);
     }
 }
 
@@ -426,6 +465,6 @@ fn known_method(method: &Method) -> &'static str {
     KNOWN.iter().find(|(known, _)| *known == method).map_or("(other)", |(_, name)| name)
 }
 
-fn header_text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }

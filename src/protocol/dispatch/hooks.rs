@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::net::IpAddr;
 
+use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
 use crate::protocol::api_error::ApiError;
@@ -43,28 +44,31 @@ pub struct Arrival<'a, C> {
 
 /// Bounds how much is let in.
 pub trait Gate<C>: Send + Sync {
-    /// Lets a call in; the permit is held until it is answered.
+    /// Counts a call, before its body is read.
     ///
     /// # Errors
-    /// `RATE_LIMITED` for a caller that asks too often, `UNAVAILABLE` when there is too much to do.
-    fn admit(&self, arrival: &Arrival<'_, C>) -> Result<Permit, ApiError>;
+    /// `RATE_LIMITED` for a caller that asks too often.
+    fn count(&self, arrival: &Arrival<'_, C>) -> Result<(), ApiError>;
+
+    /// Lets a call in once its body is there; the permit is held until it is answered. Whoever sends its body slowly
+    /// takes no place from others.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when there is too much to do.
+    fn admit<'a>(&'a self, arrival: &'a Arrival<'a, C>) -> LocalBoxFuture<'a, Result<Permit, ApiError>>;
 }
 
 /// The right to be worked on. Dropping it gives the place back.
 #[derive(Default)]
-pub struct Permit(Option<Box<dyn Any>>);
+pub struct Permit {
+    _place: Option<Box<dyn Any>>,
+}
 
 impl Permit {
     /// A permit that gives `place` back by dropping it.
     #[must_use]
     pub fn holding(place: impl Any) -> Permit {
-        Permit(Some(Box::new(place)))
-    }
-
-    /// Whether anything is held.
-    #[must_use]
-    pub fn is_counted(&self) -> bool {
-        self.0.is_some()
+        Permit { _place: Some(Box::new(place)) }
     }
 }
 
@@ -93,8 +97,12 @@ pub trait Observe: Send + Sync {
 pub(super) struct OpenGate;
 
 impl<C> Gate<C> for OpenGate {
-    fn admit(&self, _: &Arrival<'_, C>) -> Result<Permit, ApiError> {
-        Ok(Permit::default())
+    fn count(&self, _: &Arrival<'_, C>) -> Result<(), ApiError> {
+        Ok(())
+    }
+
+    fn admit<'a>(&'a self, _: &'a Arrival<'a, C>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
+        std::future::ready(Ok(Permit::default())).boxed_local()
     }
 }
 

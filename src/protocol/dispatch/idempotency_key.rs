@@ -1,8 +1,10 @@
 //! The header by which a caller may ask twice.
 
-use actix_web::http::header::HeaderMap;
+use actix_web::http::header::{HeaderMap, HeaderName};
 
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
+
+static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Characters of a key, at most.
 const LENGTH_MAX: usize = 255;
@@ -10,7 +12,7 @@ const LENGTH_MAX: usize = 255;
 /// The request's key: 1 to 255 visible ASCII characters and spaces, in one header. Spaces and tabs around a
 /// header's value are no part of it (RFC 9110, section 5.5).
 pub(super) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
-    let mut values = headers.get_all("idempotency-key");
+    let mut values = headers.get_all(&NAME);
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
         return Err(Fault::invalid(IDEMPOTENCY_KEY, "is given twice; send one"));
@@ -25,7 +27,7 @@ pub(super) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::http::header::HeaderValue;
 
     use super::*;
 

@@ -65,8 +65,12 @@ impl Authenticate<Key> for Hooks {
 }
 
 impl Gate<Key> for Hooks {
-    fn admit(&self, arrival: &Arrival<'_, Key>) -> Result<Permit, ApiError> {
-        if arrival.declaration.name == "list-nothing" { Err(ApiError::rate_limited(7)) } else { Ok(Permit::default()) }
+    fn count(&self, arrival: &Arrival<'_, Key>) -> Result<(), ApiError> {
+        if arrival.declaration.name == "list-nothing" { Err(ApiError::rate_limited(7)) } else { Ok(()) }
+    }
+
+    fn admit<'a>(&'a self, _: &'a Arrival<'a, Key>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
+        std::future::ready(Ok(Permit::default())).boxed_local()
     }
 }
 
@@ -396,7 +400,14 @@ fn serve() -> std::net::SocketAddr {
     let (send, receive) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
-            let settings = ListenerSettings { address: ([127, 0, 0, 1], 0).into(), workers: 1, connections_max: 100 };
+            let settings = ListenerSettings {
+                address: ([127, 0, 0, 1], 0).into(),
+                workers: 1,
+                connections_max: 100,
+                idle_max: Duration::from_secs(60),
+                tls: None,
+                pulse: None,
+            };
             let listener = Listener::bind(dispatcher(), &settings).unwrap_or_else(|error| panic!("{error}"));
             let _ = send.send(listener.address);
             let _ = listener.server.await;

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
 
 use super::hooks::Permit;
-use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::api_error::ApiError;
 
 /// When to come back after being turned away for too much work, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
@@ -18,40 +19,9 @@ const RETRY_AFTER_SECONDS: u32 = 1;
 /// Keys that are remembered before those that have been quiet are forgotten.
 const KEYS_BEFORE_SWEEP: usize = 10_000;
 
-/// How many calls are worked on at once.
-#[derive(Debug, Clone)]
-pub struct CallsInFlight {
-    now: Arc<AtomicUsize>,
-    limit: usize,
-}
-
-impl CallsInFlight {
-    /// At most `limit` at once.
-    #[must_use]
-    pub fn new(limit: usize) -> CallsInFlight {
-        CallsInFlight { now: Arc::default(), limit }
-    }
-
-    /// Takes a place.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when all are taken.
-    pub fn enter(&self) -> Result<Permit, ApiError> {
-        let place = Place(Arc::clone(&self.now));
-        if self.now.fetch_add(1, Ordering::Relaxed) >= self.limit {
-            return Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS)); // Dropping the place gives it back.
-        }
-        Ok(Permit::holding(place))
-    }
-}
-
-struct Place(Arc<AtomicUsize>);
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+/// Keys that are remembered at most, some 20 MB. When more than these call within a second, all are forgotten, and
+/// each may call as after a pause.
+const KEYS_MAX: usize = 200_000;
 
 /// How many calls of each of many are worked on at once, so that one cannot take all places. Only those with
 /// a call are remembered.
@@ -76,7 +46,7 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
         let mut now = locked(&self.now);
         let count = now.entry(key.clone()).or_default();
         if *count >= self.limit {
-            return Err(ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS));
+            return Err(ApiError::overloaded(RETRY_AFTER_SECONDS));
         }
         *count += 1;
         Ok(Permit::holding(PlaceOf { key, now: Arc::clone(&self.now) }))
@@ -108,17 +78,24 @@ fn locked<K>(now: &Mutex<BTreeMap<K, usize>>) -> MutexGuard<'_, BTreeMap<K, usiz
 
 /// How often each of many may call. Keys are whatever tells them apart: an installation and an address.
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
-    limiter: DefaultKeyedRateLimiter<K>,
+    limiter: RwLock<DefaultKeyedRateLimiter<K>>,
+    quota: Quota,
     clock: DefaultClock,
+    /// Keys at which the quiet ones are looked for: twice those that were left the last time, so that looking costs
+    /// little however many there are.
+    sweep_at: AtomicUsize,
 }
 
 impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// So many a second, and as many at once after a pause.
     #[must_use]
     pub fn new(calls: NonZeroU32) -> CallsPerSecond<K> {
+        let quota = Quota::per_second(calls);
         CallsPerSecond {
-            limiter: DefaultKeyedRateLimiter::keyed(Quota::per_second(calls)),
+            limiter: RwLock::new(DefaultKeyedRateLimiter::keyed(quota)),
+            quota,
             clock: DefaultClock::default(),
+            sweep_at: AtomicUsize::new(KEYS_BEFORE_SWEEP),
         }
     }
 
@@ -127,13 +104,36 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// # Errors
     /// `RATE_LIMITED`, with the whole seconds until the next may come.
     pub fn count(&self, key: &K) -> Result<(), ApiError> {
-        if self.limiter.len() > KEYS_BEFORE_SWEEP {
-            self.limiter.retain_recent();
-        }
-        self.limiter.check_key(key).map_err(|not_until| {
+        let limiter = self.limiter.read().unwrap_or_else(PoisonError::into_inner);
+        let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
+        let counted = limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
             ApiError::rate_limited(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
-        })
+        });
+        drop(limiter);
+        if has_too_many {
+            *self.limiter.write().unwrap_or_else(PoisonError::into_inner) = DefaultKeyedRateLimiter::keyed(self.quota);
+            self.sweep_at.store(KEYS_BEFORE_SWEEP, Ordering::Relaxed);
+        }
+        counted
+    }
+
+    /// Forgets keys that have been quiet; whether that was enough.
+    fn sweep(&self, limiter: &DefaultKeyedRateLimiter<K>) -> bool {
+        limiter.retain_recent();
+        let left = limiter.len();
+        self.sweep_at.store((2 * left).clamp(KEYS_BEFORE_SWEEP, KEYS_MAX), Ordering::Relaxed);
+        left < KEYS_MAX
+    }
+}
+
+/// What of an address tells callers apart: all of one of IPv4, of one of IPv6 the network, since whoever has one
+/// has 2^64 addresses in it.
+#[must_use]
+pub fn address_group(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => IpAddr::V4(address),
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64))),
     }
 }
 
@@ -141,18 +141,6 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
 mod tests {
     use super::*;
     use crate::protocol::api_error::Code;
-
-    #[test]
-    fn a_place_is_free_again_once_its_permit_is_dropped() {
-        let calls = CallsInFlight::new(1);
-        let first = calls.enter();
-        assert!(first.is_ok());
-        for _ in 0..3 {
-            assert!(calls.enter().is_err_and(|error| error.code() == Code::Unavailable));
-        }
-        drop(first);
-        assert!(calls.enter().is_ok());
-    }
 
     #[test]
     fn places_are_counted_for_each_key_and_forgotten_when_free() {
@@ -174,5 +162,28 @@ mod tests {
             refused.is_err_and(|error| error.code() == Code::RateLimited && error.retry_after_seconds() >= Some(1))
         );
         assert!(calls.count(&"b").is_ok());
+    }
+
+    #[test]
+    fn no_more_keys_are_remembered_than_the_limit_however_many_call() {
+        let calls = CallsPerSecond::new(NonZeroU32::MIN);
+        for key in 0..=KEYS_MAX {
+            assert!(calls.count(&key).is_ok(), "{key}");
+        }
+        assert!(locked_len(&calls) < KEYS_MAX, "{}", locked_len(&calls));
+        assert!(calls.count(&0).is_ok() && calls.count(&0).is_err(), "it goes on counting");
+    }
+
+    fn locked_len(calls: &CallsPerSecond<usize>) -> usize {
+        calls.limiter.read().map_or(usize::MAX, |limiter| limiter.len())
+    }
+
+    #[test]
+    fn addresses_of_one_network_of_ipv6_are_one_caller() {
+        let group = |text: &str| text.parse().map(address_group);
+        assert_eq!(group("2001:db8::1"), group("2001:db8::ffff:1:2:3"));
+        assert_ne!(group("2001:db8::1"), group("2001:db8:0:1::1"));
+        assert_ne!(group("192.0.2.1"), group("192.0.2.2"));
+        assert_eq!(group("::ffff:192.0.2.1"), group("192.0.2.1"));
     }
 }

@@ -1,5 +1,6 @@
 //! The id that ties a request's answer to its log lines.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +9,18 @@ const LENGTH_MAX: usize = 128;
 
 /// Random bytes of an id that we choose: enough that two are never alike.
 const FRESH_BYTES: usize = 16;
+
+/// What an id that we choose begins with.
+const PREFIX: &str = "req_";
+
+/// Ids for which a thread draws randomness at once.
+const DRAWN_IDS: usize = 32;
+
+thread_local! {
+    static DRAWN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// A request's id: the caller's own, or a fresh one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +37,14 @@ impl RequestId {
     }
 
     fn fresh() -> RequestId {
-        let mut bytes = [0_u8; FRESH_BYTES];
-        getrandom::fill(&mut bytes).expect("the operating system gives randomness once it is up");
-        RequestId(format!("req_{:032x}", u128::from_be_bytes(bytes)).into())
+        let bytes = random();
+        let mut text = String::with_capacity(PREFIX.len() + 2 * FRESH_BYTES);
+        text.push_str(PREFIX);
+        for byte in bytes {
+            text.push(char::from(HEX[usize::from(byte >> 4)]));
+            text.push(char::from(HEX[usize::from(byte & 0x0f)]));
+        }
+        RequestId(text.into())
     }
 
     /// The id's text.
@@ -42,6 +60,19 @@ impl fmt::Display for RequestId {
     }
 }
 
+/// Random bytes, drawn from the operating system ahead of their use.
+fn random() -> [u8; FRESH_BYTES] {
+    DRAWN.with_borrow_mut(|drawn| {
+        if drawn.is_empty() {
+            drawn.resize(DRAWN_IDS * FRESH_BYTES, 0);
+            getrandom::fill(drawn).expect("the operating system gives randomness once it is up");
+        }
+        let bytes = *drawn.last_chunk().expect("whole ids are drawn, and at least one is left");
+        drawn.truncate(drawn.len() - FRESH_BYTES);
+        bytes
+    })
+}
+
 fn is_sane(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
@@ -49,6 +80,8 @@ fn is_sane(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -64,6 +97,8 @@ mod tests {
             let id = RequestId::from_header(own);
             assert!(id.as_str().starts_with("req_") && is_sane(id.as_str()), "{id}");
         }
-        assert_ne!(RequestId::from_header(None), RequestId::from_header(None));
+        let fresh: BTreeSet<String> =
+            (0..3 * DRAWN_IDS).map(|_| RequestId::from_header(None).as_str().to_owned()).collect();
+        assert_eq!(fresh.len(), 3 * DRAWN_IDS);
     }
 }

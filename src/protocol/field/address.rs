@@ -52,19 +52,32 @@ pub fn return_url(value: &Json) -> Result<String, String> {
     if text.contains(char::is_whitespace) {
         return Err("must not contain spaces; encode them as %20".to_owned());
     }
-    let is_sound = names_a_host(text) && Url::parse(text).is_ok_and(|url| url.has_host());
+    let is_sound = after_scheme(text).is_some_and(|rest| names_a_plain_host(rest) || is_read_as_an_address(text, rest));
     is_sound.then(|| text.to_owned()).ok_or_else(|| "is not an absolute http or https address".to_owned())
 }
 
-/// Whether the text spells its scheme out and a host after it. The URL parser is more lenient: it takes
-/// `https:host` and `https:///host` too.
-fn names_a_host(text: &str) -> bool {
+/// What follows the scheme, if it is spelt out and one of ours.
+fn after_scheme(text: &str) -> Option<&str> {
     let follows = |prefix: &str| {
         let (start, rest) = text.split_at_checked(prefix.len())?;
         start.eq_ignore_ascii_case(prefix).then_some(rest)
     };
-    let rest = follows("http://").or_else(|| follows("https://"));
-    rest.is_some_and(|rest| !rest.starts_with(['/', '\\']))
+    follows("http://").or_else(|| follows("https://"))
+}
+
+/// Whether the rest begins with labels of small letters, digits and single hyphens, the last of which begins with a
+/// letter, as nearly all do. No URL parser refuses these, whatever path follows.
+fn names_a_plain_host(rest: &str) -> bool {
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_plain) && !label.contains("--");
+    let last = host.rsplit('.').next().unwrap_or_default();
+    host.split('.').all(is_label) && last.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+/// Whether a URL parser finds a host. It is more lenient than we are: it takes `https:host` and `https:///host` too.
+fn is_read_as_an_address(text: &str, rest: &str) -> bool {
+    !rest.starts_with(['/', '\\']) && Url::parse(text).is_ok_and(|url| url.has_host())
 }
 
 #[cfg(test)]
@@ -116,6 +129,45 @@ mod tests {
         ] {
             assert!(!accepts(mobile, bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn hosts_that_are_taken_without_the_parser_are_ones_that_it_takes() {
+        let hosts = [
+            "shop.example",
+            "localhost",
+            "a-b.c1",
+            "1.a",
+            "0x1.a0",
+            "-a.b-",
+            "a..b",
+            "a.",
+            ".a",
+            "",
+            "1",
+            "a.1",
+            "1.2.3.4",
+            "xn--a.b",
+            "a--b",
+            "A.b",
+            "a_b",
+            "a:80",
+            "a:99999",
+            "user@a",
+            "[::1]",
+            "例子",
+            "a%41",
+            "a\\b",
+            "a^b",
+        ];
+        for host in hosts {
+            for behind in ["", "/", "/done?x=1#y", "?x", "#y", "/%zz", "/@:[]\\^|é"] {
+                let rest = format!("{host}{behind}");
+                let text = format!("https://{rest}");
+                assert!(!names_a_plain_host(&rest) || is_read_as_an_address(&text, &rest), "{text}");
+            }
+        }
+        assert!(names_a_plain_host("shop.example/done") && names_a_plain_host("localhost"));
     }
 
     #[test]

@@ -146,6 +146,8 @@ impl Checkpointer {
         if self.engine.directory().join(NOTE).exists() {
             return Err(CheckpointError::TableDamaged);
         }
+        // What is kept in reserve is not for copies.
+        self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         let _lock = self.shelf.lock()?;
         if self.shelf.directory().join(wanted.name).exists() {
             return Err(CheckpointError::NameTaken { name: wanted.name.to_owned() });

@@ -6,26 +6,26 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Writes a new file.
-pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create_new(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
 /// Makes a directory, which may be there.
-pub(super) fn make_directory(directory: &Path) -> io::Result<()> {
+pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
     sync_directory(parent.unwrap_or(Path::new(".")))
 }
 
 /// Makes what was done to the entries of a directory durable.
-pub(super) fn sync_directory(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
     File::open(directory)?.sync_all()
 }
 
 /// Syncs every file and directory below a directory, and the directory.
-pub(super) fn sync_tree(directory: &Path) -> io::Result<()> {
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
     for file in files(directory)? {
         File::open(directory.join(file))?.sync_all()?;
     }
@@ -36,7 +36,7 @@ pub(super) fn sync_tree(directory: &Path) -> io::Result<()> {
 }
 
 /// Every file below a directory, by its path from there, in order.
-pub(super) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory)? {
         let entry = entry?;
@@ -64,7 +64,7 @@ fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Removes a directory with all that is in it; it may be missing. Says whether it was there.
-pub(super) fn remove_directory(directory: &Path) -> io::Result<bool> {
+pub(crate) fn remove_directory(directory: &Path) -> io::Result<bool> {
     match fs::remove_dir_all(directory) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -73,7 +73,7 @@ pub(super) fn remove_directory(directory: &Path) -> io::Result<bool> {
 }
 
 /// Gives a file that shares its bytes with another name bytes of its own.
-pub(super) fn unshare(path: &Path) -> io::Result<()> {
+pub(crate) fn unshare(path: &Path) -> io::Result<()> {
     if fs::metadata(path)?.nlink() < 2 {
         return Ok(());
     }
@@ -85,7 +85,7 @@ pub(super) fn unshare(path: &Path) -> io::Result<()> {
 }
 
 /// Moves a directory, or copies it where the file system ends in between.
-pub(super) fn move_directory(from: &Path, to: &Path) -> io::Result<()> {
+pub(crate) fn move_directory(from: &Path, to: &Path) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
             copy_directory(from, to)?;

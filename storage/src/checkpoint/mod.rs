@@ -7,7 +7,7 @@
 
 mod checksum;
 mod create;
-mod durable;
+pub(crate) mod durable;
 mod heads;
 pub mod manifest;
 mod read;

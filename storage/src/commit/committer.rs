@@ -12,7 +12,7 @@ use till_domain::ids::MerchantId;
 
 use crate::journal::{Append, Head, Journal, Verdict};
 
-use super::queue::{Queue, Rejected};
+use super::queue::{Queue, Queued, Rejected};
 use super::stats::CommitStats;
 
 /// Called once with what became of an append, on the commit thread: it must be short and must not wait.
@@ -48,6 +48,13 @@ impl Submission {
         match self {
             Submission::Append { append, .. } => append.byte_count(),
             Submission::Barrier { .. } => size_of::<Submission>(),
+        }
+    }
+
+    pub(super) fn record_count(&self) -> u64 {
+        match self {
+            Submission::Append { append, .. } => u64::try_from(append.records.len()).unwrap_or(u64::MAX),
+            Submission::Barrier { .. } => 0,
         }
     }
 }
@@ -121,8 +128,16 @@ impl Drop for Committer {
 
 /// What is left of a submission while its group is with the journal.
 enum Pending {
-    Append { merchant_id: MerchantId, new_head: Head, completion: AppendCompletion },
+    Append(PendingAppend),
     Barrier { merchant_id: MerchantId, expected_head: Head, completion: BarrierCompletion },
+}
+
+struct PendingAppend {
+    queued_at: Instant,
+    record_count: u64,
+    merchant_id: MerchantId,
+    new_head: Head,
+    completion: AppendCompletion,
 }
 
 struct Worker {
@@ -196,9 +211,11 @@ impl Worker {
         let mut verdicts = verdicts.into_iter();
         for submission in pending {
             match submission {
-                Pending::Append { merchant_id, new_head, completion } => {
+                Pending::Append(PendingAppend { queued_at, record_count, merchant_id, new_head, completion }) => {
                     let Some(verdict) = verdicts.next() else { continue };
                     self.count(&verdict).fetch_add(1, Relaxed);
+                    self.stats.record_commit(queued_at.elapsed());
+                    self.stats.staged_records.fetch_sub(record_count, Relaxed);
                     if let Some(head) = heads.get_mut(&merchant_id) {
                         follow(head, new_head, &verdict);
                     }
@@ -246,15 +263,16 @@ fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &Verdict) {
     }
 }
 
-fn split(group: Vec<Submission>) -> (Vec<Append>, Vec<Pending>) {
+fn split(group: Vec<Queued>) -> (Vec<Append>, Vec<Pending>) {
     let mut appends = Vec::with_capacity(group.len());
     let mut pending = Vec::with_capacity(group.len());
-    for submission in group {
+    for (queued_at, submission) in group {
+        let record_count = submission.record_count();
         pending.push(match submission {
             Submission::Append { append, completion } => {
                 let (merchant_id, new_head) = (append.merchant_id, append.new_head);
                 appends.push(append);
-                Pending::Append { merchant_id, new_head, completion }
+                Pending::Append(PendingAppend { queued_at, record_count, merchant_id, new_head, completion })
             }
             Submission::Barrier { merchant_id, expected_head, completion } => {
                 Pending::Barrier { merchant_id, expected_head, completion }

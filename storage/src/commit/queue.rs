@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use super::{CommitStats, Submission};
 
@@ -45,9 +46,12 @@ impl std::fmt::Debug for Rejected {
     }
 }
 
+/// A submission, and since when it waits.
+pub(super) type Queued = (Instant, Submission);
+
 #[derive(Default)]
 struct Waiting {
-    submissions: VecDeque<(usize, Submission)>,
+    submissions: VecDeque<(usize, Queued)>,
     byte_count: usize,
     closed: bool,
 }
@@ -74,7 +78,8 @@ impl Queue {
         }
         let was_empty = waiting.submissions.is_empty();
         waiting.byte_count += byte_count;
-        waiting.submissions.push_back((byte_count, submission));
+        self.stats.staged_records.fetch_add(submission.record_count(), Relaxed);
+        waiting.submissions.push_back((byte_count, (Instant::now(), submission)));
         self.publish(&waiting);
         drop(waiting);
         if was_empty {
@@ -85,7 +90,7 @@ impl Queue {
 
     /// Waits until something is there, then takes a group of it, in order. Nothing once the queue is closed
     /// and empty.
-    pub(super) fn take_group(&self) -> Option<Vec<Submission>> {
+    pub(super) fn take_group(&self) -> Option<Vec<Queued>> {
         let idle = |waiting: &mut Waiting| waiting.submissions.is_empty() && !waiting.closed;
         let mut waiting = self.arrived.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
         let group = waiting.take_group();
@@ -119,7 +124,7 @@ impl Waiting {
         full.then_some(RejectedBecause::Full)
     }
 
-    fn take_group(&mut self) -> Vec<Submission> {
+    fn take_group(&mut self) -> Vec<Queued> {
         let mut group = Vec::with_capacity(self.submissions.len().min(GROUP_SUBMISSIONS_MAX));
         let mut group_bytes: usize = 0;
         while let Some((byte_count, _)) = self.submissions.front() {
@@ -128,9 +133,9 @@ impl Waiting {
             if full && !group.is_empty() {
                 break;
             }
-            if let Some((byte_count, submission)) = self.submissions.pop_front() {
+            if let Some((byte_count, queued)) = self.submissions.pop_front() {
                 self.byte_count -= byte_count;
-                group.push(submission);
+                group.push(queued);
             }
         }
         group

@@ -21,6 +21,10 @@ impl Histogram {
         self.sum.fetch_add(value, Relaxed);
     }
 
+    pub(crate) fn record_micros(&self, took: Duration) {
+        self.record(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
+    }
+
     /// The counts, by bucket.
     #[must_use]
     pub fn counts(&self) -> [u64; BUCKETS] {
@@ -41,7 +45,7 @@ impl Histogram {
     }
 }
 
-/// Counters of one commit thread. All only grow, but for those of the queue and of the last group.
+/// Counters of one commit thread. All only grow, but for those of the queue, of what is staged and of the last group.
 #[derive(Debug, Default)]
 pub struct CommitStats {
     pub(crate) groups: AtomicU64,
@@ -55,10 +59,12 @@ pub struct CommitStats {
     pub(crate) rejected: AtomicU64,
     pub(crate) queued: AtomicU64,
     pub(crate) queued_bytes: AtomicU64,
+    pub(crate) staged_records: AtomicU64,
     pub(crate) last_group_batches: AtomicU64,
     pub(crate) last_append_micros: AtomicU64,
     pub(crate) group_batches: Histogram,
     pub(crate) append_micros: Histogram,
+    pub(crate) commit_micros: Histogram,
 }
 
 /// Declares the public reader of each counter.
@@ -97,6 +103,8 @@ readers! {
     queued;
     /// Bytes waiting now.
     queued_bytes;
+    /// Records that were handed over and have no verdict yet: those that wait, and those that are being written.
+    staged_records;
     /// Batches of the last group.
     last_group_batches;
     /// Microseconds that the journal took for the last group.
@@ -114,6 +122,16 @@ impl CommitStats {
     #[must_use]
     pub const fn append_micros(&self) -> &Histogram {
         &self.append_micros
+    }
+
+    /// Microseconds from the hand-over of a batch to its verdict, per batch: its wait in the queue and its write.
+    #[must_use]
+    pub const fn commit_micros(&self) -> &Histogram {
+        &self.commit_micros
+    }
+
+    pub(crate) fn record_commit(&self, took: Duration) {
+        self.commit_micros.record_micros(took);
     }
 
     pub(crate) fn record_group(&self, batches: usize, took: Duration) {

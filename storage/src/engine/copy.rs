@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::checkpoint::{MANIFEST_FILE, RESTORING_FILE};
 use crate::journal::CommitNumber;
+use crate::repair::is_unfinished;
 
 use super::high_water::HighWater;
 use super::manifest;
@@ -12,13 +13,15 @@ use super::refusal::OpenError;
 /// Refuses a directory that no server may write to.
 ///
 /// # Errors
-/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`].
+/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`], [`OpenError::RepairUnfinished`].
 pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
     let directory = directory.to_owned();
     if directory.join(RESTORING_FILE).exists() {
         Err(OpenError::RestoreUnfinished { directory })
     } else if directory.join(MANIFEST_FILE).exists() {
         Err(OpenError::IsCheckpoint { directory })
+    } else if is_unfinished(&directory) {
+        Err(OpenError::RepairUnfinished { directory })
     } else {
         Ok(())
     }

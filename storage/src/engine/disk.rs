@@ -1,14 +1,23 @@
-//! Free space: writes are refused before RocksDB meets a full disk, because an error of its own write stops
-//! the process.
+//! Free space: writes are refused before RocksDB meets a full disk or one that cannot be written to, because an error
+//! of its own write stops the process.
 
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rustix::fs::StatVfsMountFlags;
+
 /// How old a figure of the free space may be. What was written since is counted against it.
 const FIGURE_AGE_MAX: Duration = Duration::from_millis(200);
 
-type Probe = Box<dyn FnMut() -> io::Result<u64> + Send>;
+type Probe = Box<dyn FnMut() -> io::Result<Space> + Send>;
+
+/// What a file system says of itself.
+#[derive(Debug, Clone, Copy)]
+struct Space {
+    free_bytes: u64,
+    is_read_only: bool,
+}
 
 struct Figure {
     free_bytes: u64,
@@ -16,7 +25,7 @@ struct Figure {
 }
 
 /// Watches the free space of one file system.
-pub(super) struct DiskReserve {
+pub(crate) struct DiskReserve {
     reserve_bytes: u64,
     probe: Probe,
     figure: Option<Figure>,
@@ -24,9 +33,9 @@ pub(super) struct DiskReserve {
 
 impl DiskReserve {
     /// Watches the file system that `directory` is on.
-    pub(super) fn watch(directory: &Path, reserve_bytes: u64) -> DiskReserve {
+    pub(crate) fn watch(directory: &Path, reserve_bytes: u64) -> DiskReserve {
         let directory = directory.to_owned();
-        DiskReserve::new(reserve_bytes, Box::new(move || free_bytes(&directory)))
+        DiskReserve::new(reserve_bytes, Box::new(move || space(&directory)))
     }
 
     fn new(reserve_bytes: u64, probe: Probe) -> DiskReserve {
@@ -34,11 +43,14 @@ impl DiskReserve {
     }
 
     /// Lets a write of this size through, or says why not.
-    pub(super) fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+    pub(crate) fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
         let fresh = |figure: &Figure| now.duration_since(figure.at) < FIGURE_AGE_MAX;
         if !self.figure.as_ref().is_some_and(fresh) {
-            let free_bytes = (self.probe)().map_err(|error| format!("the free disk space is unknown: {error}"))?;
-            self.figure = Some(Figure { free_bytes, at: now });
+            let space = (self.probe)().map_err(|error| format!("the free disk space is unknown: {error}"))?;
+            if space.is_read_only {
+                return Err("the disk cannot be written to: its file system is read-only".to_owned());
+            }
+            self.figure = Some(Figure { free_bytes: space.free_bytes, at: now });
         }
         let Some(figure) = &mut self.figure else { return Ok(()) };
         let left = figure.free_bytes.checked_sub(byte_count).filter(|&left| left >= self.reserve_bytes);
@@ -49,23 +61,33 @@ impl DiskReserve {
     }
 }
 
-fn free_bytes(directory: &Path) -> io::Result<u64> {
+/// Bytes that are free on the file system of a directory.
+pub(super) fn free_bytes(directory: &Path) -> io::Result<u64> {
+    Ok(space(directory)?.free_bytes)
+}
+
+fn space(directory: &Path) -> io::Result<Space> {
     let space = rustix::fs::statvfs(directory)?;
-    Ok(space.f_bavail.saturating_mul(space.f_frsize))
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    Ok(Space { free_bytes, is_read_only: space.f_flag.contains(StatVfsMountFlags::RDONLY) })
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
     use super::*;
+
+    fn writable(free_bytes: u64) -> Space {
+        Space { free_bytes, is_read_only: false }
+    }
 
     #[test]
     fn writes_are_refused_below_the_reserve_and_go_on_when_there_is_space_again() {
         let free = Arc::new(AtomicU64::new(1_000));
         let seen = Arc::clone(&free);
-        let mut disk = DiskReserve::new(600, Box::new(move || Ok(seen.load(Relaxed))));
+        let mut disk = DiskReserve::new(600, Box::new(move || Ok(writable(seen.load(Relaxed)))));
         let start = Instant::now();
         assert!(disk.admit(300, start).is_ok());
         assert!(disk.admit(101, start).is_err(), "what was admitted counts until the next look");
@@ -86,6 +108,18 @@ mod tests {
 
     #[test]
     fn the_free_space_of_a_directory_is_known() {
-        assert!(free_bytes(Path::new(".")).is_ok_and(|free| free > 0));
+        assert!(space(Path::new(".")).is_ok_and(|space| space.free_bytes > 0 && !space.is_read_only));
+    }
+
+    #[test]
+    fn writes_are_refused_while_the_disk_is_read_only_however_much_is_free() {
+        let read_only = Arc::new(AtomicBool::new(true));
+        let seen = Arc::clone(&read_only);
+        let space = move || Ok(Space { free_bytes: u64::MAX, is_read_only: seen.load(Relaxed) });
+        let mut disk = DiskReserve::new(0, Box::new(space));
+        let start = Instant::now();
+        assert!(disk.admit(1, start).is_err_and(|reason| reason.contains("read-only")));
+        read_only.store(false, Relaxed);
+        assert!(disk.admit(1, start).is_ok(), "a refusal is no figure that is kept");
     }
 }

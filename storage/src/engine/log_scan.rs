@@ -102,6 +102,37 @@ pub fn scan(path: &Path) -> io::Result<LogScan> {
     }
 }
 
+/// The payloads of the physical records of a log behind a place where one begins, whatever their checksums say, put one
+/// after the other. A block is given as it stands from where it makes no sense on.
+pub(super) fn payload_behind(log: &[u8], from: usize) -> Vec<u8> {
+    let mut payload = Vec::new();
+    let mut at = from;
+    while at < log.len() {
+        let block_end = (at / BLOCK_LEN + 1).saturating_mul(BLOCK_LEN).min(log.len());
+        let rest = &log[at..block_end];
+        match claimed(rest) {
+            Some((header_len, len)) => {
+                payload.extend_from_slice(&rest[header_len..len]);
+                at += len;
+            }
+            None => {
+                payload.extend_from_slice(rest);
+                at = block_end;
+            }
+        }
+    }
+    payload
+}
+
+/// Header and whole length of the physical record that the front of the bytes claims to be, unless it cannot be one.
+fn claimed(bytes: &[u8]) -> Option<(usize, usize)> {
+    let header = bytes.first_chunk::<HEADER_LEN>()?;
+    kind(header[6]).ok()?;
+    let header_len = if is_recyclable(header[6]) { RECYCLABLE_HEADER_LEN } else { HEADER_LEN };
+    let len = header_len + usize::from(u16::from_le_bytes([header[4], header[5]]));
+    (len <= bytes.len()).then_some((header_len, len))
+}
+
 /// One physical record of a block.
 struct Physical {
     kind: Kind,
@@ -290,6 +321,17 @@ mod tests {
             assert_eq!(scan_bytes(&[bytes.clone(), vec![0; zeros]].concat()), sound, "{zeros} zeros");
         }
         assert_eq!(scan_bytes(&[]), LogScan { records: 0, sound_bytes: 0, fault: None });
+    }
+
+    #[test]
+    fn what_stands_behind_a_damaged_record_is_put_together_again_over_blocks() {
+        let mut bytes = log();
+        let sound = payload_behind(&bytes, 12);
+        assert_eq!(sound.len(), bytes.len() - 12 - 4 * HEADER_LEN);
+        bytes[20] ^= 1; // The checksum of the second record is wrong now.
+        assert!(payload_behind(&bytes, 12).ends_with(&sound[1_000..]));
+        let nonsense = [9_u8, 9, 9, 9, 0xff, 0xff, 1, 5, 6];
+        assert_eq!(payload_behind(&nonsense, 0), nonsense, "a length beyond the block is no record");
     }
 
     #[test]

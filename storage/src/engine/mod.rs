@@ -1,5 +1,6 @@
 //! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
 
+mod batch;
 mod copy;
 mod disk;
 mod endless;
@@ -11,17 +12,25 @@ mod mark_keeper;
 mod open;
 mod options;
 mod read;
+mod rebuild;
 mod refusal;
 mod settings;
+mod rewriting;
 mod stopped;
 mod store;
+mod tail;
 pub mod table_damage;
-mod time_limit;
+pub(crate) mod time_limit;
+mod vitals;
 
 pub(crate) use copy::mark_copy;
 pub use copy::refuse_unfit;
+pub(crate) use disk::DiskReserve;
 pub use format::{FORMAT, ROW_FORMAT};
 pub use options::EngineOptions;
+pub(crate) use rebuild::Rebuild;
 pub use refusal::{CloseError, OpenError, Place};
-pub use stopped::StoppedStore;
+pub(crate) use rewriting::Rewriting;
+pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;
+pub use tail::{LostRecord, Tail, TailError};

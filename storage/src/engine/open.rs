@@ -11,8 +11,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
 
-use rocksdb::{DB, WriteBatch};
+use rocksdb::{DB, Options, WriteBatch};
 
+use crate::archive::StoreIdentity;
 use crate::family::Family;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
@@ -34,6 +35,8 @@ use super::time_limit::{NoResult, within};
 /// A database that is open for writing, and that nothing acknowledged is missing from.
 pub(super) struct Opened {
     pub(super) db: DB,
+    /// Its options, which its counters are read through.
+    pub(super) options: Options,
     pub(super) db_dir: PathBuf,
     pub(super) high_water: HighWater,
     pub(super) last_commit: CommitNumber,
@@ -41,6 +44,8 @@ pub(super) struct Opened {
     pub(super) starts: u64,
     /// The format that the rows are in.
     pub(super) row_format: u32,
+    /// Which store it is.
+    pub(super) identity: StoreIdentity,
 }
 
 /// Opens the database of a data directory, or makes one.
@@ -88,6 +93,9 @@ struct Survey {
     starts: u64,
 }
 
+/// A database that is open for writing, with its options.
+type Writable = (DB, Options);
+
 /// Why a database did not open.
 #[derive(Debug)]
 enum Closed {
@@ -120,13 +128,13 @@ impl Opening<'_> {
 
     /// Makes a database, or goes on making one that a crash left half made: the mark was never moved.
     fn create(self) -> Result<Opened, OpenError> {
-        let db = self.open_for_writing(Purpose::Create)?;
-        let survey = survey(&db).map_err(|error| self.damaged(error.to_string()))?;
+        let opened = self.open_for_writing(Purpose::Create)?;
+        let survey = survey(&opened.0).map_err(|error| self.damaged(error.to_string()))?;
         if survey.last_commit.is_some_and(|last| last > CommitNumber(0)) {
             let file = self.high_water.path().to_owned();
             return Err(OpenError::NoMark { file, what: "was never moved" });
         }
-        self.begin(db, survey, CommitNumber(0))
+        self.begin(opened, survey, CommitNumber(0))
     }
 
     fn open_existing(self, mark: Mark) -> Result<Opened, OpenError> {
@@ -136,13 +144,13 @@ impl Opening<'_> {
             Some(endless) => self.survey_endless(&endless, mark)?,
         };
         let purpose = if before.is_some() { Purpose::Open } else { Purpose::OpenDespiteLoss };
-        let db = self.open_for_writing(purpose)?;
-        let now = survey(&db).map_err(|error| self.damaged(error.to_string()))?;
+        let opened = self.open_for_writing(purpose)?;
+        let now = survey(&opened.0).map_err(|error| self.damaged(error.to_string()))?;
         if before.is_some_and(|before| before != now) {
             return Err(self.damaged(format!("it read {before:?} at first and then {now:?}")));
         }
         check_formats(&now)?;
-        self.begin(db, now, mark.commit)
+        self.begin(opened, now, mark.commit)
     }
 
     /// Surveys the database as it will be with the log cut, and cuts it when nothing acknowledged goes with
@@ -198,7 +206,7 @@ impl Opening<'_> {
         self.options.accept_loss_up_to.is_some_and(|accepted| accepted >= marked)
     }
 
-    fn open_for_writing(&self, purpose: Purpose) -> Result<DB, OpenError> {
+    fn open_for_writing(&self, purpose: Purpose) -> Result<Writable, OpenError> {
         if let Some(reason) = table_damage::read_note(&self.options.directory) {
             tracing::error!(
                 reason,
@@ -210,22 +218,28 @@ impl Opening<'_> {
         let open = move || {
             let database = settings::database(&options, purpose);
             let db = DB::open_cf_descriptors(&database, db_dir, settings::families(&options));
-            db.map_err(rocksdb::Error::into_string)
+            db.map(|db| (db, database)).map_err(rocksdb::Error::into_string)
         };
         flatten(within(self.options.open_limit, open)).map_err(|closed| self.closed(closed))
     }
 
     /// Notes the start, and with it commits that an operator gave up: their numbers are never used again.
-    fn begin(self, db: DB, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
+    fn begin(self, (db, options): Writable, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
         let (starts, row_format) = (survey.starts.saturating_add(1), survey.row_format.unwrap_or(ROW_FORMAT));
         let meta = handle(&db, Family::Meta);
+        let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
+            Ok(Some(bytes)) => StoreIdentity(bytes),
+            Ok(None) => StoreIdentity::draw().map_err(|reason| self.damaged(reason))?,
+            Err(error) => return Err(self.damaged(error.to_string())),
+        };
         let mut batch = WriteBatch::default();
         batch.put_cf(meta, MetaKey::Format.encode(), FORMAT.to_be_bytes());
         batch.put_cf(meta, MetaKey::RowFormat.encode(), row_format.to_be_bytes());
         batch.put_cf(meta, MetaKey::LastCommit.encode(), last_commit.0.to_be_bytes());
         batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
+        batch.put_cf(meta, MetaKey::Identity.encode(), identity.0);
         if found < marked {
             tracing::warn!(first = %found.next(), last = %marked, "acknowledged commits were given up");
             batch.put_cf(meta, GivenUpKey(found.next()).encode(), marked.0.to_be_bytes());
@@ -234,7 +248,7 @@ impl Opening<'_> {
         written.map_err(|error| self.damaged(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
         let Opening { db_dir, high_water, .. } = self;
-        Ok(Opened { db, db_dir, high_water, last_commit, starts, row_format })
+        Ok(Opened { db, options, db_dir, high_water, last_commit, starts, row_format, identity })
     }
 
     /// RocksDB has synced the MANIFEST before it returned from opening.
@@ -259,6 +273,10 @@ impl Opening<'_> {
     /// What RocksDB says of a damaged table at times names the MANIFEST that lists it: when that is good, the
     /// reader is told where to look.
     fn damaged(&self, reason: String) -> OpenError {
+        if let Some(kind) = refused_by_the_disk(&reason) {
+            let (attempt, path) = ("write to", self.db_dir.clone());
+            return OpenError::Files { attempt, path, source: io::Error::from(kind) };
+        }
         let fault = manifest::first_fault(&self.db_dir);
         let end = if reason.contains("MANIFEST") { manifest::manifest_end(&self.db_dir) } else { None };
         let blames_a_table = fault.is_none() && reason.starts_with("Corruption") && !reason.contains(".sst");
@@ -270,6 +288,15 @@ impl Opening<'_> {
     fn files(&self, attempt: &'static str, source: io::Error) -> OpenError {
         OpenError::Files { attempt, path: self.high_water.path().to_owned(), source }
     }
+}
+
+/// Whether RocksDB met a disk that is full or cannot be written to: that is no damage.
+fn refused_by_the_disk(reason: &str) -> Option<io::ErrorKind> {
+    let says = |text: &str| reason.starts_with("IO error") && reason.contains(text);
+    if says("No space left on device") {
+        return Some(io::ErrorKind::StorageFull);
+    }
+    says("Read-only file system").then_some(io::ErrorKind::ReadOnlyFilesystem)
 }
 
 fn flatten<T>(result: Result<Result<T, String>, NoResult>) -> Result<T, Closed> {
@@ -295,5 +322,20 @@ fn check_formats(survey: &Survey) -> Result<(), OpenError> {
         (Some(found), _) if found > FORMAT => Err(OpenError::FormatTooNew { found }),
         (_, Some(found)) if found > ROW_FORMAT => Err(OpenError::RowFormatTooNew { found }),
         (Some(_) | None, Some(_) | None) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_no_damage() {
+        let said =
+            "IO error: No space left on device: While appending to file: /data/db/000009.log: No space left on device";
+        assert_eq!(refused_by_the_disk(said), Some(io::ErrorKind::StorageFull));
+        let said = "IO error: While open a file for appending: /data/db/000009.log: Read-only file system";
+        assert_eq!(refused_by_the_disk(said), Some(io::ErrorKind::ReadOnlyFilesystem));
+        assert_eq!(refused_by_the_disk("Corruption: No space left on device"), None);
     }
 }

@@ -22,6 +22,8 @@ pub struct EngineOptions {
     pub open_limit: Duration,
     /// Free space below which writes are refused, so that RocksDB never meets a full disk.
     pub disk_reserve_bytes: u64,
+    /// Whether each commit leaves a row for the archive, until it is archived.
+    pub queues_for_archive: bool,
     /// An operator's explicit word that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
 }
@@ -39,6 +41,7 @@ impl EngineOptions {
             open_files_max: 1_024,
             open_limit: Duration::from_secs(60),
             disk_reserve_bytes: 512 * MIB,
+            queues_for_archive: false,
             accept_loss_up_to: None,
         }
     }

@@ -1,9 +1,14 @@
 //! Reads of the database, live or of one moment.
 
+use std::sync::LazyLock;
+
 use rocksdb::{ColumnFamily, DB, DBPinnableSlice, DBRawIteratorWithThreadMode, ReadOptions, SnapshotWithThreadMode};
 
 use crate::family::Family;
 use crate::rows::{Direction, RowError, RowReader, Visit};
+
+/// How a key is looked up in what is committed now: by the defaults, made once.
+static AS_IT_IS: LazyLock<ReadOptions> = LazyLock::new(ReadOptions::default);
 
 /// The handle of a family.
 pub(super) fn handle(db: &DB, family: Family) -> &ColumnFamily {
@@ -70,7 +75,7 @@ pub(super) struct Live<'a>(pub(super) &'a DB);
 
 impl RowReader for Live<'_> {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
-        self.0.get_cf(handle(self.0, family), key).map_err(unreadable(family))
+        self.0.get_cf_opt(handle(self.0, family), key, &AS_IT_IS).map_err(unreadable(family))
     }
 
     fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {

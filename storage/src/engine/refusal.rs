@@ -50,6 +50,15 @@ pub enum OpenError {
         /// The directory.
         directory: PathBuf,
     },
+    /// A repair was cut off while it put the repaired database in its place.
+    #[error(
+        "the repair of {directory} did not come to its end: run till repair rows again",
+        directory = directory.display()
+    )]
+    RepairUnfinished {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {

@@ -1,10 +1,13 @@
 //! The store of a stopped server, opened to be looked at: nothing in the data directory changes.
 
 use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
 
 use rocksdb::DB;
 use till_domain::ids::MerchantId;
 
+use crate::archive::StoreIdentity;
 use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, Head, JournalError};
@@ -23,9 +26,58 @@ use super::{endless, manifest};
 /// The store of a stopped server. While it is open no server can start on it.
 pub struct StoppedStore {
     db: DB,
+    /// The families that were opened.
+    families: Vec<Family>,
     mark: Mark,
     /// Its lock goes with it.
-    _mark_file: File,
+    _mark_file: Arc<File>,
+}
+
+/// A data directory that no server can start on as long as this lives.
+pub struct HeldDirectory {
+    options: EngineOptions,
+    mark: Mark,
+    mark_file: Arc<File>,
+}
+
+impl HeldDirectory {
+    /// Takes the lock that a server would hold, and reads the mark.
+    ///
+    /// # Errors
+    /// [`OpenError`]: a server has it open, or its mark cannot be read.
+    pub fn hold(options: &EngineOptions) -> Result<HeldDirectory, OpenError> {
+        let (file, mark) = lock(options)?;
+        Ok(HeldDirectory { options: options.clone(), mark, mark_file: Arc::new(file) })
+    }
+
+    /// How stores in it are opened.
+    #[must_use]
+    pub const fn options(&self) -> &EngineOptions {
+        &self.options
+    }
+
+    /// The last commit that is known to have been acknowledged.
+    #[must_use]
+    pub const fn acknowledged(&self) -> CommitNumber {
+        self.mark.commit
+    }
+
+    /// Opens some families of a database in it for reading, as far as its log is good. The others cannot be read, and
+    /// their tables are not looked at.
+    ///
+    /// # Errors
+    /// [`OpenError`]: a newer program wrote it, or nothing can be read of it.
+    pub fn open(&self, db_dir: &Path, families: &[Family]) -> Result<StoppedStore, OpenError> {
+        manifest::check(db_dir, self.mark.manifest)?;
+        if let Some(endless) = endless::find(db_dir) {
+            let reason = "RocksDB would not come back from a record of a log".to_owned();
+            return Err(OpenError::Damaged { place: Some(endless.place()), reason });
+        }
+        let db = open_read_only(&self.options, db_dir, families)?;
+        check_formats(&db)?;
+        let mark_file = Arc::clone(&self.mark_file);
+        Ok(StoppedStore { db, families: families.to_vec(), mark: self.mark, _mark_file: mark_file })
+    }
 }
 
 impl StoppedStore {
@@ -34,32 +86,12 @@ impl StoppedStore {
     /// # Errors
     /// [`OpenError`]: a server has it open, a newer program wrote it, or nothing can be read of it.
     pub fn open(options: &EngineOptions) -> Result<StoppedStore, OpenError> {
-        let db_dir = options.directory.join("db");
-        let (mark_file, mark) = lock(options)?;
-        manifest::check(&db_dir, mark.manifest)?;
-        if let Some(endless) = endless::find(&db_dir) {
-            let reason = "RocksDB would not come back from a record of a log".to_owned();
-            return Err(OpenError::Damaged { place: Some(endless.place()), reason });
-        }
-        let copy = options.clone();
-        let (opened, limit) = (db_dir.clone(), options.open_limit);
-        let open = move || {
-            let database = settings::database(&copy, Purpose::Open);
-            let db = DB::open_cf_descriptors_read_only(&database, opened, settings::families(&copy), false);
-            db.map_err(rocksdb::Error::into_string)
-        };
-        let place = || manifest::first_fault(&db_dir);
-        let db = match within(limit, open) {
-            Ok(Ok(db)) => db,
-            Ok(Err(reason)) => return Err(OpenError::Damaged { place: place(), reason }),
-            Err(NoResult::TimedOut) => return Err(OpenError::TimedOut { limit, place: place() }),
-            Err(NoResult::Died) => {
-                let reason = "the opening thread died".to_owned();
-                return Err(OpenError::Damaged { place: place(), reason });
-            }
-        };
-        check_formats(&db)?;
-        Ok(StoppedStore { db, mark, _mark_file: mark_file })
+        HeldDirectory::hold(options)?.open(&options.directory.join("db"), &Family::ALL)
+    }
+
+    fn check_opened(&self, family: Family) -> Result<(), RowError> {
+        let reason = || "its tables were not opened".to_owned();
+        if self.families.contains(&family) { Ok(()) } else { Err(RowError::Unreadable { family, reason: reason() }) }
     }
 
     /// The last commit that it holds.
@@ -79,10 +111,40 @@ impl StoppedStore {
         layout::read_merchants(&Live(&self.db), after, max)
     }
 
+    /// Which store it is; none of one that a program made which gave no identities.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn identity(&self) -> Result<Option<StoreIdentity>, RowError> {
+        Ok(read_meta_number(&Live(&self.db), MetaKey::Identity)?.map(StoreIdentity))
+    }
+
     /// The last commit that is known to have been acknowledged.
     #[must_use]
     pub const fn acknowledged(&self) -> CommitNumber {
         self.mark.commit
+    }
+}
+
+fn open_read_only(options: &EngineOptions, db_dir: &Path, families: &[Family]) -> Result<DB, OpenError> {
+    let (copy, opened, limit) = (options.clone(), db_dir.to_owned(), options.open_limit);
+    let wanted: Vec<&str> = families.iter().map(|family| family.name()).collect();
+    let descriptors: Vec<_> =
+        settings::families(&copy).into_iter().filter(|family| wanted.contains(&family.name())).collect();
+    let open = move || {
+        let database = settings::database(&copy, Purpose::Open);
+        let db = DB::open_cf_descriptors_read_only(&database, opened, descriptors, false);
+        db.map_err(rocksdb::Error::into_string)
+    };
+    let place = || manifest::first_fault(db_dir);
+    match within(limit, open) {
+        Ok(Ok(db)) => Ok(db),
+        Ok(Err(reason)) => Err(OpenError::Damaged { place: place(), reason }),
+        Err(NoResult::TimedOut) => Err(OpenError::TimedOut { limit, place: place() }),
+        Err(NoResult::Died) => {
+            let reason = "the opening thread died".to_owned();
+            Err(OpenError::Damaged { place: place(), reason })
+        }
     }
 }
 
@@ -114,6 +176,7 @@ fn check_formats(db: &DB) -> Result<(), OpenError> {
 
 impl RowReader for StoppedStore {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        self.check_opened(family)?;
         Live(&self.db).get(family, key)
     }
 
@@ -125,6 +188,10 @@ impl RowReader for StoppedStore {
         direction: Direction,
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
+        if lower >= upper {
+            return Ok(()); // No row is asked for, whatever the family.
+        }
+        self.check_opened(family)?;
         Live(&self.db).visit(family, lower, upper, direction, visit)
     }
 }

@@ -7,18 +7,22 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{ColumnFamily, DB, FlushOptions, WriteBatch, WriteOptions};
+use rocksdb::{DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
+use crate::archive::{Gate, StoreIdentity, queue_value};
+use crate::commit::Histogram;
 use crate::family::Family;
-use crate::journal::claims::{Claims, Outcome, Plan};
+use crate::journal::claims::{Claims, Outcome, Plan, Step};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
     Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
     Verdict,
 };
-use crate::rows::{Direction, Gate, RowError, RowReader, RowStore, Visit};
+use crate::keys::UnarchivedKey;
+use crate::rows::{Direction, Gate as RowGate, RowError, RowReader, RowStore, Visit};
 
+use super::batch::{BatchSink, FamilyIds};
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
 use super::mark_keeper::MarkKeeper;
@@ -39,10 +43,18 @@ const NEVER_FLUSH: u64 = u64::MAX;
 /// The store of one data directory.
 pub struct Engine {
     db: DB,
+    /// What its counters are read through.
+    options: Options,
     directory: PathBuf,
     db_dir: PathBuf,
     row_format: u32,
+    families: FamilyIds,
+    identity: StoreIdentity,
+    queues_for_archive: bool,
+    archive: Mutex<Option<Arc<Gate>>>,
     synced: WriteOptions,
+    write_times: Histogram,
+    disk_reserve_bytes: u64,
     claims: Claims,
     caught_up: RwLock<HashSet<MerchantId>>,
     /// One write at a time.
@@ -63,7 +75,8 @@ impl Engine {
     /// # Errors
     /// [`OpenError`], with what an operator must know. Nothing was changed.
     pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
-        let Opened { db, db_dir, high_water, last_commit, starts, row_format } = open::open(options)?;
+        let Opened { db, options: database, db_dir, high_water, last_commit, starts, row_format, identity } =
+            open::open(options)?;
         let high_water = Arc::new(high_water);
         let mark_failure = Arc::new(OnceLock::new());
         let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&mark_failure));
@@ -73,10 +86,17 @@ impl Engine {
             source,
         })?;
         Ok(Engine {
+            families: FamilyIds::of(&db),
             db,
+            options: database,
             directory: options.directory.clone(),
             row_format,
+            identity,
+            queues_for_archive: options.queues_for_archive,
+            archive: Mutex::default(),
             synced: settings::synced_write(),
+            write_times: Histogram::default(),
+            disk_reserve_bytes: options.disk_reserve_bytes,
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
             caught_up: RwLock::default(),
             writer: Mutex::new(DiskReserve::watch(&db_dir, options.disk_reserve_bytes)),
@@ -93,6 +113,45 @@ impl Engine {
     #[must_use]
     pub const fn row_format(&self) -> u32 {
         self.row_format
+    }
+
+    /// Which store it is.
+    #[must_use]
+    pub const fn identity(&self) -> StoreIdentity {
+        self.identity
+    }
+
+    /// Names the archive that commits go to.
+    pub(crate) fn archive_through(&self, gate: Arc<Gate>) {
+        *self.archive.lock().unwrap_or_else(PoisonError::into_inner) = Some(gate);
+    }
+
+    /// The archive, where commits go to it before they are written.
+    fn first_archive(&self) -> Option<Arc<Gate>> {
+        let archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
+        archive.clone().filter(|gate| gate.is_before_acknowledged())
+    }
+
+    /// Takes commits that are archived out of the queue. Not synced: those that come back are taken out again.
+    pub(crate) fn unqueue(&self, commits: impl Iterator<Item = CommitNumber>) {
+        let mut batch = WriteBatch::default();
+        let meta = handle(&self.db, Family::Meta);
+        commits.for_each(|commit| batch.delete_cf(meta, UnarchivedKey(commit).encode()));
+        if let Err(error) = self.db.write(batch) {
+            // If it is more than that, the next commit says so and ends the process.
+            tracing::warn!(%error, "commits that are archived stay in the queue for now");
+        }
+    }
+
+    /// Archives the writes of a plan, when that comes before writing them.
+    fn archive_first(&self, group: &[Append], plan: &Plan) -> Result<(), String> {
+        let Some(gate) = self.first_archive() else { return Ok(()) };
+        gate.archive_first(writes(group, plan), self.last_commit())
+    }
+
+    /// Whether commits leave a row until they are archived.
+    fn queues(&self) -> bool {
+        self.queues_for_archive && self.first_archive().is_none()
     }
 
     /// Ends cleanly: refuses further writes, flushes, leaves an empty log, and syncs the mark. The directory
@@ -130,6 +189,30 @@ impl Engine {
     pub(crate) fn link_files(&self, to: &Path) -> Result<(), String> {
         let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
         checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
+    }
+
+    pub(super) const fn database(&self) -> &DB {
+        &self.db
+    }
+
+    pub(super) const fn counters(&self) -> &Options {
+        &self.options
+    }
+
+    pub(super) const fn write_times(&self) -> &Histogram {
+        &self.write_times
+    }
+
+    pub(super) const fn disk_reserve_bytes(&self) -> u64 {
+        self.disk_reserve_bytes
+    }
+
+    /// Refuses what would take the disk below its reserve.
+    ///
+    /// # Errors
+    /// Why not, in words for an operator.
+    pub(crate) fn admit(&self, byte_count: u64) -> Result<(), String> {
+        self.writer().admit(byte_count, Instant::now())
     }
 
     fn flush(&self) -> Result<(), rocksdb::Error> {
@@ -171,9 +254,18 @@ impl Engine {
     /// Writes a plan, synced, and moves the mark.
     fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
         let byte_count = group.iter().map(Append::byte_count).sum();
-        let mut sink = BatchSink::new(&self.db, byte_count);
+        let mut sink = BatchSink::new(&self.families, byte_count);
         layout::write_plan(group, plan, &mut sink);
-        self.db.write_opt(sink.batch, &self.synced).map_err(rocksdb::Error::into_string)?;
+        if self.queues() {
+            let mut before = self.last_commit();
+            for (commit, append) in writes(group, plan) {
+                sink.put(Family::Meta, &UnarchivedKey(commit).encode(), &queue_value(append, before));
+                before = commit;
+            }
+        }
+        let started = Instant::now();
+        self.db.write_opt(sink.finish(), &self.synced).map_err(rocksdb::Error::into_string)?;
+        self.write_times.record_micros(started.elapsed());
         let marked = self.high_water.advance(last);
         marked.map_err(|error| format!("the high-water mark could not be written: {error}"))
     }
@@ -193,27 +285,12 @@ impl Drop for Engine {
     }
 }
 
-/// Collects the writes of one atomic step.
-struct BatchSink<'a> {
-    batch: WriteBatch,
-    handles: [&'a ColumnFamily; Family::ALL.len()],
-}
-
-impl<'a> BatchSink<'a> {
-    fn new(db: &'a DB, byte_count: usize) -> BatchSink<'a> {
-        let handles = Family::ALL.map(|family| handle(db, family));
-        BatchSink { batch: WriteBatch::with_capacity_bytes(byte_count), handles }
-    }
-}
-
-impl WriteSink for BatchSink<'_> {
-    fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
-        self.batch.put_cf(self.handles[family.index()], key, value);
-    }
-
-    fn delete(&mut self, family: Family, key: &[u8]) {
-        self.batch.delete_cf(self.handles[family.index()], key);
-    }
+/// The batches of a group that are written, with their numbers.
+fn writes<'g>(group: &'g [Append], plan: &'g Plan) -> impl Iterator<Item = (CommitNumber, &'g Append)> {
+    group.iter().zip(&plan.steps).filter_map(|(append, step)| match step {
+        Step::Write { commit, .. } => Some((*commit, append)),
+        Step::Drop(_) => None,
+    })
 }
 
 impl Journal for Engine {
@@ -236,9 +313,16 @@ impl Journal for Engine {
         }
         let plan = self.claims.plan(&group, self.last_commit());
         let Some(last) = plan.last_commit else { return plan.committed() };
+        if let Err(reason) = self.archive_first(&group, &plan) {
+            self.claims.settle(&plan.after, Outcome::NotWritten);
+            return plan.failed(&Verdict::Unavailable(reason));
+        }
         match self.write(&group, &plan, last) {
             Ok(()) => {
                 self.last_commit.store(last.0, Ordering::Release);
+                if let Some(gate) = self.first_archive() {
+                    gate.confirm(last);
+                }
                 self.claims.settle(&plan.after, Outcome::Written);
                 plan.committed()
             }
@@ -304,35 +388,38 @@ impl RowStore for Engine {
         layout::read_applied(&Live(&self.db), merchant_id)
     }
 
-    fn gate(&self, merchant_id: MerchantId) -> Result<Gate, RowError> {
+    fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
         // Once caught up, always caught up: every append writes head and position together.
         if self.caught_up.read().unwrap_or_else(PoisonError::into_inner).contains(&merchant_id) {
-            return Ok(Gate::Open);
+            return Ok(RowGate::Open);
         }
         let moment = Moment::now(&self.db);
         let applied = layout::read_applied(&moment, merchant_id)?;
         let head = layout::read_head(&moment, merchant_id)?;
         if applied != head {
-            return Ok(Gate::Behind { applied, head });
+            return Ok(RowGate::Behind { applied, head });
         }
         self.remember_caught_up(merchant_id);
-        Ok(Gate::Open)
+        Ok(RowGate::Open)
     }
 
     fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError> {
-        let _one_at_a_time = self.writer();
+        let mut disk = self.writer();
         if let Some(reason) = self.stopped.get() {
             return Err(RowError::Unwritten { reason: reason.clone() });
         }
+        let byte_count: usize = rows.iter().map(RowWrite::byte_count).sum();
+        let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
+        disk.admit(byte_count, Instant::now()).map_err(|reason| RowError::Unwritten { reason })?;
         let before = self.applied(merchant_id)?;
         let head = layout::read_head(&Live(&self.db), merchant_id)?;
         if applied.sequence <= before.sequence || applied.sequence > head.sequence {
             return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
         }
-        let mut sink = BatchSink::new(&self.db, 0);
+        let mut sink = BatchSink::new(&self.families, 0);
         layout::write_rows(&rows, &mut sink);
         layout::write_applied(merchant_id, applied, &mut sink);
-        let written = self.db.write_opt(sink.batch, &self.synced).map_err(rocksdb::Error::into_string);
+        let written = self.db.write_opt(sink.finish(), &self.synced).map_err(rocksdb::Error::into_string);
         written.map_err(|reason| {
             self.stop(&reason);
             RowError::Unwritten { reason }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NoResult {
+pub(crate) enum NoResult {
     /// The call had not ended. Its thread is left alone; there is no way to stop it.
     TimedOut,
     /// The call panicked, or the system gave no thread.
@@ -13,7 +13,7 @@ pub(super) enum NoResult {
 }
 
 /// Runs `call` on a thread of its own and waits for it up to `limit`.
-pub(super) fn within<T: Send + 'static>(
+pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoResult> {

@@ -72,7 +72,7 @@ pub struct RowWrite {
 }
 
 impl RowWrite {
-    fn byte_count(&self) -> usize {
+    pub(crate) fn byte_count(&self) -> usize {
         size_of::<RowWrite>() + self.key.len() + self.value.as_ref().map_or(0, Vec::len)
     }
 }

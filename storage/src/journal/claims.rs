@@ -5,11 +5,11 @@
 //! [`Claims::settle`] its batches are being written; a claim waits for them, so that the head it returns is
 //! the durable one, and shuts out what the earlier holder still has queued.
 
-use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use till_domain::ids::MerchantId;
 
+use super::by_merchant::ByMerchant;
 use super::snapshot::SNAPSHOTS_KEPT;
 use super::{Append, Claim, CommitNumber, Epoch, Head, Sequence, Verdict};
 
@@ -31,7 +31,7 @@ struct Slot {
 }
 
 struct Inner {
-    slots: HashMap<MerchantId, Slot>,
+    slots: ByMerchant<Slot>,
     last_epoch: Epoch,
     /// Grows whenever something read from disk before may be outdated now.
     outdated: u64,
@@ -58,7 +58,7 @@ pub(crate) struct Plan {
     /// One step per batch, in order.
     pub(crate) steps: Vec<Step>,
     /// What will be true of each merchant that has a batch in the plan.
-    pub(crate) after: HashMap<MerchantId, Durable>,
+    pub(crate) after: ByMerchant<Durable>,
     /// The last number given out, unless nothing is to be written.
     pub(crate) last_commit: Option<CommitNumber>,
 }
@@ -86,7 +86,7 @@ impl Plan {
 impl Claims {
     /// No claims yet; epochs will be greater than `last_epoch`.
     pub(crate) fn new(last_epoch: Epoch) -> Claims {
-        let inner = Inner { slots: HashMap::new(), last_epoch, outdated: 0 };
+        let inner = Inner { slots: ByMerchant::default(), last_epoch, outdated: 0 };
         Claims { inner: Mutex::new(inner), settled: Condvar::new() }
     }
 
@@ -167,7 +167,7 @@ impl Claims {
 
     /// Ends what [`Claims::plan`] began: `after` holds what is true on disk now, or nothing when nothing of
     /// the plan was written.
-    pub(crate) fn settle(&self, planned: &HashMap<MerchantId, Durable>, outcome: Outcome) {
+    pub(crate) fn settle(&self, planned: &ByMerchant<Durable>, outcome: Outcome) {
         let mut inner = self.lock();
         for (merchant_id, after) in planned {
             let Some(slot) = inner.slots.get_mut(merchant_id) else { continue };
@@ -200,7 +200,7 @@ pub(crate) enum Outcome {
 }
 
 impl Inner {
-    fn step(&self, append: &Append, after: &mut HashMap<MerchantId, Durable>, commit: CommitNumber) -> Step {
+    fn step(&self, append: &Append, after: &mut ByMerchant<Durable>, commit: CommitNumber) -> Step {
         let slot = self.slots.get(&append.merchant_id).filter(|slot| slot.epoch == append.epoch);
         let Some(slot) = slot else { return Step::Drop(Verdict::Fenced) };
         let now = after.get(&append.merchant_id).unwrap_or(&slot.durable);

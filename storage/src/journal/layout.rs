@@ -3,14 +3,15 @@
 //! A stored record is commit number (8) | CRC-32C of those 8 bytes (4) | record. The number stands outside
 //! of the record because it is assigned when the batch is written; the record has a checksum of its own.
 
-use std::collections::HashMap;
-
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::keys::{AppliedKey, HEAD_LEN, HeadKey, JournalKey, MetaKey, SnapshotKey, decode_head, encode_head};
+use crate::keys::{
+    AppliedKey, HEAD_LEN, HeadKey, JournalKey, MERCHANT_LEN, MetaKey, SnapshotKey, decode_head, encode_head,
+};
 use crate::rows::{Direction, RowError, RowPair, RowReader};
 
+use super::by_merchant::ByMerchant;
 use super::claims::{Durable, Plan, Step};
 use super::snapshot::{self, SNAPSHOTS_KEPT};
 use super::{
@@ -32,11 +33,12 @@ pub(crate) trait WriteSink {
     fn delete(&mut self, family: Family, key: &[u8]);
 }
 
-/// Hands everything that the plan writes to the sink, in the order of families and keys, each key once.
+/// Hands everything that the plan writes to the sink, merchant by merchant in the order of families and keys,
+/// each key once.
 ///
 /// A key that several batches of the group write is written with the last value: the step is atomic, nobody
-/// sees those between. Sorted writes go into RocksDB's memtable at a fraction of the cost, and hot rows (a
-/// merchant's totals, its head and position, the last commit) once per group.
+/// sees those between. So hot rows (a merchant's totals, its head and position, the last commit) are written
+/// once per group. No two merchants write one key: those above all merchants are named by who made them.
 pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSink) {
     let mut writes: Vec<(&Append, &Step)> = group.iter().zip(&plan.steps).collect();
     // Stable, so that a merchant's records stay in order.
@@ -48,7 +50,10 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
             write_record(append.merchant_id, record, *commit, &mut scratch, sink);
         }
     }
-    write_derived(group, plan, sink);
+    let of_one_merchant = |left: &(&Append, &Step), right: &(&Append, &Step)| left.0.merchant_id == right.0.merchant_id;
+    for writes in writes.chunk_by(of_one_merchant) {
+        write_derived(writes, sink);
+    }
     for (append, step) in &writes {
         write_snapshots(append, step, sink);
     }
@@ -58,17 +63,34 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
     }
 }
 
-fn write_derived(group: &[Append], plan: &Plan, sink: &mut impl WriteSink) {
-    let written = group.iter().zip(&plan.steps).filter(|(_, step)| matches!(step, Step::Write { .. }));
-    let mut rows: Vec<&RowWrite> = written.flat_map(|(append, _)| &append.derived).collect();
-    rows.sort_by(|left, right| (left.family, &left.key).cmp(&(right.family, &right.key)));
-    let same_key = |left: &&RowWrite, right: &&RowWrite| left.family == right.family && left.key == right.key;
+/// Hands the rows of one merchant's batches to the sink.
+fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
+    let written = writes.iter().filter(|(_, step)| matches!(step, Step::Write { .. })).map(|(append, _)| *append);
+    let mut rows: Vec<(u128, &RowWrite)> =
+        written.flat_map(|append| &append.derived).map(|row| (rank(row), row)).collect();
+    // Stable, so that the last of a key is the last written.
+    rows.sort_by(|(rank, row), (other_rank, other)| (rank, &row.key).cmp(&(other_rank, &other.key)));
+    let same_key = |(rank, row): &(u128, &RowWrite), (other_rank, other): &(u128, &RowWrite)| {
+        rank == other_rank && row.key == other.key
+    };
     for rows_of_key in rows.chunk_by(same_key) {
-        write_rows(rows_of_key.last().copied(), sink);
+        write_rows(rows_of_key.last().map(|(_, row)| *row), sink);
     }
 }
 
-fn write_record(
+/// A number by which rows of one merchant are sorted without a look at their keys, as a rule: the family, and what
+/// stands in the key behind the merchant.
+fn rank(row: &RowWrite) -> u128 {
+    let mut bytes = [0; 16];
+    bytes[0] = u8::try_from(row.family.index()).unwrap_or(u8::MAX);
+    let rest = row.key.get(MERCHANT_LEN..).unwrap_or_default();
+    let len = rest.len().min(bytes.len() - 1);
+    bytes[1..=len].copy_from_slice(&rest[..len]);
+    u128::from_be_bytes(bytes)
+}
+
+/// Hands a record to the sink as it stands in the log.
+pub(crate) fn write_record(
     merchant_id: MerchantId,
     record: &EncodedRecord,
     commit: CommitNumber,
@@ -106,7 +128,7 @@ fn write_snapshots(append: &Append, step: &Step, sink: &mut impl WriteSink) {
     }
 }
 
-fn write_positions(after: &HashMap<MerchantId, Durable>, sink: &mut impl WriteSink) {
+fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
     for (&merchant_id, durable) in after {
         sink.put(Family::Meta, &HeadKey(merchant_id).encode(), &encode_head(durable.head));
         write_applied(merchant_id, durable.applied, sink);
@@ -205,7 +227,11 @@ pub(crate) fn read_records(
     Ok(records)
 }
 
-pub(crate) fn decode_stored(
+/// The record in a stored value, not yet checked: [`super::record::decode`] does.
+///
+/// # Errors
+/// [`JournalError::Damaged`] when what stands in front of the record is not what was written.
+pub fn decode_stored(
     merchant_id: MerchantId,
     key: &[u8],
     value: &[u8],

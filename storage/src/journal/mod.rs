@@ -1,6 +1,7 @@
 //! Every merchant's log: what a record is, what an append asks for, what it answers.
 
 mod append;
+mod by_merchant;
 pub(crate) mod claims;
 mod contract;
 mod head;
@@ -11,5 +12,6 @@ pub mod snapshot;
 pub use append::{Append, RowWrite, SnapshotWrite, Verdict};
 pub use contract::{Claim, Journal, JournalError, READ_BYTES_MAX, StoredRecord};
 pub use head::{BatchId, CommitNumber, Epoch, Head, Sequence};
+pub use layout::decode_stored;
 pub use record::{EncodedRecord, Record, RecordError, RecordHeader, RecordType};
 pub use snapshot::StoredSnapshot;

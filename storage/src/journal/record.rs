@@ -46,6 +46,9 @@ pub const HEADER_LEN: usize = 100;
 
 const _: () = assert!(CRC_AT + 4 == HEADER_LEN && HEADER_LEN == 100, "on disk since format 1");
 
+/// Where the magic of a stored record is looked for: behind the commit number and its checksum.
+const GLANCE_LEN: usize = 13;
+
 /// The longest body: 8 MiB. A request body is at most 1 MiB and a decision stores it at most a few times
 /// over, sealed; the limit keeps a damaged length from asking for gigabytes.
 pub const BODY_LEN_MAX: usize = 8 * 1024 * 1024;
@@ -267,6 +270,14 @@ pub fn decode(bytes: &[u8]) -> Result<Record<'_>, RecordError> {
         return Err(fault);
     }
     Ok(Record { header: decode_header(header)?, hash: *blake3::hash(bytes).as_bytes(), body })
+}
+
+/// What stands in front of the body of a stored record, with nothing checked but its magic: of a record that is damaged
+/// it may be damaged, too. `value` is as it is stored, with the commit number in front.
+#[must_use]
+pub fn glance(value: &[u8]) -> Option<RecordHeader> {
+    let at = value.windows(MAGIC.len()).take(GLANCE_LEN).position(|bytes| bytes == MAGIC)?;
+    decode_header(value[at..].first_chunk()?).ok()
 }
 
 fn decode_header(header: &[u8; HEADER_LEN]) -> Result<RecordHeader, RecordError> {

@@ -24,6 +24,9 @@ pub const HEADER_LEN: usize = 40;
 
 const _: () = assert!(HEADER_LEN == 40, "on disk since format 1");
 
+/// A snapshot is written with each record whose number is a multiple of this: a merchant that is loaded replays fewer.
+pub const SNAPSHOT_EVERY: u64 = 1_024;
+
 /// Snapshots that are kept of each merchant: the newest, and one more in case that it cannot be read.
 pub const SNAPSHOTS_KEPT: usize = 2;
 

@@ -17,6 +17,7 @@ pub trait Book: Send + 'static {
     ///
     /// # Errors
     /// After [`BookError::TimedOut`] the lines may or may not be in the book: read before writing again.
+    /// After [`BookError::NotWritten`] they are not, and may be written later.
     /// After any other error nothing may be written any more: what reached the disk is not known.
     fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError>;
 
@@ -30,6 +31,12 @@ pub enum BookError {
     /// It did not answer in time.
     #[error("the sandbox's book did not answer in time")]
     TimedOut,
+    /// It cannot be written to now; nothing of the lines was.
+    #[error("the sandbox's book cannot be written to now: {reason}")]
+    NotWritten {
+        /// Why not.
+        reason: String,
+    },
     /// Its store failed.
     #[error("the sandbox's book cannot be used")]
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),

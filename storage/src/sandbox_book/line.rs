@@ -137,4 +137,28 @@ impl DeclineReason {
         DeclineReason::NotCaptured,
         DeclineReason::WrongAmount,
     ];
+
+    /// The word for it, as merchants see it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            DeclineReason::CardDeclined => "card_declined",
+            DeclineReason::InsufficientFunds => "insufficient_funds",
+            DeclineReason::ExpiredCard => "expired_card",
+            DeclineReason::IncorrectCvc => "incorrect_cvc",
+            DeclineReason::ProcessingError => "processing_error",
+            DeclineReason::AuthenticationRequired => "authentication_required",
+            DeclineReason::UnknownAuthorization => "unknown_authorization",
+            DeclineReason::AlreadyCaptured => "already_captured",
+            DeclineReason::AlreadyVoided => "already_voided",
+            DeclineReason::NotCaptured => "not_captured",
+            DeclineReason::WrongAmount => "wrong_amount",
+        }
+    }
+
+    /// The reason that a word stands for.
+    #[must_use]
+    pub fn of_code(code: &str) -> Option<DeclineReason> {
+        DeclineReason::ALL.into_iter().find(|reason| reason.code() == code)
+    }
 }

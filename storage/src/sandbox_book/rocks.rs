@@ -3,17 +3,21 @@
 //! Its batches are synced before they count, and a torn end of its write-ahead log, which no answer rested
 //! on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, IteratorMode, Options, WriteBatch, WriteOptions,
 };
 
+use crate::engine::time_limit::within;
+
 use super::book::{Book, BookError, Entries};
 use super::line::BookLine;
 use super::line_bytes;
+use crate::engine::DiskReserve;
 
 /// Bytes of the memtable. At some 150 bytes a line, 16 MiB are written out every hundred thousand lines.
 const WRITE_BUFFER_BYTES: usize = 16 << 20;
@@ -23,6 +27,8 @@ const BLOCK_CACHE_BYTES: usize = 8 << 20;
 const WAL_BYTES_MAX: u64 = 64 << 20;
 /// Bits of the bloom filter for each key: one absent reference in a hundred costs a read.
 const BLOOM_BITS_PER_KEY: f64 = 10.0;
+/// The part of the memtable's bytes that its bloom filter takes: ten bits for each line of it.
+const MEMTABLE_BLOOM_RATIO: f64 = 0.01;
 /// Open files, so that a large book does not use up the process's.
 const OPEN_FILES_MAX: i32 = 64;
 /// RocksDB's own log files to keep.
@@ -36,13 +42,13 @@ const NEVER_FLUSH: u64 = u64::MAX;
 pub struct RocksBook {
     db: Arc<DB>,
     /// Held while lines are written, and while nothing may be.
-    writing: Arc<Mutex<()>>,
+    writing: Arc<Mutex<DiskReserve>>,
 }
 
 /// A book that stands still as long as this lives.
 pub struct HeldBook<'b> {
     db: &'b DB,
-    _no_writer: MutexGuard<'b, ()>,
+    _no_writer: MutexGuard<'b, DiskReserve>,
 }
 
 impl HeldBook<'_> {
@@ -62,14 +68,23 @@ impl RocksBook {
     /// # Errors
     /// [`BookError::Broken`] when RocksDB does not open it, for one because another process has.
     pub fn open(directory: &Path) -> Result<RocksBook, BookError> {
+        RocksBook::open_with_reserve(directory, 0)
+    }
+
+    /// The same; while less than `disk_reserve_bytes` are free on its disk, nothing is written.
+    ///
+    /// # Errors
+    /// As [`RocksBook::open`].
+    pub fn open_with_reserve(directory: &Path, disk_reserve_bytes: u64) -> Result<RocksBook, BookError> {
         let mut options = options();
         options.create_if_missing(true);
         let db = DB::open(&options, directory).map_err(broken)?;
-        Ok(RocksBook::of(db))
+        Ok(RocksBook::of(db, disk_reserve_bytes))
     }
 
-    fn of(db: DB) -> RocksBook {
-        RocksBook { db: Arc::new(db), writing: Arc::default() }
+    fn of(db: DB, disk_reserve_bytes: u64) -> RocksBook {
+        let reserve = DiskReserve::watch(db.path(), disk_reserve_bytes);
+        RocksBook { db: Arc::new(db), writing: Arc::new(Mutex::new(reserve)) }
     }
 
     /// Waits for a write that is under way, and keeps the book from being written to.
@@ -78,7 +93,7 @@ impl RocksBook {
         HeldBook { db: &self.db, _no_writer: self.writing() }
     }
 
-    fn writing(&self) -> MutexGuard<'_, ()> {
+    fn writing(&self) -> MutexGuard<'_, DiskReserve> {
         self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -89,7 +104,17 @@ impl RocksBook {
     /// [`BookError::Broken`] when there is none or RocksDB does not open it.
     pub fn open_read_only(directory: &Path) -> Result<RocksBook, BookError> {
         let db = DB::open_for_read_only(&options(), directory, false).map_err(broken)?;
-        Ok(RocksBook::of(db))
+        Ok(RocksBook::of(db, 0))
+    }
+
+    /// The same under a time limit: there are damaged logs that RocksDB does not come back from.
+    ///
+    /// # Errors
+    /// As [`RocksBook::open_read_only`]; [`BookError::TimedOut`] when it did not end in time.
+    pub fn open_read_only_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
+        let directory: PathBuf = directory.to_owned();
+        let opened = within(limit, move || RocksBook::open_read_only(&directory));
+        opened.unwrap_or(Err(BookError::TimedOut))
     }
 }
 
@@ -112,7 +137,9 @@ impl Book for RocksBook {
         }
         let mut synced = WriteOptions::default();
         synced.set_sync(true);
-        let _not_while_held = self.writing();
+        let mut disk = self.writing(); // Not while the book is held.
+        let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
+        disk.admit(byte_count, Instant::now()).map_err(|reason| BookError::NotWritten { reason })?;
         self.db.write_opt(batch, &synced).map_err(broken)
     }
 
@@ -136,6 +163,9 @@ fn options() -> Options {
     options.set_track_and_verify_wals_in_manifest(true);
     options.set_max_total_wal_size(WAL_BYTES_MAX);
     options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    // Nearly every line that is looked up is not there yet.
+    options.set_memtable_whole_key_filtering(true);
+    options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_max_open_files(OPEN_FILES_MAX);
     options.set_keep_log_file_num(LOG_FILES_MAX);
@@ -184,6 +214,17 @@ mod tests {
             std::fs::copy(file.path(), copy.path().join(file.file_name())).expect("copies");
         }
         assert_eq!(lines(&RocksBook::open(copy.path()).expect("opens the copy")), sorted_samples());
+    }
+
+    #[test]
+    fn nothing_is_written_while_the_disk_is_down_to_its_reserve_and_the_book_goes_on_afterwards() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open_with_reserve(directory.path(), u64::MAX).expect("opens");
+        assert!(matches!(book.write(&[samples::approved()]), Err(BookError::NotWritten { .. })));
+        assert_eq!(lines(&book), []);
+        *book.writing() = DiskReserve::watch(directory.path(), 0);
+        book.write(&[samples::approved()]).expect("writes");
+        assert_eq!(lines(&book), [samples::approved()]);
     }
 
     #[test]

@@ -16,6 +16,9 @@
 //! optional. So shapes are frozen, and the format byte in front names the version of the whole.
 
 use bincode::config::{BigEndian, Configuration, Limit, Varint};
+use bincode::enc::EncoderImpl;
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
 pub(super) use bincode::{Decode, Encode};
 use till_domain::records::Unreadable;
 
@@ -29,9 +32,16 @@ pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 /// bytes: 8 KiB, times the largest claim for one byte (an item of a list, below 1 KiB), is within the limit.
 const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
 
+/// Room that is made at first: for a shape that is no larger than this in memory (a number, an id), and for any
+/// other, of which a usual one takes less.
+const SMALL_SHAPE_BYTES: usize = 32;
+const USUAL_BYTES: usize = 448;
+
 const _: () = assert!(READ_BACK_ABOVE_BYTES * 1024 <= DECODE_LIMIT_BYTES);
 
-const CONFIG: Configuration<BigEndian, Varint, Limit<DECODE_LIMIT_BYTES>> =
+type Config = Configuration<BigEndian, Varint, Limit<DECODE_LIMIT_BYTES>>;
+
+const CONFIG: Config =
     bincode::config::standard().with_big_endian().with_variable_int_encoding().with_limit::<DECODE_LIMIT_BYTES>();
 
 /// Why bytes on disk are no value of the domain.
@@ -108,17 +118,51 @@ impl From<ShapeError> for Unreadable {
     }
 }
 
-/// The bytes of a value behind its format byte.
+/// Where the parts of a value are written, in their order.
+pub(super) type Out = EncoderImpl<Bytes, Config>;
+
+/// Bytes that grow.
+pub(super) struct Bytes(Vec<u8>);
+
+impl Writer for Bytes {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// Writes one part.
+///
+/// # Errors
+/// [`Unreadable`] when the library cannot encode it.
+#[inline]
+pub(super) fn put(part: &(impl Encode + ?Sized), out: &mut Out) -> Result<(), Unreadable> {
+    part.encode(out).map_err(|error| unencodable(&error))
+}
+
+#[cold]
+fn unencodable(error: &EncodeError) -> Unreadable {
+    Unreadable { reason: format!("a value cannot be encoded: {error}") }
+}
+
+/// The bytes of a value of the shape `S` behind its format byte; `write` writes its parts.
 ///
 /// # Errors
 /// [`Unreadable`] when the value is so large that it could not be read back: nothing is written of it.
-pub(super) fn encode<T: Encode + Decode<()>>(what: &'static str, format: u8, value: &T) -> Result<Vec<u8>, Unreadable> {
-    let mut bytes = Vec::with_capacity(256);
+pub(super) fn encode<S: Decode<()>>(
+    what: &'static str,
+    format: u8,
+    write: impl FnOnce(&mut Out) -> Result<(), Unreadable>,
+) -> Result<Vec<u8>, Unreadable> {
+    let capacity = if size_of::<S>() <= SMALL_SHAPE_BYTES { SMALL_SHAPE_BYTES } else { USUAL_BYTES };
+    let mut bytes = Vec::with_capacity(capacity);
     bytes.push(format);
-    let written = bincode::encode_into_std_write(value, &mut bytes, CONFIG);
-    written.map_err(|error| Unreadable { reason: format!("the {what} cannot be encoded: {error}") })?;
+    let mut out = EncoderImpl::new(Bytes(bytes), CONFIG);
+    write(&mut out)?;
+    let Bytes(bytes) = out.into_writer();
     if bytes.len() > READ_BACK_ABOVE_BYTES {
-        decode::<T>(what, format, &bytes)?;
+        decode::<S>(what, format, &bytes)?;
     }
     Ok(bytes)
 }
@@ -144,6 +188,10 @@ pub(super) fn decode<T: Decode<()>>(what: &'static str, format: u8, bytes: &[u8]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn encode<T: Encode + Decode<()>>(what: &'static str, format: u8, value: &T) -> Result<Vec<u8>, Unreadable> {
+        super::encode::<T>(what, format, |out| put(value, out))
+    }
 
     #[derive(Debug, PartialEq, Encode, Decode)]
     enum Choice {

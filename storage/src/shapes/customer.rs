@@ -6,7 +6,7 @@ use till_domain::text::{Email, Mobile, PersonName};
 
 use crate::vault::SubjectId;
 
-use super::codec::{Decode, Encode, ShapeError};
+use super::codec::{Decode, Out, ShapeError, put};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum};
 
@@ -36,7 +36,7 @@ shape_enum! {
 }
 
 /// How one may be reached: each field sealed by itself.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 pub(super) struct ContactV1 {
     email: Option<Vec<u8>>,
     mobile: Option<Vec<u8>>,
@@ -44,20 +44,22 @@ pub(super) struct ContactV1 {
 }
 
 impl ContactV1 {
-    /// Seals under the key of `subject`.
+    /// Writes it sealed under the key of `subject`.
     pub(super) fn seal(
         contact: &Contact,
         subject: SubjectId,
         labels: &ContactLabels,
         personal: &mut dyn Personal,
-    ) -> Result<ContactV1, Unreadable> {
+        out: &mut Out,
+    ) -> Result<(), Unreadable> {
         let Contact { email, mobile, name } = contact;
-        let mut seal = |label, text: Option<&str>| text.map(|text| personal.seal(subject, label, text)).transpose();
-        Ok(ContactV1 {
-            email: seal(labels.email, email.as_ref().map(Email::as_str))?,
-            mobile: seal(labels.mobile, mobile.as_ref().map(Mobile::as_str))?,
-            name: seal(labels.name, name.as_ref().map(PersonName::as_str))?,
-        })
+        let mut seal = |label, text: Option<&str>| {
+            let sealed = text.map(|text| personal.seal(subject, label, text)).transpose()?;
+            put(&sealed, out)
+        };
+        seal(labels.email, email.as_ref().map(Email::as_str))?;
+        seal(labels.mobile, mobile.as_ref().map(Mobile::as_str))?;
+        seal(labels.name, name.as_ref().map(PersonName::as_str))
     }
 
     /// Opens what was sealed; of an erased subject nothing is left.
@@ -80,23 +82,24 @@ impl ContactV1 {
 }
 
 /// The customer fields of a session.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 pub(super) struct CustomerFieldsV1 {
     id: Option<CustomerRefV1>,
     contact: ContactV1,
 }
 
 impl CustomerFieldsV1 {
-    /// Seals under the key of `subject`.
+    /// Writes them sealed under the key of `subject`.
     pub(super) fn seal(
         fields: &CustomerFields,
         subject: SubjectId,
         labels: &ContactLabels,
         personal: &mut dyn Personal,
-    ) -> Result<CustomerFieldsV1, Unreadable> {
+        out: &mut Out,
+    ) -> Result<(), Unreadable> {
         let CustomerFields { id, contact } = fields;
-        let id = Shape::pack(id, personal)?;
-        Ok(CustomerFieldsV1 { id, contact: ContactV1::seal(contact, subject, labels, personal)? })
+        Option::<CustomerRefV1>::write(id, personal, out)?;
+        ContactV1::seal(contact, subject, labels, personal, out)
     }
 
     /// Opens what was sealed.
@@ -112,7 +115,7 @@ impl CustomerFieldsV1 {
 }
 
 /// A customer. Its subject is itself.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 pub(super) struct CustomerV1 {
     id: [u8; 16],
     external_id: Option<String>,
@@ -123,17 +126,15 @@ pub(super) struct CustomerV1 {
 }
 
 impl Shape<Customer> for CustomerV1 {
-    fn pack(customer: &Customer, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+    fn write(customer: &Customer, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } = customer;
         let contact = Contact { email: email.clone(), mobile: mobile.clone(), name: name.clone() };
-        Ok(CustomerV1 {
-            id: id.to_bytes(),
-            external_id: Shape::pack(external_id, personal)?,
-            contact: ContactV1::seal(&contact, SubjectId::customer(*id), &OF_CUSTOMER, personal)?,
-            default_card_id: Shape::pack(default_card_id, personal)?,
-            created_at: created_at.0,
-            updated_at: updated_at.0,
-        })
+        <[u8; 16]>::write(id, personal, out)?;
+        Option::<String>::write(external_id, personal, out)?;
+        ContactV1::seal(&contact, SubjectId::customer(*id), &OF_CUSTOMER, personal, out)?;
+        Option::<[u8; 16]>::write(default_card_id, personal, out)?;
+        u64::write(created_at, personal, out)?;
+        u64::write(updated_at, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Customer, ShapeError> {

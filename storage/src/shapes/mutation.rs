@@ -157,7 +157,7 @@ shape_struct! {
 /// could not be read back ([`super::DECODE_LIMIT_BYTES`]). Nothing may be written then, and the keys made
 /// on the way must be forgotten ([`super::MerchantPersonal::forget_pending`]).
 pub fn encode_mutation(mutation: &Mutation, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
-    codec::encode(WHAT, MUTATION_FORMAT, &MutationV1::pack(mutation, personal)?)
+    codec::encode::<MutationV1>(WHAT, MUTATION_FORMAT, |out| MutationV1::write(mutation, personal, out))
 }
 
 /// The mutation with this body. What was sealed of an erased person is gone.

@@ -8,7 +8,7 @@ use till_domain::records::Unreadable;
 use crate::vault::SubjectId;
 
 use super::card::SaveCardV1;
-use super::codec::{Decode, Encode, ShapeError};
+use super::codec::{Decode, Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
 use super::merchant::AcquirerNameV1;
 use super::personal::Personal;
@@ -85,7 +85,7 @@ shape_struct! {
 }
 
 /// A payment. The subject of its contact is the customer when there is one, else the payment.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 pub(super) struct PaymentV1 {
     id: [u8; 16],
     external_id: Option<String>,
@@ -111,29 +111,27 @@ fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
 }
 
 impl Shape<Payment> for PaymentV1 {
-    fn pack(payment: &Payment, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+    fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Payment { id, external_id, session_id, status, money, instrument, acquirer, capture_mode, .. } = payment;
         let Payment { return_url, customer_id, contact, save_card, created_at, authorization, .. } = payment;
         let Payment { capture, failure, refunded_minor, .. } = payment;
-        Ok(PaymentV1 {
-            id: id.to_bytes(),
-            external_id: Shape::pack(external_id, personal)?,
-            session_id: session_id.to_bytes(),
-            status: Shape::pack(status, personal)?,
-            money: Shape::pack(money, personal)?,
-            instrument: Shape::pack(instrument, personal)?,
-            acquirer: Shape::pack(acquirer, personal)?,
-            capture_mode: Shape::pack(capture_mode, personal)?,
-            return_url: Shape::pack(return_url, personal)?,
-            customer_id: Shape::pack(customer_id, personal)?,
-            contact: ContactV1::seal(contact, subject(*id, *customer_id), &OF_PAYMENT, personal)?,
-            save_card: Shape::pack(save_card, personal)?,
-            created_at: created_at.0,
-            authorization: Shape::pack(authorization, personal)?,
-            capture: Shape::pack(capture, personal)?,
-            failure: Shape::pack(failure, personal)?,
-            refunded_minor: *refunded_minor,
-        })
+        <[u8; 16]>::write(id, personal, out)?;
+        Option::<String>::write(external_id, personal, out)?;
+        <[u8; 16]>::write(session_id, personal, out)?;
+        PaymentStatusV1::write(status, personal, out)?;
+        MoneyV1::write(money, personal, out)?;
+        InstrumentV1::write(instrument, personal, out)?;
+        AcquirerNameV1::write(acquirer, personal, out)?;
+        CaptureModeV1::write(capture_mode, personal, out)?;
+        String::write(return_url, personal, out)?;
+        Option::<[u8; 16]>::write(customer_id, personal, out)?;
+        ContactV1::seal(contact, subject(*id, *customer_id), &OF_PAYMENT, personal, out)?;
+        Option::<SaveCardV1>::write(save_card, personal, out)?;
+        u64::write(created_at, personal, out)?;
+        Option::<AuthorizationV1>::write(authorization, personal, out)?;
+        Option::<CaptureV1>::write(capture, personal, out)?;
+        Option::<FailureV1>::write(failure, personal, out)?;
+        u64::write(refunded_minor, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {

@@ -10,7 +10,7 @@ use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardV1, TokenV1};
-use super::codec::{self, ShapeError};
+use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::keys::TableKind;
 use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
@@ -31,8 +31,8 @@ macro_rules! row_shapes {
         fn encode(row: &AnyRow, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
             match row {
                 $(AnyRow::$table(row) => {
-                    let shape: $shape = Shape::pack(row.as_ref(), personal)?;
-                    codec::encode(stringify!($table), ROW_FORMAT, &shape)
+                    let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
+                    codec::encode::<$shape>(stringify!($table), ROW_FORMAT, write)
                 })+
             }
         }

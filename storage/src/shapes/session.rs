@@ -8,7 +8,7 @@ use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session}
 use crate::vault::SubjectId;
 
 use super::card::{CardFactsV1, TokenUsageV1};
-use super::codec::{Decode, Encode, ShapeError};
+use super::codec::{Decode, Out, ShapeError};
 use super::customer::{CustomerFieldsV1, OF_SESSION};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum, shape_struct};
@@ -48,7 +48,7 @@ shape_enum! {
 
 /// A payment session. The subject of its customer fields is the session: which customer they lead to is
 /// known only when a payment is initiated.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 pub(super) struct SessionV1 {
     id: [u8; 16],
     installation_id: [u8; 16],
@@ -61,18 +61,16 @@ pub(super) struct SessionV1 {
 }
 
 impl Shape<Session> for SessionV1 {
-    fn pack(session: &Session, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+    fn write(session: &Session, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Session { id, installation_id, money, instrument, customer, created_at, expires_at, payment_id } = session;
-        Ok(SessionV1 {
-            id: id.to_bytes(),
-            installation_id: installation_id.to_bytes(),
-            money: Shape::pack(money, personal)?,
-            instrument: Shape::pack(instrument, personal)?,
-            customer: CustomerFieldsV1::seal(customer, SubjectId::session(*id), &OF_SESSION, personal)?,
-            created_at: created_at.0,
-            expires_at: expires_at.0,
-            payment_id: Shape::pack(payment_id, personal)?,
-        })
+        <[u8; 16]>::write(id, personal, out)?;
+        <[u8; 16]>::write(installation_id, personal, out)?;
+        MoneyV1::write(money, personal, out)?;
+        InstrumentV1::write(instrument, personal, out)?;
+        CustomerFieldsV1::seal(customer, SubjectId::session(*id), &OF_SESSION, personal, out)?;
+        u64::write(created_at, personal, out)?;
+        u64::write(expires_at, personal, out)?;
+        Option::<[u8; 16]>::write(payment_id, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Session, ShapeError> {

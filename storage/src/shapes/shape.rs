@@ -18,13 +18,14 @@ use till_domain::text::{
 };
 use till_domain::time::Millis;
 
-use super::codec::ShapeError;
+use super::codec::{Out, ShapeError, put};
 use super::personal::Personal;
 
 /// A shape on disk of the domain's `D`.
 pub(super) trait Shape<D>: Sized {
-    /// The shape of a value. Personal texts are sealed on the way.
-    fn pack(value: &D, personal: &mut dyn Personal) -> Result<Self, Unreadable>;
+    /// Writes a value in its shape, which is made of the value's own parts and never stands in memory. Personal
+    /// texts are sealed on the way.
+    fn write(value: &D, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable>;
 
     /// The value of a shape. Personal texts are opened on the way; those of an erased person are gone.
     fn unpack(self, personal: &dyn Personal) -> Result<D, ShapeError>;
@@ -34,18 +35,20 @@ pub(super) trait Shape<D>: Sized {
 macro_rules! shape_struct {
     ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, $crate::shapes::codec::Encode, $crate::shapes::codec::Decode)]
+        #[derive(Debug, $crate::shapes::codec::Decode)]
         pub(super) struct $name {
             $($field: $kind,)+
         }
 
         impl $crate::shapes::shape::Shape<$domain> for $name {
-            fn pack(
+            fn write(
                 value: &$domain,
                 personal: &mut dyn $crate::shapes::personal::Personal,
-            ) -> Result<Self, till_domain::records::Unreadable> {
+                out: &mut $crate::shapes::codec::Out,
+            ) -> Result<(), till_domain::records::Unreadable> {
                 let $domain { $($field),+ } = value;
-                Ok($name { $($field: $crate::shapes::shape::Shape::pack($field, personal)?,)+ })
+                $(<$kind as $crate::shapes::shape::Shape<_>>::write($field, personal, out)?;)+
+                Ok(())
             }
 
             fn unpack(
@@ -65,22 +68,28 @@ macro_rules! shape_enum {
         $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?,)+
     }) => {
         $(#[$doc])*
-        #[derive(Debug, $crate::shapes::codec::Encode, $crate::shapes::codec::Decode)]
+        #[derive(Debug, $crate::shapes::codec::Decode)]
         pub(super) enum $name {
             $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
         }
 
         impl $crate::shapes::shape::Shape<$domain> for $name {
-            fn pack(
+            fn write(
                 value: &$domain,
                 personal: &mut dyn $crate::shapes::personal::Personal,
-            ) -> Result<Self, till_domain::records::Unreadable> {
+                out: &mut $crate::shapes::codec::Out,
+            ) -> Result<(), till_domain::records::Unreadable> {
+                /// The positions on disk.
+                enum Position { $($variant,)+ }
                 let _ = &personal; // Not every enum has a field.
-                Ok(match value {
-                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => $name::$variant
-                        $(( $($crate::shapes::shape::Shape::pack($place, personal)?),+ ))?
-                        $(( $($crate::shapes::shape::Shape::pack($field, personal)?),+ ))?,)+
-                })
+                match value {
+                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
+                        $crate::shapes::codec::put(&(Position::$variant as u32), out)?;
+                        $($(<$part as $crate::shapes::shape::Shape<_>>::write($place, personal, out)?;)+)?
+                        $($(<$kind as $crate::shapes::shape::Shape<_>>::write($field, personal, out)?;)+)?
+                    })+
+                }
+                Ok(())
             }
 
             fn unpack(
@@ -101,8 +110,9 @@ macro_rules! shape_enum {
 pub(super) use {shape_enum, shape_struct};
 
 impl<D, S: Shape<D>> Shape<Option<D>> for Option<S> {
-    fn pack(value: &Option<D>, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
-        value.as_ref().map(|value| S::pack(value, personal)).transpose()
+    fn write(value: &Option<D>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        put(&u8::from(value.is_some()), out)?;
+        value.as_ref().map_or(Ok(()), |value| S::write(value, personal, out))
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Option<D>, ShapeError> {
@@ -111,8 +121,9 @@ impl<D, S: Shape<D>> Shape<Option<D>> for Option<S> {
 }
 
 impl<D, S: Shape<D>> Shape<Vec<D>> for Vec<S> {
-    fn pack(value: &Vec<D>, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
-        value.iter().map(|value| S::pack(value, personal)).collect()
+    fn write(value: &Vec<D>, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        put(&value.len(), out)?;
+        value.iter().try_for_each(|value| S::write(value, personal, out))
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Vec<D>, ShapeError> {
@@ -121,8 +132,9 @@ impl<D, S: Shape<D>> Shape<Vec<D>> for Vec<S> {
 }
 
 impl<C, D, R: Shape<C>, S: Shape<D>> Shape<(C, D)> for (R, S) {
-    fn pack(value: &(C, D), personal: &mut dyn Personal) -> Result<Self, Unreadable> {
-        Ok((R::pack(&value.0, personal)?, S::pack(&value.1, personal)?))
+    fn write(value: &(C, D), personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        R::write(&value.0, personal, out)?;
+        S::write(&value.1, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<(C, D), ShapeError> {
@@ -130,13 +142,14 @@ impl<C, D, R: Shape<C>, S: Shape<D>> Shape<(C, D)> for (R, S) {
     }
 }
 
-/// Declares conversions that neither fail nor hold anything personal.
+/// Declares conversions that neither fail nor hold anything personal. What is written has the bytes of the kind.
 macro_rules! plain_shapes {
-    ($($kind:ty as $domain:ty: |$value:pat_param| $pack:expr, |$shape:pat_param| $unpack:expr;)+) => {$(
+    ($($kind:ty as $domain:ty: |$value:pat_param| $written:expr, |$shape:pat_param| $unpack:expr;)+) => {$(
         impl Shape<$domain> for $kind {
-            fn pack(value: &$domain, _: &mut dyn Personal) -> Result<Self, Unreadable> {
+            #[inline]
+            fn write(value: &$domain, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
                 let $value = value;
-                Ok($pack)
+                put(&$written, out)
             }
 
             fn unpack(self, _: &dyn Personal) -> Result<$domain, ShapeError> {
@@ -160,7 +173,7 @@ macro_rules! id_shapes {
 macro_rules! text_shapes {
     ($($text:ident)+) => {
         plain_shapes! {
-            $(String as $text: |text| text.as_str().to_owned(), |text| $text::from_stored(text);)+
+            $(String as $text: |text| text.as_str(), |text| $text::from_stored(text);)+
         }
     };
 }
@@ -171,15 +184,15 @@ plain_shapes! {
     u16 as u16: |value| *value, |value| value;
     u64 as u64: |value| *value, |value| value;
     u64 as Millis: |millis| millis.0, |millis| Millis(millis);
-    String as String: |text| text.clone(), |text| text;
+    String as String: |text| text.as_str(), |text| text;
     [u8; 32] as [u8; 32]: |bytes| *bytes, |bytes| bytes;
     [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
     [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);
     () as Present: |_| (), |()| Present;
     [u8; 32] as ItemHash: |hash| hash.0, |bytes| ItemHash(bytes);
     u32 as SetNumber: |number| number.0, |number| SetNumber(number);
-    String as CanonicalJson: |json| json.as_str().to_owned(), |text| CanonicalJson::from_canonical(text);
-    String as Document: |document| document.as_str().to_owned(), |text| Document::from_stored(text);
+    String as CanonicalJson: |json| json.as_str(), |text| CanonicalJson::from_canonical(text);
+    String as Document: |document| document.as_str(), |text| Document::from_stored(text);
 }
 
 id_shapes! {
@@ -191,8 +204,8 @@ id_shapes! {
 text_shapes! { Email ExternalId HolderName IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
 
 impl Shape<AmountMinor> for u64 {
-    fn pack(amount: &AmountMinor, _: &mut dyn Personal) -> Result<Self, Unreadable> {
-        Ok(amount.get())
+    fn write(amount: &AmountMinor, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        put(&amount.get(), out)
     }
 
     fn unpack(self, _: &dyn Personal) -> Result<AmountMinor, ShapeError> {
@@ -201,8 +214,8 @@ impl Shape<AmountMinor> for u64 {
 }
 
 impl Shape<Currency> for [u8; 3] {
-    fn pack(currency: &Currency, _: &mut dyn Personal) -> Result<Self, Unreadable> {
-        Ok(currency.to_bytes())
+    fn write(currency: &Currency, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        put(&currency.to_bytes(), out)
     }
 
     fn unpack(self, _: &dyn Personal) -> Result<Currency, ShapeError> {

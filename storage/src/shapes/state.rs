@@ -12,7 +12,7 @@ use till_domain::records::{MerchantState, Unreadable};
 use till_domain::team::{Invitation, User};
 
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
-use super::codec::{self, Decode, Encode, ShapeError};
+use super::codec::{self, Decode, Out, ShapeError};
 use super::ledger::BalanceTotalsV1;
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
 use super::personal::{NoPersonal, Personal};
@@ -24,7 +24,7 @@ pub const STATE_FORMAT: u8 = 1;
 const WHAT: &str = "state of a merchant";
 
 /// What a merchant's actor keeps in memory. Maps are lists in the order of their keys.
-#[derive(Debug, Encode, Decode)]
+#[derive(Debug, Decode)]
 struct MerchantStateV1 {
     profile: Option<ProfileV1>,
     keys: Vec<ApiKeyV1>,
@@ -40,7 +40,7 @@ struct MerchantStateV1 {
 }
 
 impl Shape<MerchantState> for MerchantStateV1 {
-    fn pack(state: &MerchantState, personal: &mut dyn Personal) -> Result<Self, Unreadable> {
+    fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let MerchantState {
             profile,
             keys,
@@ -60,19 +60,17 @@ impl Shape<MerchantState> for MerchantStateV1 {
         let installations: Vec<Installation> = installations.values().cloned().collect();
         let integrations: Vec<(PaymentMethod, Integration)> =
             integrations.iter().map(|(method, integration)| (*method, *integration)).collect();
-        Ok(MerchantStateV1 {
-            profile: Shape::pack(profile, personal)?,
-            keys: Shape::pack(&keys, personal)?,
-            installations: Shape::pack(&installations, personal)?,
-            integrations: Shape::pack(&integrations, personal)?,
-            balance: Shape::pack(balance, personal)?,
-            reserved_minor: *reserved_minor,
-            users: Shape::pack(&users, personal)?,
-            invitations: Shape::pack(&invitations, personal)?,
-            plan: Shape::pack(plan, personal)?,
-            last_at: last_at.0,
-            last_id: Shape::pack(last_id, personal)?,
-        })
+        Option::<ProfileV1>::write(profile, personal, out)?;
+        Vec::<ApiKeyV1>::write(&keys, personal, out)?;
+        Vec::<InstallationV1>::write(&installations, personal, out)?;
+        Vec::<(PaymentMethodV1, IntegrationV1)>::write(&integrations, personal, out)?;
+        Option::<BalanceTotalsV1>::write(balance, personal, out)?;
+        u64::write(reserved_minor, personal, out)?;
+        Vec::<UserV1>::write(&users, personal, out)?;
+        Vec::<InvitationV1>::write(&invitations, personal, out)?;
+        Option::<PlanChoiceV1>::write(plan, personal, out)?;
+        u64::write(last_at, personal, out)?;
+        IdPositionV1::write(last_id, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<MerchantState, ShapeError> {
@@ -104,7 +102,7 @@ impl Shape<MerchantState> for MerchantStateV1 {
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
-    codec::encode(WHAT, STATE_FORMAT, &MerchantStateV1::pack(state, &mut NoPersonal)?)
+    codec::encode::<MerchantStateV1>(WHAT, STATE_FORMAT, |out| MerchantStateV1::write(state, &mut NoPersonal, out))
 }
 
 /// The state with this content.

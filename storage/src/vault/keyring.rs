@@ -31,7 +31,7 @@ use till_domain::ids::MerchantId;
 use zeroize::Zeroizing;
 
 use super::card_numbers::CardNumber;
-use super::root_key::RootKey;
+use super::root_key::{RootKey, name_of};
 use super::sealed::{NONCE_LEN, NoRandomness, SecretKey, TAG_LEN, random_bytes};
 
 const MAGIC: [u8; 8] = *b"TILLKEYS";
@@ -147,6 +147,13 @@ impl Keyring {
             keys.push(unwrap_key(root, purpose, wrapped)?);
         }
         Ok(Keyring::from_keys(keys))
+    }
+
+    /// The [`RootKey::name`] of the root key that these bytes open under; nothing when they are no key ring.
+    #[must_use]
+    pub fn root_key_name(bytes: &[u8]) -> Option<String> {
+        let check = bytes.get(HEAD_LEN - 16..HEAD_LEN)?;
+        bytes.starts_with(&MAGIC).then(|| name_of(check))
     }
 
     /// The bytes of the same key ring under another root key. Everything sealed so far stays valid.
@@ -314,6 +321,9 @@ mod tests {
         let rewrapped = made.rewrap(&root("b")).expect("randomness");
         assert!(same_keys(&made, &Keyring::open(&root("b"), &rewrapped).expect("opens")));
         assert_eq!(Keyring::open(&root("a"), &rewrapped).err(), Some(KeyringError::WrongRootKey));
+        assert_eq!(Keyring::root_key_name(&rewrapped), Some(root("b").name()));
+        assert_ne!(root("a").name(), root("b").name());
+        assert_eq!((root("a").name().len(), Keyring::root_key_name(b"TILLKEY")), (8, None));
     }
 
     #[test]

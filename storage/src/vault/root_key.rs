@@ -9,6 +9,9 @@ use super::sealed::{NoRandomness, SecretKey};
 /// Hexadecimal characters of a root key: two for each of its 32 bytes.
 const HEX_LEN: usize = 64;
 
+/// Bytes of the check that name a key for people.
+const NAME_LEN: usize = 4;
+
 /// Names the value that tells one root key from another. Changing it locks every store.
 const CHECK_CONTEXT: &str = "till vault 1: check of the root key that opens a key ring";
 
@@ -76,6 +79,12 @@ impl RootKey {
         text
     }
 
+    /// What the key is called where it must not be shown: 8 hexadecimal characters that tell nothing of it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        name_of(&self.check())
+    }
+
     /// The key itself, for wrapping.
     pub(super) fn key(&self) -> &SecretKey {
         &self.0
@@ -87,6 +96,11 @@ impl RootKey {
         let derived = blake3::derive_key(CHECK_CONTEXT, self.0.expose());
         *derived.first_chunk().expect("a BLAKE3 key has 32 bytes")
     }
+}
+
+/// The name of the key that a check belongs to.
+pub(super) fn name_of(check: &[u8]) -> String {
+    check.iter().take(NAME_LEN).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl fmt::Debug for RootKey {

@@ -52,6 +52,7 @@ fn damage(error: BookError) -> (Place, Wrong) {
             let reason = format!("its format {found} is not known: upgrade the program");
             (Place::BookLine(reference), Wrong::Undecodable { reason })
         }
+        BookError::NotWritten { reason } => (Place::Book, Wrong::Unreadable { reason }),
         BookError::TimedOut => (Place::Book, Wrong::Unreadable { reason: "it did not answer in time".to_owned() }),
         BookError::Broken(source) => (Place::Book, Wrong::Unreadable { reason: source.to_string() }),
     }

@@ -88,14 +88,14 @@ fn digest(key: &[u8]) -> [u8; 16] {
 
 /// Whether another merchant was created later under the same name of the call, which may be used again once
 /// the answer is no longer kept.
-fn was_taken_over(key: &[u8], stored: &[u8], expected: &[u8], job: &Job<'_>) -> bool {
+pub(super) fn was_taken_over(key: &[u8], stored: &[u8], expected: &[u8], job: &Job<'_>) -> bool {
     let created = |value| decoded(key, value, job).and_then(|(_, row)| CreatedMerchants::unwrap(row));
     let (Some(stored), Some(expected)) = (created(stored), created(expected)) else { return false };
     stored.merchant_id != expected.merchant_id && stored.expires_at > expected.expires_at
 }
 
 /// Whose a row is.
-fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantId> {
+pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantId> {
     let (key, row) = decoded(key, value, job)?;
     if let AnyKey::MerchantDirectory(merchant_id) = key {
         return Some(merchant_id);

@@ -19,7 +19,9 @@ mod directory;
 mod vault;
 mod book;
 mod verifier;
+mod derive;
 
+pub(crate) use derive::{DeriveError, Derived, derive, directory_owner, is_taken_over};
 pub use report::{BookSums, Fault, Place, Progress, Report, Wrong};
 pub use row_name::RowName;
 pub use scratch::ScratchError;

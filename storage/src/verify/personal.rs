@@ -25,6 +25,11 @@ impl<'a> ReplayPersonal<'a> {
         ReplayPersonal { inner, lost: RefCell::default() }
     }
 
+    /// Whether the key of anybody is there and cannot be had.
+    pub(super) fn has_lost_any(&self) -> bool {
+        !self.lost.borrow().is_empty()
+    }
+
     /// Whether the key of a person is there and cannot be had.
     pub(super) fn has_lost(&self, subject: SubjectId) -> bool {
         self.lost.borrow().contains(&subject)

@@ -21,6 +21,8 @@ pub struct Progress {
     pub merchants_total: u64,
     /// Records read.
     pub records: u64,
+    /// Records in all, by the heads of the logs.
+    pub records_total: u64,
     /// Rows read.
     pub rows: u64,
     /// Lines of the sandbox's book read.
@@ -264,6 +266,40 @@ pub enum Wrong {
     },
 }
 
+impl Wrong {
+    /// The name for programs.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Wrong::Missing => "missing",
+            Wrong::Extra => "extra",
+            Wrong::Different => "different",
+            Wrong::Undecodable { .. } => "undecodable",
+            Wrong::Unreadable { .. } => "unreadable",
+            Wrong::Record(_) => "record",
+            Wrong::NotReplayable { .. } => "not_replayable",
+            Wrong::LogGoesOn { .. } => "log_goes_on",
+            Wrong::OtherRecord => "other_record",
+            Wrong::Ahead => "ahead",
+            Wrong::WrongChecksum => "wrong_checksum",
+            Wrong::NoMerchant => "no_merchant",
+            Wrong::BadKey { .. } => "bad_key",
+            Wrong::Unbalanced => "unbalanced",
+            Wrong::NotAsTransaction => "not_as_transaction",
+            Wrong::NoTransaction => "no_transaction",
+            Wrong::Totals { .. } => "totals",
+            Wrong::NumberMissing => "number_missing",
+            Wrong::NumberLeft => "number_left",
+            Wrong::Sealed(_) => "sealed",
+            Wrong::CommitsMissing { .. } => "commits_missing",
+            Wrong::NoPayment => "no_payment",
+            Wrong::NoResult => "no_result",
+            Wrong::OtherResult => "other_result",
+            Wrong::OtherSums { .. } => "other_sums",
+        }
+    }
+}
+
 /// Collects faults: the first ones in full, the others by number.
 #[derive(Debug)]
 pub(super) struct Faults {
@@ -287,6 +323,11 @@ impl Faults {
         if self.kept.len() < self.kept_max {
             self.kept.push(fault);
         }
+    }
+
+    /// The first one.
+    pub(super) fn first(&self) -> Option<&Fault> {
+        self.kept.first()
     }
 
     /// Whether the place is known to be faulty.

@@ -37,6 +37,8 @@ pub struct VerifyOptions {
     pub memory_bytes_max: usize,
     /// Faults that are kept in full.
     pub faults_kept: usize,
+    /// Whether derived rows are compared; else only what they are derived from is looked at.
+    pub compares_rows: bool,
     /// The last commit that is known to have been acknowledged, if that is known.
     pub acknowledged: Option<CommitNumber>,
 }
@@ -49,6 +51,7 @@ impl VerifyOptions {
             scratch: scratch.into(),
             memory_bytes_max: MEMORY_BYTES,
             faults_kept: FAULTS_KEPT,
+            compares_rows: true,
             acknowledged: None,
         }
     }
@@ -69,9 +72,10 @@ pub fn verify(
     let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
     let mut job = Job { rows, keyring, options, compares_rows: true, faults, progress, tell };
     let older_row_format = check_store(&mut job);
-    job.compares_rows = older_row_format.is_none();
+    job.compares_rows = options.compares_rows && older_row_format.is_none();
     let merchants = strays::find_merchants(&mut job);
     job.progress.merchants_total = u64::try_from(merchants.len()).unwrap_or(u64::MAX);
+    job.progress.records_total = merchants.values().flatten().map(|head| head.sequence.0).sum();
     let mut report = Report { older_row_format, ..Report::default() };
     let captures = check_merchants(&merchants, &mut report, &mut job)?;
     strays::find_strays(&merchants, &mut job);

@@ -13,3 +13,4 @@ mod disk;
 
 // What is no fault.
 mod sweeping;
+mod restored;

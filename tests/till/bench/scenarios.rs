@@ -4,9 +4,15 @@ use serde_json::{Value, json};
 
 use super::tester::{SHORT, Tester};
 
-/// Runs a scenario and checks what holds for every report; returns its only point.
+/// The only point of a scenario's report.
 #[track_caller]
 fn point(scenario: &str) -> Value {
+    point_and_page(scenario).0
+}
+
+/// Runs a scenario and checks what holds for every report; returns its only point and the page.
+#[track_caller]
+fn point_and_page(scenario: &str) -> (Value, String) {
     let tester = Tester::new();
     let report = tester.report(&format!("{scenario} {SHORT}"));
     assert_eq!((&report["schema"], &report["schema_version"]), (&json!("till-bench"), &json!(1)));
@@ -15,8 +21,9 @@ fn point(scenario: &str) -> Value {
     let points = report["points"].as_array().expect("points");
     assert_eq!(points.len(), 1);
     assert_is_sound(&points[0]);
-    assert_is_self_contained(&tester.text("report.html"));
-    points[0].clone()
+    let page = tester.text("report.html");
+    assert_is_self_contained(&page);
+    (points[0].clone(), page)
 }
 
 #[track_caller]
@@ -71,16 +78,22 @@ fn a_flow_is_measured_in_its_steps() {
 #[test]
 fn metadata_is_added_with_and_without_a_version_and_conflicts_are_right_answers() {
     let point = point("metadata --versioned 0.5 --conflict-rate 0.3 --set-size 20");
-    assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set with a version"]);
+    assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set, of these with a version"]);
 }
 
 #[test]
 fn activity_is_read_at_depth_and_with_every_filter() {
-    for filter in ["none", "object-id", "terms", "combined"] {
-        assert_eq!(
-            steps(&point(&format!("activity --entries 30 --per-page 7 --filter {filter}"))),
-            ["list-activity-logs"]
-        );
+    let filters = [
+        ("none", "no filter"),
+        ("object-id", "filtered by object_id"),
+        ("terms", "filtered by terms"),
+        ("combined", "filtered by activity_type and created_at"),
+    ];
+    for (filter, description) in filters {
+        let scenario = format!("activity --entries 30 --per-page 7 --filter {filter}");
+        let (point, page) = point_and_page(&scenario);
+        assert_eq!(steps(&point), ["list-activity-logs"]);
+        assert!(page.contains(description), "{page}");
     }
 }
 

@@ -107,7 +107,7 @@ impl Changer {
                 change("delete-metadata", body, Meaning::RecordDeleted { record })
             }
             (_, 10..35) => {
-                let items: Vec<String> = (0..dice.between(0, 4)).map(|number| format!("{item}-{number}")).collect();
+                let items = items_to_replace_with(&item, dice);
                 let body = json!({ "key": record, "metadata": items, "version": version, "ttl": TTL });
                 change("sync-metadata", body, Meaning::RecordReplaced { record, items })
             }
@@ -194,6 +194,15 @@ impl Changer {
             Meaning::UserRemoved { email } => self.joined.retain(|(known, _)| known != email),
         }
     }
+}
+
+/// Items of a new value: now and then as many as make a record of the log longer than a block of RocksDB's, 32 KiB.
+fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
+    if dice.in_hundred(20) {
+        let padding = "x".repeat(1_000);
+        return (0..dice.between(30, 120)).map(|number| format!("{item}-{number}-{padding}")).collect();
+    }
+    (0..dice.between(0, 4)).map(|number| format!("{item}-{number}")).collect()
 }
 
 /// A change whose body says nothing of what is null.

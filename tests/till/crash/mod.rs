@@ -18,7 +18,10 @@ mod affairs_inspection;
 mod sandbox;
 mod round;
 mod stop;
+mod power_cut;
+mod checkpoint_prefix;
 mod open_effects;
+mod archived;
 
 /// Kill, start, check, again and again.
 #[test]

@@ -55,7 +55,11 @@ fn run(seed: u64) -> String {
 impl Round {
     /// Starts a server with its merchants.
     pub(super) fn begin(seed: u64) -> Round {
-        let server = Server::start();
+        Round::begin_on(Server::start(), seed)
+    }
+
+    /// The same on a server that was started for it.
+    pub(super) fn begin_on(server: Server, seed: u64) -> Round {
         let merchants = Merchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
         Round { server, merchants, truths, dice: Dice::new(seed), counts: Counts::default(), starts: Vec::new() }

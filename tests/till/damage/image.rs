@@ -43,6 +43,7 @@ pub(super) fn start() -> Start {
 }
 
 /// What a merchant was told.
+#[derive(Clone)]
 pub(super) struct Witness {
     pub(super) shop: Shop,
     /// The payments, as they were found.
@@ -63,7 +64,7 @@ pub(super) struct Image {
 
 /// A copy of an image.
 pub(super) struct Copy {
-    directory: Arc<TempDir>,
+    pub(super) directory: Arc<TempDir>,
 }
 
 impl Image {
@@ -79,6 +80,26 @@ impl Image {
         let (mut server, witnesses) = witnessed();
         assert!(server.stop(), "a stop ends well");
         Image::of(&server, witnesses)
+    }
+
+    /// One server as a kill leaves it, with tables, a log, and a checkpoint called `one` of the same moment; and as the
+    /// stop of its next life leaves it.
+    pub(super) fn killed_and_stopped() -> [Image; 2] {
+        let (mut server, witnesses) = witnessed();
+        assert!(server.stop(), "a stop ends well");
+        server.restart();
+        let mut more = witnesses.map(|witness| {
+            let shop = witness.shop.on(&server);
+            let payments = [witness.ids(), pay(&server, &shop, CUSTOMERS)].concat();
+            Witness::of(shop, &payments)
+        });
+        server.admin("create-checkpoint", &json!({ "name": "one" })).ok();
+        server.kill();
+        let killed = Image::of(&server, more.clone());
+        server.restart();
+        more.iter_mut().for_each(|witness| witness.shop = witness.shop.on(&server));
+        assert!(server.stop(), "a stop ends well");
+        [killed, Image::of(&server, more)]
     }
 
     fn of(server: &Server, witnesses: [Witness; 2]) -> Image {
@@ -177,6 +198,11 @@ impl Witness {
         Witness { shop, payments, history, activity, balance }
     }
 
+    fn ids(&self) -> Vec<String> {
+        let id = |payment: &Value| payment["payment_id"].as_str().expect("an id").to_owned();
+        self.payments.iter().map(id).collect()
+    }
+
     /// Asks for everything. Each answer is as before, or that it cannot be read now; returns how many of these.
     pub(super) fn ask_all(&self, shop: &Shop, damage: &str) -> usize {
         let payment = |payment: &Value| {
@@ -239,13 +265,15 @@ fn witnessed() -> (Server, [Witness; 2]) {
 }
 
 fn pay(server: &Server, shop: &Shop, count: usize) -> Vec<String> {
+    // A merchant's own references are used once, also over restarts.
+    let life = shop.all("list-payments").len();
     let customer = |number: usize| {
         let shop = shop.on(server);
         move || -> Vec<String> {
             let sale = |sale: usize| {
                 let minor = u64::try_from(1_000 + number * 100 + sale).expect("small");
-                let more =
-                    json!({ "external_id": format!("order-{number}-{sale}"), "customer_id": format!("c-{sale}") });
+                let external_id = format!("order-{number}-{sale}-{life}");
+                let more = json!({ "external_id": external_id, "customer_id": format!("c-{sale}") });
                 shop.initiate(&shop.session(minor), minor, &more).id()
             };
             (0..count / CUSTOMERS).map(sale).collect()

@@ -30,7 +30,7 @@ fn record_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A byte of a log file: most often of a header or in the last block, where a torn write would be.
-fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
+pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
     let starts = record_starts(bytes);
     let last_block = (bytes.len() - 1) / BLOCK_LEN * BLOCK_LEN;
     let last: Vec<usize> = starts.iter().copied().filter(|start| *start >= last_block).collect();
@@ -104,13 +104,15 @@ fn a_log_that_is_gone_is_missed() {
 
 /// Bit 2 of a type makes it one that RocksDB's reader does not come back from.
 #[test]
-fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_by_name_and_in_time() {
+fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_and_verified_by_name_and_in_time() {
     let copy = Image::killed().copy();
     let files = fs::read_dir(copy.data().join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
     let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));
     let log = logs.max().expect("its log");
     let starts = record_starts(&fs::read(&log).expect("readable"));
     let damage = flip(&log, starts[starts.len() / 2] + 6, 2);
+    let (is_clean, text) = copy.verify();
+    assert!(!is_clean && text.contains("the sandbox's book cannot be read"), "{damage}: {text}");
     let message = copy.start(&damage).err().expect("it cannot be read");
     assert!(message.contains("data/sandbox did not end within"), "{damage}: {message}");
 }

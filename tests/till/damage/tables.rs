@@ -18,7 +18,7 @@ const WRITES: usize = 20;
 const FAMILIES: [&str; 3] = ["rows", "journal", "indexes"];
 
 /// Whether a table file is a family's: its properties, near its end, say so in clear.
-fn is_of(table: &Path, family: &str) -> bool {
+pub(super) fn is_of(table: &Path, family: &str) -> bool {
     let bytes = fs::read(table).expect("readable");
     let property = format!("name{family}");
     let tail = &bytes[bytes.len().saturating_sub(4_096)..];

@@ -1,5 +1,6 @@
 //! An HTTP client that answers what came back, whatever it is.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -30,8 +31,16 @@ pub(crate) struct Answer {
 impl Client {
     /// A client of `base`, such as `http://127.0.0.1:8080`.
     pub(crate) fn new(base: &str) -> Client {
-        let agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false).build();
-        Client { agent: agent.into(), base: base.to_owned(), headers: Vec::new() }
+        Client::trusting(base, None)
+    }
+
+    /// The same, which trusts the certificates in a file, if there is one.
+    pub(crate) fn trusting(base: &str, certificates: Option<&Path>) -> Client {
+        let mut agent = Agent::config_builder().timeout_global(Some(CALL_MAX)).http_status_as_error(false);
+        if let Some(file) = certificates {
+            agent = agent.tls_config(till::tls::trusting(file).expect("a test's certificates can be read"));
+        }
+        Client { agent: agent.build().into(), base: base.to_owned(), headers: Vec::new() }
     }
 
     /// The same with a header. One of the same name is replaced.

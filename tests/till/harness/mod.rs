@@ -5,11 +5,13 @@ mod dice;
 mod server;
 mod shop;
 mod stage;
+mod volume;
 mod wire;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use dice::Dice;
-pub(crate) use server::{Server, Start};
+pub(crate) use server::{Server, Start, VAULT_KEY};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
 pub(crate) use stage::Stage;
+pub(crate) use volume::Volume;
 pub(crate) use wire::{Received, Wire, chunked, received};

@@ -16,7 +16,7 @@ use super::client::{Answer, Client};
 /// The admin token that every test server gets: it opens nothing else.
 pub(super) const ADMIN_TOKEN: &str = "admin-token-of-a-test";
 /// The vault key that every test server gets.
-const VAULT_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+pub(crate) const VAULT_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 /// How long a start or a stop may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -24,7 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Start {
     variables: Vec<(String, String)>,
+    removed: Vec<String>,
     record: Option<PathBuf>,
+    trusted: Option<PathBuf>,
     limit: Option<Duration>,
 }
 
@@ -33,6 +35,20 @@ impl Start {
     #[must_use]
     pub(crate) fn with(mut self, variable: &str, value: &str) -> Start {
         self.variables.push((variable.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Leaves an environment variable out that every test server gets, such as `TILL_VAULT_KEY`.
+    #[must_use]
+    pub(crate) fn without(mut self, variable: &str) -> Start {
+        self.removed.push(variable.to_owned());
+        self
+    }
+
+    /// Has callers of the server trust these certificates, and nothing else.
+    #[must_use]
+    pub(crate) fn trusting(mut self, certificates: &Path) -> Start {
+        self.trusted = Some(certificates.to_owned());
         self
     }
 
@@ -67,6 +83,9 @@ impl Start {
         command.env("TILL_LOG_FILTER", "warn").env("TILL_LOG_FORMAT", "text");
         command.env("TILL_SDK_CALLS_PER_SECOND", "1000000").env("TILL_DISK_RESERVE_BYTES", "16777216");
         command.envs(self.variables.iter().cloned());
+        for variable in &self.removed {
+            command.env_remove(variable);
+        }
         command
     }
 
@@ -75,6 +94,11 @@ impl Start {
         let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
         let data = directory.path().join("data");
         self.server_on(&data, Some(directory))
+    }
+
+    /// Starts a server on a data directory that the test keeps.
+    pub(crate) fn server_in(&self, data: &Path) -> Server {
+        self.server_on(data, None)
     }
 
     fn server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Server {
@@ -169,36 +193,76 @@ impl Server {
         &self.data
     }
 
+    /// Its process's number.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.as_ref().expect("it runs").id()
+    }
+
+    /// Whether it has ended by itself, and how.
+    pub(crate) fn ended(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.as_mut()?.try_wait().expect("a child can be waited for")
+    }
+
     /// Calls an operator's endpoint.
     pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> Answer {
         let path = format!("/admin/{endpoint}");
-        Client::new(&self.admin).bearer(ADMIN_TOKEN).post(&path, body)
+        self.admin_client().post(&path, body)
     }
 
     /// A client of the admin listener, with the token.
     pub(crate) fn admin_client(&self) -> Client {
-        Client::new(&self.admin).bearer(ADMIN_TOKEN)
+        self.client_of(&self.admin).bearer(ADMIN_TOKEN)
     }
 
     /// A client of the public listener, without a key.
     pub(crate) fn client(&self) -> Client {
-        Client::new(&self.public)
+        self.client_of(&self.public)
+    }
+
+    fn client_of(&self, base: &str) -> Client {
+        Client::trusting(base, self.start.trusted.as_deref())
+    }
+
+    /// Sends it a signal, such as `HUP`.
+    pub(crate) fn signal(&self, name: &str) {
+        let id = self.child.as_ref().expect("it runs").id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &id]).status().expect("kill can be started").success());
     }
 
     /// The command line of the binary with this server's data and addresses, for operator commands.
     pub(crate) fn command(&self) -> Command {
         let mut command = self.start.command_without_addresses(&self.data);
-        let host = |address: &str| address.trim_start_matches("http://").to_owned();
+        let host = |address: &str| address.split_once("://").map_or("", |(_, host)| host).to_owned();
         command.args(["--listen", &host(&self.public), "--admin-listen", &host(&self.admin)]);
         command
     }
 
     fn wait_until_ready(&self) {
         let until = Instant::now() + PATIENCE;
-        while Client::new(&self.admin).get("/health/ready").status != 200 {
+        while self.client_of(&self.admin).get("/health/ready").status != 200 {
             assert!(Instant::now() < until, "the server did not become ready");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Waits until it has ended by itself, and returns whether it did.
+    pub(crate) fn ended_by_itself(&mut self, patience: Duration) -> bool {
+        let Some(child) = &mut self.child else { return false };
+        let until = Instant::now() + patience;
+        while child.try_wait().expect("a child can be waited for").is_none() {
+            if Instant::now() > until {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
+    }
+
+    /// The value of a metric without labels. Nothing when there is none of this name.
+    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+        let Value::String(metrics) = Client::new(&self.admin).get("/metrics").body else { return None };
+        let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
+        metrics.lines().find_map(value)
     }
 
     /// Kills it with SIGKILL, as a crash does, and returns once it is gone.

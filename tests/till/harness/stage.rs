@@ -204,7 +204,14 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
         let token = Arc::new(AdminToken::new(SecretString::from(ADMIN_TOKEN)));
         let admin = Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(&service)).build();
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let settings = ListenerSettings { address, workers: 2, connections_max: 1_000 };
+        let settings = ListenerSettings {
+            address,
+            workers: 2,
+            connections_max: 1_000,
+            idle_max: PATIENCE,
+            tls: None,
+            pulse: None,
+        };
         let public = Listener::bind(Arc::new(public), &settings).expect("a port is free");
         let admin = Listener::bind(Arc::new(admin), &settings).expect("a port is free");
         let handles = vec![public.server.handle(), admin.server.handle()];
@@ -244,6 +251,8 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX),
         checkpoints: None,
+        operations: None,
+        archiver: None,
         pause_note: PauseNote::of(data.path()),
         creation: tokio::sync::Mutex::new(()),
     })

@@ -108,7 +108,8 @@ pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
 }
 
 impl Received {
-    fn parse(bytes: &[u8]) -> Received {
+    /// What these bytes are.
+    pub(crate) fn parse(bytes: &[u8]) -> Received {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Received::default() };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let mut lines = head.split("\r\n");
@@ -119,7 +120,7 @@ impl Received {
     }
 
     /// Whether all of the body that the head announces is there.
-    fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         let announced = self.header("content-length").and_then(|length| length.parse().ok());
         announced.is_some_and(|length: usize| self.body.len() >= length)
     }

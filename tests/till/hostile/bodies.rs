@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::Value;
 
+use crate::harness::VAULT_KEY;
+
 use super::nasties::nasties;
 
 /// An endpoint as its package document describes it.
@@ -117,6 +119,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "key_id" => &["@key@"],
         "key" if endpoint.contains("-metadata-set") => &["basket", "cart", "nothing-yet"],
         "key" => &["cart", "basket", "nothing-yet"],
+        "vault_key" => &[VAULT_KEY],
         "path" => &["tags", "a.tags", ""],
         "metadata" => return vec!["{\"tags\":[\"a\"]}".to_owned(), "[]".to_owned(), "{\"a\":{}}".to_owned()],
         "value" => return vec!["\"a\"".to_owned(), "7".to_owned(), "{\"a\":[null]}".to_owned(), "null".to_owned()],

@@ -141,6 +141,7 @@ pub(super) fn nasties(argument: &str) -> Vec<String> {
         "email" | "actor_email" | "customer_email" | "support_email" => [quoted(&ADDRESSES), lengths()].concat(),
         "value" | "metadata" => [plain(&ITEMS), large_values()].concat(),
         "key" => [quoted(&KEYS), lengths()].concat(),
+        "vault_key" => quoted(&[&"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &" ".repeat(64), "", "cart"]),
         "per_page" => plain(&SIZES),
         "expires_at" => plain(&ENDS),
         "activity_type" => quoted(&["DISPUTE", "dispute ", "payment_captured,user_invited", "refund"]),

@@ -1,10 +1,16 @@
 //! What the operator does: calls, commands, configuration, secrets, and watching the server run.
 
+mod archive;
+mod archive_guide;
 mod calls;
 mod checkpoints;
 mod command_line;
 mod configuration;
 mod generate;
 mod leaks;
+mod metrics;
+mod rotation;
 mod running;
 mod secrets;
+mod supervision;
+mod tls;

@@ -103,6 +103,40 @@ fn the_request_id_stands_in_the_log_line_of_the_request() {
 }
 
 #[test]
+fn every_line_that_a_request_leaves_has_the_id_that_its_answer_has() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let log = directory.path().join("log");
+    let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
+    let mut server = start.server();
+    let shop = server.shop();
+    let mut ids = Vec::new();
+    for (client, path) in [
+        (shop.client(), "/merchants/get-balance"),
+        (shop.client(), "/merchants/find-payment"),
+        (server.client(), "/merchants/get-balance"),
+        (server.client(), "/nothing"),
+        (server.admin_client(), "/admin/create-checkpoint"),
+        (server.admin_client(), "/admin/reload"),
+    ] {
+        let answer = client.post(path, &json!({}));
+        ids.push(answer.header("x-request-id").expect("every answer has one").to_owned());
+    }
+    assert!(server.stop());
+    let text = fs::read_to_string(&log).expect("the log was kept");
+    let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |message: &str| -> Vec<&str> {
+        let said = lines.iter().filter(|line| line["message"] == message);
+        said.map(|line| line["span"]["request_id"].as_str().unwrap_or("(none)")).collect()
+    };
+    let answered = of("answered");
+    assert!(!answered.contains(&"(none)"), "{text}");
+    for id in &ids {
+        assert_eq!(answered.iter().filter(|answered| *answered == id).count(), 1, "{id}");
+    }
+    assert_eq!((of("a checkpoint was taken"), of("read anew")), (vec![ids[4].as_str()], vec![ids[5].as_str()]));
+}
+
+#[test]
 fn answers_are_compressed_when_asked_and_only_then() {
     let server = Server::start();
     let wire = Wire::new(server.public());

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, VAULT_KEY};
 
 use super::client::{Client, Outcome, agent, value};
 use super::package::{Endpoint, Member};
@@ -178,6 +178,7 @@ impl Stranger {
             "security_code" => "123".to_owned(),
             "currency" => "THB".to_owned(),
             "amount" => "10000".to_owned(),
+            "vault_key" => VAULT_KEY.to_owned(),
             "time_zone" => "Asia/Bangkok".to_owned(),
             "created_at" => "today".to_owned(),
             "identifier" => format!("https://shop{number}.example"),

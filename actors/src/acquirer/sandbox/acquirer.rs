@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use till_domain::payment::CaptureMode;
 use till_storage::sandbox_book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
 
-use super::book_thread::{self, Clock};
+use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, code_and_message};
 use super::judgement::{Ask, What};
 use super::queue::Queue;
@@ -43,11 +43,23 @@ impl SandboxAcquirer {
     /// # Errors
     /// The operating system's, when it gives no thread.
     pub fn start_with_clock(book: impl Book, clock: impl Fn() -> u64 + Send + 'static) -> io::Result<SandboxAcquirer> {
+        SandboxAcquirer::spawn(book, Box::new(clock), Box::new(|_| {}))
+    }
+
+    /// Starts the sandbox; `on_broken` is told, once, why its book failed for good. Until the book is opened again,
+    /// which reads what reached the disk, nothing is answered any more: it is expected to end the process.
+    ///
+    /// # Errors
+    /// The operating system's, when it gives no thread.
+    pub fn start_or_end(book: impl Book, on_broken: impl Fn(String) + Send + 'static) -> io::Result<SandboxAcquirer> {
+        SandboxAcquirer::spawn(book, Box::new(now_ms), Box::new(on_broken))
+    }
+
+    fn spawn(book: impl Book, clock: Clock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
         let queue = Arc::new(Queue::default());
-        let clock: Clock = Box::new(clock);
         let waiting = Arc::clone(&queue);
-        let thread =
-            Builder::new().name("sandbox-book".to_owned()).spawn(move || book_thread::run(&waiting, book, &clock))?;
+        let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
+        let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
         Ok(SandboxAcquirer { queue, thread: Some(thread) })
     }
 

@@ -14,16 +14,26 @@ use crate::acquirer::AcquirerUnavailable;
 /// Milliseconds since the Unix epoch.
 pub(super) type Clock = Box<dyn Fn() -> u64 + Send>;
 
+/// What to do when the book has failed for good.
+pub(super) type OnBroken = Box<dyn Fn(String) + Send>;
+
 /// Carries requests out until the queue is closed, or the book fails for good.
-pub(super) fn run<B: Book>(queue: &Arc<Queue>, mut book: B, clock: &Clock) {
+pub(super) fn run<B: Book>(queue: &Arc<Queue>, mut book: B, clock: &Clock, on_broken: &OnBroken) {
     // However this thread ends, nobody may wait for it afterwards.
     let _abandon = AbandonWhenDropped(Arc::clone(queue));
     while let Some(jobs) = queue.next_group() {
         if let Err(error) = carry_out(jobs, &mut book, clock()) {
             tracing::error!(error = &error as &dyn std::error::Error, "the sandbox stops: its book failed");
+            on_broken(in_words(&error));
             return;
         }
     }
+}
+
+/// An error with its source.
+fn in_words(error: &BookError) -> String {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}"));
+    format!("{error}{}", source.unwrap_or_default())
 }
 
 struct AbandonWhenDropped(Arc<Queue>);
@@ -60,6 +70,10 @@ fn carry_out<B: Book>(jobs: Vec<Job>, book: &mut B, now_ms: u64) -> Result<(), B
 fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     match error {
         BookError::TimedOut => Ok(AcquirerUnavailable { reason: "the sandbox's book did not answer in time" }),
+        BookError::NotWritten { .. } => {
+            tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox cannot write to its book now");
+            Ok(AcquirerUnavailable { reason: "the sandbox cannot write to its book now" })
+        }
         BookError::Damaged { .. } | BookError::UnknownFormat { .. } => {
             tracing::error!(error = &error as &dyn std::error::Error, "the sandbox cannot read its book");
             Ok(AcquirerUnavailable { reason: "the sandbox cannot read its book" })

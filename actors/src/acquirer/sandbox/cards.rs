@@ -34,25 +34,22 @@ impl Behaviour {
 
 /// The code and the message of a reason, as merchants see them.
 pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'static str) {
-    match reason {
-        DeclineReason::CardDeclined => ("card_declined", "The card was declined."),
-        DeclineReason::InsufficientFunds => ("insufficient_funds", "The card has insufficient funds."),
-        DeclineReason::ExpiredCard => ("expired_card", "The card has expired."),
-        DeclineReason::IncorrectCvc => ("incorrect_cvc", "The card's security code is incorrect."),
-        DeclineReason::ProcessingError => {
-            ("processing_error", "An error occurred while the card was processed. Try again.")
-        }
-        DeclineReason::AuthenticationRequired => {
-            ("authentication_required", "The card requires its holder to be authenticated.")
-        }
+    let message = match reason {
+        DeclineReason::CardDeclined => "The card was declined.",
+        DeclineReason::InsufficientFunds => "The card has insufficient funds.",
+        DeclineReason::ExpiredCard => "The card has expired.",
+        DeclineReason::IncorrectCvc => "The card's security code is incorrect.",
+        DeclineReason::ProcessingError => "An error occurred while the card was processed. Try again.",
+        DeclineReason::AuthenticationRequired => "The card requires its holder to be authenticated.",
         DeclineReason::UnknownAuthorization => {
-            ("unknown_authorization", "There is no approved authorization of this payment under the reference.")
+            "There is no approved authorization of this payment under the reference."
         }
-        DeclineReason::AlreadyCaptured => ("already_captured", "The authorization was captured already."),
-        DeclineReason::AlreadyVoided => ("already_voided", "The authorization was given up already."),
-        DeclineReason::NotCaptured => ("not_captured", "The authorization was not captured."),
-        DeclineReason::WrongAmount => ("wrong_amount", "The amount does not fit what the authorization has left."),
-    }
+        DeclineReason::AlreadyCaptured => "The authorization was captured already.",
+        DeclineReason::AlreadyVoided => "The authorization was given up already.",
+        DeclineReason::NotCaptured => "The authorization was not captured.",
+        DeclineReason::WrongAmount => "The amount does not fit what the authorization has left.",
+    };
+    (reason.code(), message)
 }
 
 #[cfg(test)]

@@ -47,8 +47,13 @@ impl Queue {
             return Err(AcquirerUnavailable { reason: "too many requests wait for the sandbox" });
         }
         let (reply, answer) = oneshot::channel();
+        let was_empty = state.waiting.is_empty();
         state.waiting.push_back(Job { ask, reply });
-        self.changed.notify_one();
+        drop(state);
+        // Else its thread is at work, and looks again before it waits. To wake it costs a call of the system's.
+        if was_empty {
+            self.changed.notify_one();
+        }
         Ok(answer)
     }
 

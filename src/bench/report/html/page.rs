@@ -148,12 +148,13 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
         ),
         parameters.metadata.and_then(|work| {
             let (size, conflicts, versioned) = (work.set_size, work.conflict_rate, work.versioned_share);
-            text("sets", format!("{size} items beforehand, {conflicts} conflicts, {versioned} with a version"))
+            let shares = format!("share of conflicts {conflicts}, of calls with a version {versioned}");
+            text("sets", format!("{size} items beforehand; {shares}"))
         }),
         parameters.lists.and_then(|work| {
             let depth = work.depth.map_or_else(|| "random".to_owned(), |depth| depth.to_string());
-            let (entries, page, filter) = (work.entries, work.per_page, work.filter);
-            text("lists", format!("{entries} entries, pages of {page}, depth {depth}, filter {filter:?}"))
+            let (entries, page, filter) = (work.entries, work.per_page, work.filter.description());
+            text("lists", format!("{entries} entries, pages of {page}, depth {depth}, {filter}"))
         }),
     ];
     rows.into_iter().flatten().collect()

@@ -1,0 +1,116 @@
+//! `till archive list|verify|prune`
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use clap::Subcommand;
+use till_storage::archive::{ArchiveError, Line, SegmentState, Standing, check_line, prune};
+use till_storage::checkpoint::read_manifest;
+
+use super::checkpoint::moment;
+use super::progress::{Progress, Unit, say};
+use super::verify::Subject;
+use crate::configuration::Configuration;
+
+/// What to do with an archive.
+#[derive(Debug, Subcommand)]
+pub enum ArchiveCommand {
+    /// Lists its segments, the oldest first
+    List {
+        /// The archive [default: archive_directory]
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+    /// Reads it from front to back and compares every checksum
+    Verify {
+        /// The archive [default: archive_directory]
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+    /// Removes the segments whose commits are all in a checkpoint
+    Prune {
+        /// The checkpoint's directory
+        #[arg(long, value_name = "CHECKPOINT")]
+        before: PathBuf,
+        /// The archive [default: archive_directory]
+        #[arg(value_name = "DIR")]
+        directory: Option<PathBuf>,
+    },
+}
+
+/// Does it.
+pub(super) fn archive(configuration: &Configuration, command: &ArchiveCommand) -> anyhow::Result<ExitCode> {
+    match command {
+        ArchiveCommand::List { directory } => print(&list(place(configuration, directory)?)?),
+        ArchiveCommand::Verify { directory } => print(&verify(place(configuration, directory)?)?),
+        ArchiveCommand::Prune { before, directory } => {
+            print(&remove(configuration, before, place(configuration, directory)?)?);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(lines: &[String]) {
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
+}
+
+fn place<'a>(configuration: &'a Configuration, named: &'a Option<PathBuf>) -> anyhow::Result<&'a Path> {
+    let configured = configuration.archive.directory.as_deref();
+    named.as_deref().or(configured).context("name the archive's directory, or set archive_directory")
+}
+
+fn list(directory: &Path) -> anyhow::Result<Vec<String>> {
+    let line = Line::read(directory)?;
+    let store = line.store()?;
+    let segments = line.segments.iter().map(segment);
+    Ok(std::iter::once(format!("store {store}")).chain(segments).collect())
+}
+
+/// A segment as a line: state, time, commits, bytes, file.
+fn segment(standing: &Standing) -> String {
+    let Standing { path, base, opened_at_ms, bytes, state, .. } = standing;
+    let (opened_at, path) = (moment(*opened_at_ms), path.display());
+    match state {
+        SegmentState::Closed { last, commits } => {
+            format!("closed  {opened_at}  behind {base} to {last}, {commits} commits  {bytes} bytes  {path}")
+        }
+        SegmentState::Open => format!("open    {opened_at}  behind {base}  {bytes} bytes  {path}"),
+    }
+}
+
+fn verify(directory: &Path) -> anyhow::Result<Vec<String>> {
+    let total = Line::read(directory)?.segments.iter().map(|segment| segment.bytes).sum();
+    let (mut bytes, mut progress) = (0_u64, Progress::begin("checked", Unit::Bytes, Some(total)));
+    let checked = check_line(directory, &mut |more| {
+        bytes = bytes.saturating_add(more);
+        progress.show(bytes);
+    })?;
+    drop(progress);
+    if checked.torn > 0 {
+        say(&format!("the last write is torn: {} bytes of it are not used", checked.torn));
+    }
+    let mut lines = vec![format!("store {}", checked.store)];
+    lines.extend(checked.gaps.iter().map(|(first, last)| format!("commits {first} to {last} were not archived")));
+    lines.push(format!(
+        "{} segments, {} commits, behind {} to {}: every checksum is right",
+        checked.segments, checked.commits, checked.base, checked.last
+    ));
+    Ok(lines)
+}
+
+fn remove(configuration: &Configuration, before: &Path, directory: &Path) -> anyhow::Result<Vec<String>> {
+    let manifest = read_manifest(before)?;
+    let open_time_max = configuration.open_time_max;
+    let subject = Subject { directory: before, scratch: PathBuf::new(), open_time_max, checkpoint: None };
+    let identity =
+        subject.open_store()?.identity().map_err(|error| ArchiveError::Store { reason: error.to_string() })?;
+    let archive = Line::read(directory)?.store()?;
+    if identity != Some(archive) {
+        bail!("the checkpoint is of another store than the archive: nothing was removed");
+    }
+    let removed = prune(directory, manifest.last_commit)?;
+    Ok(removed.iter().map(|standing| standing.path.display().to_string()).collect())
+}

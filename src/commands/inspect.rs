@@ -1,0 +1,73 @@
+//! `till inspect`
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use clap::Args;
+use till_domain::ids::{MerchantId, PaymentId};
+
+use super::export::open;
+use crate::configuration::Configuration;
+use crate::offline::{Inspect, Selection};
+
+/// Records that are shown when nothing else is said.
+const LAST_DEFAULT: u64 = 10;
+
+/// How the process ends when a record that was to be shown is damaged.
+const DAMAGED: u8 = 1;
+
+/// Which records are shown, and how.
+#[derive(Debug, Args)]
+pub struct InspectArguments {
+    /// Whose log
+    #[arg(value_name = "MERCHANT")]
+    pub merchant: MerchantId,
+    /// From this record on
+    #[arg(long, value_name = "N")]
+    pub from: Option<u64>,
+    /// Up to this record
+    #[arg(long, value_name = "N")]
+    pub to: Option<u64>,
+    /// The last N records [default: 10, unless a range or a payment is given]
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to"])]
+    pub last: Option<u64>,
+    /// Only what concerns this payment
+    #[arg(long, value_name = "PAYMENT")]
+    pub payment: Option<PaymentId>,
+    /// Show personal data: names, addresses, mobile numbers, metadata. Needs the vault key
+    #[arg(long)]
+    pub open_personal_data: bool,
+    /// A JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints the records.
+pub(super) fn inspect(configuration: &Configuration, arguments: &InspectArguments) -> anyhow::Result<ExitCode> {
+    let source = open(configuration, arguments.open_personal_data)?;
+    let inspect = Inspect::of(&source, arguments.merchant)?;
+    let selection = arguments.selection(inspect.records());
+    let mut out = BufWriter::new(io::stdout().lock());
+    let shown = if arguments.json {
+        inspect.write_json(&selection, &mut out)
+    } else {
+        inspect.write_text(&selection, &mut out)
+    };
+    match shown.and_then(|shown| out.flush().map(|()| shown)) {
+        Ok(shown) if shown.damaged > 0 => Ok(ExitCode::from(DAMAGED)),
+        Ok(_) => Ok(ExitCode::SUCCESS),
+        // A reader that has gone away wants no more.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl InspectArguments {
+    fn selection(&self, records: u64) -> Selection {
+        let is_ranged = self.from.is_some() || self.to.is_some() || self.payment.is_some();
+        let last = self.last.or((!is_ranged).then_some(LAST_DEFAULT));
+        let first_of_last = last.map(|last| records.saturating_sub(last).saturating_add(1));
+        let from = self.from.or(first_of_last).unwrap_or(1);
+        Selection { from, to: self.to.unwrap_or(records), payment: self.payment }
+    }
+}

@@ -1,0 +1,137 @@
+//! What a person sees while a command works on much data, on standard error: a bar on a terminal, else a line every few
+//! seconds.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Time between two lines where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Times a second that a bar is drawn at most.
+const DRAWN_PER_SECOND: u8 = 5;
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Bytes, shown in binary units on a terminal.
+    Bytes,
+    /// Things of this name, in the plural.
+    Things(&'static str),
+}
+
+/// Shows how far one step of a command has come. Dropping it takes the bar away.
+pub(super) struct Progress {
+    what: &'static str,
+    unit: Unit,
+    total: Option<u64>,
+    bar: Option<ProgressBar>,
+    told: Instant,
+}
+
+impl Progress {
+    /// Begins a step, called by what is done to what is counted, such as `copied`. The total may be unknown.
+    pub(super) fn begin(what: &'static str, unit: Unit, total: Option<u64>) -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
+            bar.with_style(style(unit, total.is_some())).with_message(what)
+        });
+        Progress { what, unit, total, bar, told: Instant::now() }
+    }
+
+    /// Shows that so many are done.
+    pub(super) fn show(&mut self, done: u64) {
+        match &self.bar {
+            Some(bar) => bar.set_position(done),
+            None if self.told.elapsed() >= LINE_EVERY => {
+                self.told = Instant::now();
+                say(&line(self.what, self.unit, done, self.total));
+            }
+            None => {}
+        }
+    }
+
+    /// Shows that so many of so many are done: for totals that are known only on the way.
+    pub(super) fn show_of(&mut self, done: u64, total: u64) {
+        if self.total != Some(total) {
+            self.total = Some(total);
+            if let Some(bar) = &self.bar {
+                bar.set_style(style(self.unit, true));
+                bar.set_length(total);
+            }
+        }
+        self.show(done);
+    }
+
+    /// Adds what else is to be said to the bar, behind the numbers.
+    pub(super) fn detail(&self, text: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(text);
+        }
+    }
+
+    /// Ends the step: the bar goes, and a line of what was done stays.
+    pub(super) fn end(self, text: &str) {
+        drop(self);
+        say(text);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Writes a line for a person.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}"); // A reader that has gone away wants no more.
+}
+
+fn style(unit: Unit, is_bounded: bool) -> ProgressStyle {
+    let template = match (unit, is_bounded) {
+        (Unit::Bytes, true) => "{msg} [{bar:32}] {bytes} of {total_bytes}, {eta} left {prefix}",
+        (Unit::Bytes, false) => "{msg} {spinner} {bytes} {prefix}",
+        (Unit::Things(_), true) => "{msg} [{bar:32}] {pos} of {len}, {eta} left {prefix}",
+        (Unit::Things(_), false) => "{msg} {spinner} {pos} {prefix}",
+    };
+    ProgressStyle::with_template(template).expect("the templates are sound").progress_chars("=> ")
+}
+
+fn line(what: &str, unit: Unit, done: u64, total: Option<u64>) -> String {
+    let unit = match unit {
+        Unit::Bytes => "bytes",
+        Unit::Things(name) => name,
+    };
+    match total {
+        Some(total) => {
+            let percent = u128::from(done) * 100 / u128::from(total.max(1));
+            format!("{what} {done} of {total} {unit} ({percent} %)")
+        }
+        None => format!("{what} {done} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_what_is_done_of_how_much_where_that_is_known() {
+        assert_eq!(line("copied", Unit::Bytes, 250, Some(1_000)), "copied 250 of 1000 bytes (25 %)");
+        assert_eq!(line("applied", Unit::Things("commits"), 7, None), "applied 7 commits");
+        assert_eq!(line("checked", Unit::Bytes, 0, Some(0)), "checked 0 of 0 bytes (0 %)");
+    }
+
+    #[test]
+    fn every_template_is_sound() {
+        for unit in [Unit::Bytes, Unit::Things("records")] {
+            for is_bounded in [true, false] {
+                drop(style(unit, is_bounded));
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! `till repair rows|drop-tail`
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::bail;
+use clap::Subcommand;
+use till_domain::ids::MerchantId;
+use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
+use till_storage::family::Family;
+use till_storage::repair::{BEFORE_DIRECTORY, Concern, Rebuild, Workshop};
+use till_storage::sandbox_book::Book;
+use till_storage::vault::Keyring;
+use till_storage::verify::{Report, VerifyOptions};
+
+use super::progress::say;
+use super::verify::{SCRATCH_DIRECTORY, Subject, exit_code, print, teller};
+use crate::configuration::{Configuration, Secrets};
+use crate::offline::kinds_of;
+use crate::vault_keys::RootKeys;
+
+/// Families that are read to find the key ring.
+const VAULT_AND_META: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
+
+/// What is to be put right. Without `--yes` nothing is changed.
+#[derive(Debug, Subcommand)]
+pub enum RepairCommand {
+    /// Derives rows, indexes, snapshots, the directory and totals again from the log, and verifies everything
+    Rows {
+        /// Only this merchant's [default: all]
+        #[arg(long, value_name = "MERCHANT")]
+        merchant: Option<MerchantId>,
+        /// Do it; else it is only said what is wrong and what would be done
+        #[arg(long, conflicts_with = "dry_run")]
+        yes: bool,
+        /// Only say what is wrong and what would be done, as without --yes
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// Drops a torn write from the end of the log, and says exactly what is lost with it
+    DropTail {
+        /// Do it; else it is only said what would be lost
+        #[arg(long, conflicts_with = "dry_run")]
+        yes: bool,
+        /// Only say what would be lost, as without --yes
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+/// Repairs, or says what would be done.
+pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> anyhow::Result<ExitCode> {
+    let is_there = |name: &str| configuration.data.join(name).exists();
+    if !is_there("db") && !is_there(BEFORE_DIRECTORY) {
+        bail!("there is no data to repair in {}", configuration.data.display());
+    }
+    let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
+    match command {
+        RepairCommand::Rows { merchant, yes, dry_run: _ } => rows(configuration, &roots, *merchant, *yes),
+        RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
+    }
+}
+
+fn options(configuration: &Configuration) -> EngineOptions {
+    let (open_limit, disk_reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
+    EngineOptions { open_limit, disk_reserve_bytes, ..EngineOptions::new(&configuration.data) }
+}
+
+fn subject(configuration: &Configuration) -> Subject<'_> {
+    let directory = configuration.data.as_path();
+    let (scratch, open_time_max) = (directory.join(SCRATCH_DIRECTORY), configuration.open_time_max);
+    Subject { directory, scratch, open_time_max, checkpoint: None }
+}
+
+fn rows(
+    configuration: &Configuration,
+    roots: &RootKeys,
+    merchant_id: Option<MerchantId>,
+    yes: bool,
+) -> anyhow::Result<ExitCode> {
+    let workshop = Workshop::open(&options(configuration))?;
+    let tail = Tail::survey_logs(workshop.held())?;
+    if let Some(place) = tail {
+        bail!("the log ends in a torn write ({place}): see till repair drop-tail first");
+    }
+    let keyring = open_keyring(&workshop, roots)?;
+    let options = VerifyOptions {
+        acknowledged: Some(workshop.held().acknowledged()),
+        ..VerifyOptions::new(configuration.data.join(SCRATCH_DIRECTORY))
+    };
+    let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id, options };
+    let (book, _) = subject(configuration).open_book();
+    let book = book.as_ref().map(|book| book as &dyn Book);
+    if !yes {
+        return survey(&rebuild, book);
+    }
+    let report = rebuild.run(book, &mut teller("read"))?;
+    let code = print(&report);
+    say(&format!(
+        "repaired: the database as it was before is in {}, and can be removed",
+        configuration.data.join(BEFORE_DIRECTORY).display()
+    ));
+    Ok(code)
+}
+
+/// Says what is wrong, and what would be done.
+fn survey(rebuild: &Rebuild<'_>, book: Option<&dyn Book>) -> anyhow::Result<ExitCode> {
+    let (report, unopened) = rebuild.survey(book, &mut teller("read"))?;
+    if let Some(error) = &unopened {
+        say(&format!("derived rows cannot be opened: {error}"));
+    }
+    let code = print(&report);
+    say(&plan(rebuild.merchant_id, &report, unopened.is_some()));
+    Ok(if unopened.is_some() { exit_code_of_faults() } else { code })
+}
+
+fn exit_code_of_faults() -> ExitCode {
+    exit_code(&Report { fault_count: 1, ..Report::default() })
+}
+
+fn plan(merchant_id: Option<MerchantId>, report: &Report, is_unopened: bool) -> String {
+    let whose = merchant_id.map_or_else(|| "all merchants".to_owned(), |id| id.to_string());
+    let derived = report.faults.iter().filter(|fault| Concern::of(fault) == Concern::Derived).count();
+    if derived == 0 && !is_unopened {
+        return "no derived row is wrong: there is nothing to repair".to_owned();
+    }
+    format!(
+        "nothing was changed. With --yes the rows, indexes, effects, timers, snapshots and directory of {whose} are \
+         derived again from the log in a copy, the copy is verified, and it takes the place of the database"
+    )
+}
+
+fn open_keyring(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<Arc<Keyring>> {
+    let store = workshop.held().open(&workshop.database(), &VAULT_AND_META)?;
+    Ok(Arc::new(roots.open_stored(&store)?))
+}
+
+fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyhow::Result<ExitCode> {
+    let workshop = Workshop::open(&options(configuration))?;
+    open_keyring_of_tail(&workshop, roots)?;
+    let tail = Tail::survey(workshop.held())?;
+    tell(&tail);
+    if tail.is_whole() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    if !yes {
+        say("nothing was changed. With --yes the torn end is dropped, and what is listed is lost");
+        return Ok(exit_code_of_faults());
+    }
+    drop(workshop); // Its lock is taken again by the store itself.
+    let accept_loss_up_to = Some(tail.acknowledged);
+    let engine = Engine::open(&EngineOptions { accept_loss_up_to, ..options(configuration) })?;
+    engine.close()?;
+    drop(engine);
+    say("dropped; now everything that is left is verified");
+    Ok(print(&subject(configuration).verify(roots)?))
+}
+
+/// The key must be the store's before anything is given up. A log that RocksDB would not come back from is looked at
+/// by the survey.
+fn open_keyring_of_tail(workshop: &Workshop, roots: &RootKeys) -> anyhow::Result<()> {
+    let store = Tail::open(workshop.held())?;
+    roots.open_stored(&store).map(drop)
+}
+
+/// Says how the log ends, and what is lost with the torn part, on standard output.
+fn tell(tail: &Tail) {
+    let mut lines = vec![format!(
+        "the last commit that can be used is {}, the last one that was acknowledged is {}",
+        tail.last,
+        tail.acknowledged.max(tail.last)
+    )];
+    match &tail.torn {
+        None => lines.push("the log ends behind a good record, and nothing is missing: nothing to drop".to_owned()),
+        Some(place) => {
+            lines.push(format!("torn: {place}; {} bytes stand behind the last good record", tail.torn_bytes))
+        }
+    }
+    lines.extend(tail.lost.iter().map(lost_line));
+    lines.extend(untold(tail));
+    if tail.torn.is_some() && !tail.misses_acknowledged() {
+        lines.push("nothing that was acknowledged is lost: a start drops the torn part by itself".to_owned());
+    }
+    let _ = writeln!(std::io::stdout(), "{}", lines.join("\n")); // A reader that has gone away wants no more.
+}
+
+fn lost_line(record: &LostRecord) -> String {
+    let LostRecord { merchant_id, sequence, commit, value } = record;
+    let commit =
+        commit.map_or_else(|| "a commit whose number is damaged".to_owned(), |commit| format!("commit {commit}"));
+    format!("lost: {merchant_id}, record {sequence}, {commit}: {}", kinds_of(*merchant_id, *sequence, value))
+}
+
+/// Acknowledged commits of which no record can be told any more.
+fn untold(tail: &Tail) -> Option<String> {
+    let told: Vec<u64> = tail.lost.iter().filter_map(|record| record.commit.map(|commit| commit.0)).collect();
+    let untold: Vec<String> = (tail.last.0.saturating_add(1)..=tail.acknowledged.0)
+        .filter(|commit| !told.contains(commit))
+        .map(|commit| commit.to_string())
+        .collect();
+    let text = format!("lost: acknowledged commits of which nothing can be told any more: {}", untold.join(", "));
+    (!untold.is_empty()).then_some(text)
+}

@@ -1,0 +1,151 @@
+//! Replacing the secrets of a running server: `till admin-token` and `till vault`.
+//!
+//! A secret's file may hold two of a kind. The new one is in it, durably, before the server is told, and the old one
+//! leaves it only when the server needs it no more: cut off at any place, what is in the file opens what is there.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Args, Subcommand};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use till_storage::vault::RootKey;
+use zeroize::Zeroizing;
+
+use super::admin_client::AdminClient;
+use crate::configuration::{Configuration, SecretFile, Secrets};
+
+/// Bytes of a made admin token.
+const TOKEN_BYTES: usize = 32;
+
+/// Replacing the admin token of a running server.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum AdminTokenCommand {
+    /// Makes a new token; the server takes both from then on
+    Rotate,
+    /// Has the server take the new token only
+    Retire,
+}
+
+/// What is to be done with the vault.
+#[derive(Debug, Subcommand)]
+pub enum VaultCommand {
+    /// Has the vault of a running server open under a new key, and keeps that in the file of the old one
+    Rotate(RotateVault),
+}
+
+/// How the vault key is replaced.
+#[derive(Debug, Args)]
+pub struct RotateVault {
+    /// The file that the vault key is kept in [default: where the server reads it]
+    #[arg(long, value_name = "FILE")]
+    key_file: Option<PathBuf>,
+}
+
+/// Replaces the admin token, one step at a time. Gives what to print.
+pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenCommand) -> anyhow::Result<String> {
+    let file = Secrets::admin_token_file(configuration);
+    let file = SecretFile::at(file.context("TILL_ADMIN_TOKEN is set: unset it, a token in a file can be replaced")?);
+    let tokens = read(&file)?;
+    match (command, tokens.as_slice()) {
+        (AdminTokenCommand::Rotate, [old]) => {
+            let new = fresh_token();
+            file.replace(&[&new, old]).with_context(|| format!("failed to write {}", file.path().display()))?;
+            have_token_read(configuration, old)?;
+            Ok(format!(
+                "the server takes both tokens; the new one is the first line of {}. When nobody uses the old one any \
+                 more: till admin-token retire",
+                file.path().display()
+            ))
+        }
+        (AdminTokenCommand::Retire, [new, _old]) => {
+            file.replace(&[new]).with_context(|| format!("failed to write {}", file.path().display()))?;
+            have_token_read(configuration, new)?;
+            Ok("the server takes the new token only".to_owned())
+        }
+        (AdminTokenCommand::Rotate, _) => {
+            bail!("{} holds two tokens already: till admin-token retire", file.path().display())
+        }
+        (AdminTokenCommand::Retire, _) => bail!("{} holds one token: there is none to retire", file.path().display()),
+    }
+}
+
+/// Has the server read its token, and makes sure that it did.
+fn have_token_read(configuration: &Configuration, token: &SecretString) -> anyhow::Result<()> {
+    let answer = AdminClient::of(configuration, token.clone())?.call_admin("reload", &json!({}), None);
+    let answer =
+        answer.context("the file is written, but the server was not told: send it SIGHUP, or start it anew")?;
+    let read = answer["read"].as_array().is_some_and(|read| read.iter().any(|what| what == "admin_token"));
+    if read { Ok(()) } else { bail!("the server did not read its admin token: {}", answer["kept"]) }
+}
+
+/// Replaces the vault key. Gives what to print.
+pub(super) fn vault(configuration: &Configuration, command: &VaultCommand) -> anyhow::Result<String> {
+    let VaultCommand::Rotate(RotateVault { key_file }) = command;
+    let file = key_file.clone().or_else(|| Secrets::vault_key_file(configuration));
+    let file = SecretFile::at(file.context("TILL_VAULT_KEY is set: name the file with --key-file")?);
+    let (old, new) = both_keys(&file)?;
+    let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
+    let answer = client
+        .call_admin("rotate-vault-key", &json!({ "vault_key": new.expose_secret() }), None)
+        .with_context(|| {
+            let file = file.path().display();
+            format!("{file} holds the old key and the new one, either of which may open the vault: call this again")
+        })?;
+    let retired = name(&old)?;
+    let kept = file.keep_beside(&format!(".retired-{retired}"), &old).context("failed to keep the old key")?;
+    file.replace(&[&new]).with_context(|| format!("failed to write {}", file.path().display()))?;
+    rotated(&file, &new, &retired, &kept, &answer)
+}
+
+fn rotated(
+    file: &SecretFile,
+    new: &SecretString,
+    retired: &str,
+    kept: &Path,
+    answer: &Value,
+) -> anyhow::Result<String> {
+    let done = if answer == &Value::Bool(true) { "opens from now on" } else { "opened already" };
+    Ok(format!(
+        "the vault {done} under the key {} in {}; keep a copy of it\ncheckpoints that were taken before need the key \
+         {retired}, which is kept in {}: remove it with the last of them",
+        name(new)?,
+        file.path().display(),
+        kept.display()
+    ))
+}
+
+/// The key that is used and the one to come, both of them in the file. A replacement that was cut off goes on with
+/// the key that it began with.
+fn both_keys(file: &SecretFile) -> anyhow::Result<(SecretString, SecretString)> {
+    match read(file)?.as_slice() {
+        [old] => {
+            let new = RootKey::generate()?.expose_hex();
+            let new = SecretString::from(new.as_str());
+            name(old)?;
+            file.replace(&[old, &new]).with_context(|| format!("failed to write {}", file.path().display()))?;
+            Ok((old.clone(), new))
+        }
+        [old, new] => Ok((old.clone(), new.clone())),
+        _ => bail!("{} holds neither one key nor two", file.path().display()),
+    }
+}
+
+fn name(key: &SecretString) -> anyhow::Result<String> {
+    Ok(RootKey::from_hex(key.expose_secret())?.name())
+}
+
+fn read(file: &SecretFile) -> anyhow::Result<Vec<SecretString>> {
+    file.read().with_context(|| format!("failed to read {}", file.path().display()))
+}
+
+fn fresh_token() -> SecretString {
+    let mut bytes = Zeroizing::new([0_u8; TOKEN_BYTES]);
+    getrandom::fill(bytes.as_mut()).expect("the operating system gives randomness once it is up");
+    let mut text = Zeroizing::new(String::with_capacity(2 * TOKEN_BYTES));
+    for byte in bytes.iter() {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+    }
+    SecretString::from(text.as_str())
+}

@@ -1,0 +1,123 @@
+//! A file of secrets, one a line, that is replaced as a whole: whoever reads it finds all of what was written last, or
+//! all of what was there before.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::path::{Path, PathBuf};
+
+use secrecy::{ExposeSecret, SecretString};
+use zeroize::Zeroizing;
+
+/// Bits of a file's mode that say who may do what.
+const MODE_BITS: u32 = 0o777;
+
+/// A file of secrets.
+#[derive(Debug)]
+pub struct SecretFile {
+    path: PathBuf,
+}
+
+impl SecretFile {
+    /// The file at a path.
+    #[must_use]
+    pub fn at(path: PathBuf) -> SecretFile {
+        SecretFile { path }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The secrets in it, in order.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read(&self) -> io::Result<Vec<SecretString>> {
+        let text = Zeroizing::new(fs::read_to_string(&self.path)?);
+        Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect())
+    }
+
+    /// Replaces them, durably. The file keeps its owner and its mode.
+    ///
+    /// # Errors
+    /// The system's; then the file is what it was.
+    pub fn replace(&self, secrets: &[&SecretString]) -> io::Result<()> {
+        let before = fs::metadata(&self.path)?;
+        let beside = self.beside(".new");
+        let _ = fs::remove_file(&beside); // What a crash left.
+        let file = write(&beside, secrets)?;
+        file.set_permissions(Permissions::from_mode(before.mode() & MODE_BITS))?;
+        fchown(&file, Some(before.uid()), Some(before.gid()))?;
+        file.sync_all()?;
+        fs::rename(&beside, &self.path)?;
+        sync_directory(&self.path)
+    }
+
+    /// Keeps a secret in a new file beside it, whose name ends so. Nothing is done when it is there.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
+        let beside = self.beside(suffix);
+        match write(&beside, &[secret]) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            Ok(_) | Err(_) => sync_directory(&beside)?,
+        }
+        Ok(beside)
+    }
+
+    fn beside(&self, suffix: &str) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    }
+}
+
+/// Writes a new file that only its owner may read.
+fn write(path: &Path, secrets: &[&SecretString]) -> io::Result<File> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    for secret in secrets {
+        file.write_all(secret.expose_secret().as_bytes())?;
+        file.write_all(b"\n")?;
+    }
+    file.sync_all()?;
+    Ok(file)
+}
+
+fn sync_directory(of: &Path) -> io::Result<()> {
+    let directory = of.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(directory)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_keeps_its_mode() {
+        let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let file = SecretFile::at(directory.path().join("token"));
+        assert!(file.replace(&[&"a".into()]).is_err(), "there is none");
+        assert!(fs::write(file.path(), "old\n").is_ok());
+        assert!(fs::set_permissions(file.path(), Permissions::from_mode(0o640)).is_ok());
+        assert!(fs::write(directory.path().join("token.new"), "torn").is_ok());
+        assert!(file.replace(&[&"new".into(), &"old".into()]).is_ok());
+        assert_eq!(fs::read_to_string(file.path()).ok().as_deref(), Some("new\nold\n"));
+        assert_eq!(fs::metadata(file.path()).map(|found| found.mode() & MODE_BITS).ok(), Some(0o640));
+        assert_eq!(file.read().map(|secrets| secrets.len()).ok(), Some(2));
+        assert_eq!(fs::read_dir(directory.path()).map(Iterator::count).ok(), Some(1), "nothing is left beside it");
+    }
+
+    #[test]
+    fn what_is_kept_beside_is_the_owner_s_and_is_not_overwritten() {
+        let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let file = SecretFile::at(directory.path().join("key"));
+        let kept = file.keep_beside(".retired", &"one".into()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(file.keep_beside(".retired", &"other".into()).is_ok());
+        assert_eq!(fs::read_to_string(&kept).ok().as_deref(), Some("one\n"));
+        assert_eq!(fs::metadata(&kept).map(|found| found.mode() & MODE_BITS).ok(), Some(0o600));
+    }
+}

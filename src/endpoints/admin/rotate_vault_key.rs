@@ -1,0 +1,42 @@
+//! `POST /admin/rotate-vault-key`
+
+use till_storage::vault::RootKey;
+
+use crate::access::Operator;
+use crate::protocol::api_error::{ApiError, Outcome};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::{RETRY_AFTER_SECONDS, Shared};
+
+/// The declaration. The body is wiped after the call, as those with card data are.
+pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
+    name: "rotate-vault-key",
+    package: Package::Admin,
+    group: "secrets",
+    summary: "Has the vault open under another key from now on; `false` when it does already.",
+    docs: "Keep the key durably before you call, and the one before for the checkpoints that were taken under it. \
+           `till vault rotate` does both.",
+    arguments: &[Argument::required("vault_key", ValueType::STRING, "The new vault key: 64 hexadecimal characters.")],
+    returns: Returns::Boolean,
+    errors: &[],
+    flags: Flags { takes_idempotency_key: false, carries_card_data: true, ..Flags::COMMAND },
+};
+
+/// `POST /admin/rotate-vault-key`
+pub(super) async fn rotate_vault_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let key =
+        fields.required("vault_key", field::from_text("a vault key (64 hexadecimal characters)", RootKey::from_hex));
+    let key = fields.finish(|| key)?;
+    let not_now = || ApiError::unavailable(Outcome::NotDone, RETRY_AFTER_SECONDS);
+    let keyring = service.operations.as_ref().map(|operations| operations.keyring.clone()).ok_or_else(not_now)?;
+    let span = tracing::Span::current(); // Its lines carry the id of the request.
+    let rewrap = move || span.in_scope(|| keyring.rewrap(&key));
+    let rewrapped = tokio::task::spawn_blocking(rewrap).await;
+    let rewrapped = rewrapped.map_err(|_| ApiError::unhandled())?.map_err(|error| {
+        tracing::error!(error = format!("{error:#}"), "the vault key was not changed");
+        not_now()
+    })?;
+    Ok(Reply::new(&rewrapped))
+}

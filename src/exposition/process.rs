@@ -1,0 +1,83 @@
+//! What the operating system says of the process. The names are those that Prometheus' own clients use.
+
+use std::fs;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::text::Text;
+
+/// Units of processor time in a second, as Linux shows them to programs.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// The fields of `/proc/self/stat` behind the program's name that count its own and the system's time for it.
+const OWN_TICKS_FIELD: usize = 11;
+
+/// When the process began to serve.
+#[derive(Debug, Clone, Copy)]
+pub struct ProcessStart(SystemTime);
+
+impl ProcessStart {
+    /// Now.
+    #[must_use]
+    pub fn now() -> ProcessStart {
+        ProcessStart(SystemTime::now())
+    }
+}
+
+/// Writes what the process takes.
+pub fn expose_process(start: ProcessStart, text: &mut Text) {
+    text.labelled_one("till_build_info", "Which program runs.", "version", env!("CARGO_PKG_VERSION"));
+    let since = start.0.duration_since(UNIX_EPOCH).unwrap_or_default();
+    text.gauge_seconds("process_start_time_seconds", "When the process started, in Unix seconds.", since);
+    let (resident, virtual_bytes) = memory().unwrap_or_default();
+    text.gauge("process_resident_memory_bytes", "Resident memory.", resident);
+    text.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);
+    let open = fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
+    text.gauge("process_open_fds", "Open file descriptors.", open);
+    text.gauge("process_max_fds", "File descriptors that may be open.", descriptors_max().unwrap_or(0));
+    let processor = processor_time().unwrap_or_default();
+    text.counter_seconds("process_cpu_seconds_total", "Processor time, the system's for it included.", processor);
+}
+
+/// Resident and virtual bytes.
+fn memory() -> Option<(u64, u64)> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    Some((kibibytes(&status, "VmRSS:")? * 1024, kibibytes(&status, "VmSize:")? * 1024))
+}
+
+fn kibibytes(status: &str, key: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}
+
+fn descriptors_max() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+fn processor_time() -> Option<Duration> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // Behind the last bracket: the name may hold anything.
+    let fields = stat.rsplit_once(')')?.1.split_whitespace().skip(OWN_TICKS_FIELD).take(2);
+    let ticks: u64 = fields.map(|field| field.parse::<u64>().unwrap_or(0)).sum();
+    Some(Duration::from_millis(ticks * (1_000 / TICKS_PER_SECOND)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_s_own_memory_descriptors_and_time_are_found() {
+        let (resident, virtual_bytes) = memory().expect("Linux says it");
+        assert!(resident > 100_000 && virtual_bytes >= resident, "{resident} of {virtual_bytes}");
+        assert!(descriptors_max().is_some_and(|most| most > 10));
+        assert!(processor_time().is_some());
+    }
+
+    #[test]
+    fn a_line_of_another_unit_is_not_taken_for_kibibytes() {
+        assert_eq!(kibibytes("VmRSS:\t  12 kB\n", "VmRSS:"), Some(12));
+        assert_eq!(kibibytes("VmRSS:\t  12 MB\n", "VmRSS:"), None);
+    }
+}

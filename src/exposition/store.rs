@@ -1,0 +1,49 @@
+//! What the store counts.
+
+use till_storage::vitals::Vitals;
+
+use super::text::{Text, Unit};
+
+/// Writes the store's numbers.
+pub fn expose_store(store: &dyn Vitals, text: &mut Text) {
+    text.histogram(
+        "till_store_write_seconds",
+        "Time of one synced write: append to the log, sync of the log, insertion in memory.",
+        store.write_micros(),
+        Unit::Micros,
+    );
+    let vitals = store.vitals();
+    let gauges = [
+        ("till_store_memtable_bytes", "Bytes of rows in memory that are in no table yet.", vitals.memtable_bytes),
+        ("till_store_table_bytes", "Bytes of all table files.", vitals.table_bytes),
+        (
+            "till_store_pending_compaction_bytes",
+            "Bytes that compactions still have to rewrite, estimated.",
+            vitals.pending_compaction_bytes,
+        ),
+        (
+            "till_store_writes_stopped",
+            "1 while RocksDB lets no write through, else 0.",
+            u64::from(vitals.is_write_stopped),
+        ),
+        (
+            "till_store_delayed_write_bytes_per_second",
+            "To how many bytes a second RocksDB slows writes, 0 when it does not.",
+            vitals.delayed_write_bytes_per_second,
+        ),
+        ("till_store_block_cache_bytes", "Bytes that the block cache holds.", vitals.block_cache_bytes),
+        ("till_disk_free_bytes", "Bytes free on the disk of the data directory.", vitals.disk_free_bytes.unwrap_or(0)),
+        ("till_disk_reserve_bytes", "Free bytes below which writes are refused.", vitals.disk_reserve_bytes),
+    ];
+    for (name, help, value) in gauges {
+        text.gauge(name, help, value);
+    }
+    let counters = [
+        ("till_store_background_errors_total", "Failed flushes and compactions.", vitals.background_errors),
+        ("till_store_block_cache_hits_total", "Blocks found in the block cache.", vitals.block_cache_hits),
+        ("till_store_block_cache_misses_total", "Blocks not found in it, and read.", vitals.block_cache_misses),
+    ];
+    for (name, help, value) in counters {
+        text.counter(name, help, value);
+    }
+}

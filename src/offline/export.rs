@@ -1,0 +1,337 @@
+//! What auditors want of a store: JSON Lines, in a directory that has its name only once it is whole.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use serde_json::{Map, Value, json};
+use till_domain::ids::MerchantId;
+use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single, Table};
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::journal::{Head, Sequence};
+use till_storage::keys::{AppliedKey, JournalKey, decode_head};
+use till_storage::rows::{Direction, RowPair};
+use till_storage::shapes::{Personal, StoredRows, TableKind, TypedRows, decode_row_of, table_range};
+
+use super::disclosure::Disclosure;
+use super::log_record::{LogRecord, hex};
+use super::parts;
+use super::source::Source;
+use crate::endpoints::shapes::entry::EntryShape;
+
+/// Rows of one read: each is a few kilobytes at most.
+const ROWS_PER_READ: usize = 1_024;
+
+/// Records of one read: each may be 8 MiB.
+const RECORDS_PER_READ: usize = 16;
+
+/// The form of an export that this program writes.
+const FORMAT: u64 = 1;
+
+/// The file that says what is in an export; written last.
+const MANIFEST: &str = "export.json";
+
+/// Behind the name of a directory that is not whole yet.
+const UNFINISHED: &str = ".in-progress";
+
+/// A file of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum What {
+    /// Merchants with their balance and the end of their log.
+    Merchants,
+    /// Payments as `find-payment` shows them.
+    Payments,
+    /// Ledger entries as `balance-history` shows them.
+    Entries,
+    /// The activity log as `list-activity-logs` shows it.
+    Activity,
+    /// Every record of the log.
+    Log,
+}
+
+impl What {
+    /// Every file.
+    pub const ALL: [What; 5] = [What::Merchants, What::Payments, What::Entries, What::Activity, What::Log];
+
+    const fn file_name(self) -> &'static str {
+        match self {
+            What::Merchants => "merchants.jsonl",
+            What::Payments => "payments.jsonl",
+            What::Entries => "entries.jsonl",
+            What::Activity => "activity.jsonl",
+            What::Log => "log.jsonl",
+        }
+    }
+}
+
+/// What is to be exported.
+pub struct Export<'a> {
+    /// From where.
+    pub source: &'a Source,
+    /// Whose; everybody's when none is named.
+    pub merchant_id: Option<MerchantId>,
+    /// Which files.
+    pub what: Vec<What>,
+    /// What expires is judged by this instant, or the merchant's last event if that is later.
+    pub now: Millis,
+}
+
+/// What was exported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportSummary {
+    /// How many merchants.
+    pub merchants: u64,
+    /// How many lines, of each file.
+    pub lines: Vec<(&'static str, u64)>,
+}
+
+impl Export<'_> {
+    /// Writes it to a directory that does not exist yet. `tell` hears how many merchants are done, of how many.
+    ///
+    /// # Errors
+    /// When anything cannot be read or written: then there is no such directory.
+    pub fn write(&self, to: &Path, tell: &mut dyn FnMut(u64, u64)) -> anyhow::Result<ExportSummary> {
+        if to.exists() {
+            bail!("{} exists already: name a new directory", to.display());
+        }
+        let unfinished = unfinished(to);
+        clear(&unfinished).with_context(|| format!("failed to remove {}", unfinished.display()))?;
+        fs::create_dir_all(&unfinished).with_context(|| format!("failed to make {}", unfinished.display()))?;
+        let merchants = self.merchants()?;
+        let files = self.write_files(&unfinished, &merchants, tell)?;
+        let manifest = self.manifest(&merchants, &files)?;
+        finish(&unfinished, to, &manifest).with_context(|| format!("failed to finish {}", to.display()))?;
+        let lines = files.iter().map(|file| (file.what.file_name(), file.lines)).collect();
+        Ok(ExportSummary { merchants: count(merchants.len()), lines })
+    }
+
+    fn merchants(&self) -> anyhow::Result<Vec<(MerchantId, Head)>> {
+        match self.merchant_id {
+            Some(merchant_id) => Ok(vec![(merchant_id, self.source.head(merchant_id)?)]),
+            None => self.source.merchants(),
+        }
+    }
+
+    fn write_files(
+        &self,
+        directory: &Path,
+        merchants: &[(MerchantId, Head)],
+        tell: &mut dyn FnMut(u64, u64),
+    ) -> anyhow::Result<Vec<Written>> {
+        let make = |what: &What| Written::make(directory, *what);
+        let mut files = self.what.iter().map(make).collect::<io::Result<Vec<Written>>>()?;
+        for (number, (merchant_id, head)) in merchants.iter().enumerate() {
+            tell(count(number), count(merchants.len()));
+            let merchant = OfMerchant { export: self, merchant_id: *merchant_id, head: *head };
+            merchant.write(&mut files).with_context(|| format!("failed to export {merchant_id}"))?;
+        }
+        tell(count(merchants.len()), count(merchants.len()));
+        files.iter_mut().try_for_each(Written::finish)?;
+        Ok(files)
+    }
+
+    fn manifest(&self, merchants: &[(MerchantId, Head)], files: &[Written]) -> anyhow::Result<Value> {
+        let file = |file: &Written| {
+            json!({
+                "name": file.what.file_name(),
+                "lines": file.lines,
+                "bytes": file.bytes,
+                "blake3": file.hasher.finalize().to_hex().as_str(),
+            })
+        };
+        Ok(json!({
+            "format": FORMAT,
+            "program": env!("CARGO_PKG_VERSION"),
+            "made_at": self.now.unix_seconds(),
+            "last_commit": self.source.last_commit()?.0,
+            "personal_data": self.source.disclosure().name(),
+            "merchant_id": parts::text(self.merchant_id),
+            "merchants": merchants.len(),
+            "files": files.iter().map(file).collect::<Vec<_>>(),
+        }))
+    }
+}
+
+/// One merchant's part.
+struct OfMerchant<'a> {
+    export: &'a Export<'a>,
+    merchant_id: MerchantId,
+    head: Head,
+}
+
+impl OfMerchant<'_> {
+    fn write(&self, files: &mut [Written]) -> anyhow::Result<()> {
+        self.check_rows_are_derived()?;
+        let personal = self.export.source.personal(self.merchant_id);
+        let now = self.now(&*personal)?;
+        let disclosure = self.export.source.disclosure();
+        for file in files {
+            match file.what {
+                What::Merchants => file.line("merchant", self.merchant_id, self.merchant(&*personal)?)?,
+                What::Payments => self.table::<Payments>(TableKind::Payments, &*personal, &mut |payment| {
+                    file.line("payment", self.merchant_id, parts::payment(&payment, now, disclosure))
+                })?,
+                What::Entries => self.table::<Entries>(TableKind::Entries, &*personal, &mut |entry| {
+                    let mut shown = parts::shape(EntryShape::new(&entry));
+                    shown["cause_id"] = Value::from(parts::cause(entry.cause));
+                    file.line("entry", self.merchant_id, shown)
+                })?,
+                What::Activity => self.table::<Activities>(TableKind::Activities, &*personal, &mut |activity| {
+                    file.line("activity", self.merchant_id, parts::activity(&activity, disclosure))
+                })?,
+                What::Log => self.log(file, &*personal, disclosure)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Rows that lag behind the log would be an older moment than the log.
+    fn check_rows_are_derived(&self) -> anyhow::Result<()> {
+        let applied = self.export.source.rows().get(Family::Rows, &AppliedKey(self.merchant_id).encode())?;
+        if applied.as_deref().and_then(decode_head) != Some(self.head) {
+            bail!("its rows are not those of the end of its log: see till repair rows");
+        }
+        Ok(())
+    }
+
+    fn now(&self, personal: &dyn Personal) -> anyhow::Result<Millis> {
+        match LogRecord::read(self.export.source.rows(), self.merchant_id, self.head.sequence, personal) {
+            LogRecord::Sound(sound) => Ok(self.export.now.max(sound.mutation.at)),
+            LogRecord::Damaged(damaged) => bail!("record {} cannot be used: {}", damaged.sequence, damaged.reason),
+        }
+    }
+
+    fn merchant(&self, personal: &dyn Personal) -> anyhow::Result<Value> {
+        let stored = StoredRows(self.export.source.rows());
+        let rows = TypedRows::new(&stored, personal).of_merchant(self.merchant_id);
+        let profile = rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
+        let totals = rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
+        let mut shown = parts::profile(&profile.context("its profile is not there")?);
+        shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
+        shown["pending"] = totals.map_or(Value::Null, |totals| Value::from(totals.pending_minor()));
+        shown["records"] = Value::from(self.head.sequence.0);
+        shown["hash"] = Value::from(hex(&self.head.hash));
+        Ok(shown)
+    }
+
+    fn table<T: Table>(
+        &self,
+        table: TableKind,
+        personal: &dyn Personal,
+        write: &mut dyn FnMut(T::Row) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let (lower, upper) = table_range(self.merchant_id, table);
+        self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
+            let row: AnyRow = decode_row_of(table, &value, personal)?;
+            let row = T::unwrap(row).with_context(|| format!("a row of {} is another's", table.name()))?;
+            Ok(write(row)?)
+        })
+    }
+
+    fn log(&self, file: &mut Written, personal: &dyn Personal, disclosure: Disclosure) -> anyhow::Result<()> {
+        let (lower, upper) = JournalKey::range(self.merchant_id, Sequence(1));
+        let mut before = Head::EMPTY;
+        self.each((Family::Journal, lower, upper), RECORDS_PER_READ, &mut |(_, value)| {
+            let sequence = before.sequence.next();
+            let sound = match LogRecord::of(self.merchant_id, sequence, &value, personal) {
+                LogRecord::Sound(sound) if sound.follows(before) => sound,
+                LogRecord::Sound(_) => bail!("record {sequence} does not follow the one before"),
+                LogRecord::Damaged(damaged) => bail!("record {sequence} cannot be used: {}", damaged.reason),
+            };
+            before = Head { sequence, hash: sound.hash };
+            Ok(file.line("record", self.merchant_id, Value::Object(sound.members(disclosure)))?)
+        })?;
+        if before != self.head {
+            bail!("its log ends at record {}, and should at {}", before.sequence, self.head.sequence);
+        }
+        Ok(())
+    }
+
+    /// Meets every row of a range, a page at a time.
+    fn each(
+        &self,
+        (family, mut lower, upper): (Family, Vec<u8>, Vec<u8>),
+        page_rows: usize,
+        meet: &mut dyn FnMut(RowPair) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        loop {
+            let page = self.export.source.rows().scan(family, &lower, &upper, Direction::Forward, page_rows)?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            lower = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
+            page.into_iter().try_for_each(&mut *meet)?;
+        }
+    }
+}
+
+/// A file that is being written.
+struct Written {
+    what: What,
+    file: BufWriter<File>,
+    hasher: blake3::Hasher,
+    lines: u64,
+    bytes: u64,
+}
+
+impl Written {
+    fn make(directory: &Path, what: What) -> io::Result<Written> {
+        let file = BufWriter::new(File::create_new(directory.join(what.file_name()))?);
+        Ok(Written { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
+    }
+
+    /// A line says what it is and whose.
+    fn line(&mut self, kind: &str, merchant_id: MerchantId, shown: Value) -> io::Result<()> {
+        let mut line = Map::new();
+        line.insert("kind".to_owned(), Value::from(kind));
+        line.insert("merchant_id".to_owned(), Value::from(merchant_id.to_string()));
+        if let Value::Object(mut members) = shown {
+            line.append(&mut members);
+        }
+        let text = format!("{}\n", Value::Object(line));
+        self.hasher.update(text.as_bytes());
+        self.lines += 1;
+        self.bytes += count(text.len());
+        self.file.write_all(text.as_bytes())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.file.flush()?;
+        self.file.get_ref().sync_all()
+    }
+}
+
+fn unfinished(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(UNFINISHED);
+    PathBuf::from(name)
+}
+
+/// Removes what an interrupted export left: its files, and the directory when nothing else is in it.
+fn clear(unfinished: &Path) -> io::Result<()> {
+    if !unfinished.exists() {
+        return Ok(());
+    }
+    for name in What::ALL.map(What::file_name).into_iter().chain([MANIFEST]) {
+        match fs::remove_file(unfinished.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    fs::remove_dir(unfinished)
+}
+
+/// Says what is in it, and gives it its name.
+fn finish(unfinished: &Path, to: &Path, manifest: &Value) -> io::Result<()> {
+    let mut file = File::create_new(unfinished.join(MANIFEST))?;
+    writeln!(file, "{manifest:#}")?;
+    file.sync_all()?;
+    File::open(unfinished)?.sync_all()?;
+    fs::rename(unfinished, to)?;
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

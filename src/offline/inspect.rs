@@ -1,0 +1,287 @@
+//! A merchant's log for a person.
+
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::records::{Payments, Rows};
+use till_storage::journal::{Head, Sequence};
+use till_storage::shapes::{StoredRows, TypedRows};
+
+use super::event;
+use super::log_record::{Damaged, LogRecord, Sound, hex};
+use super::source::Source;
+
+/// Which records are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection {
+    /// The first.
+    pub from: u64,
+    /// The last.
+    pub to: u64,
+    /// Only those that concern this payment; and damaged ones, which may.
+    pub payment: Option<PaymentId>,
+}
+
+/// Shows records of one merchant.
+pub struct Inspect<'a> {
+    source: &'a Source,
+    merchant_id: MerchantId,
+    head: Head,
+}
+
+/// What has been shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Shown {
+    /// Records.
+    pub records: u64,
+    /// Of these, damaged ones and ones that do not follow the one before.
+    pub damaged: u64,
+}
+
+impl<'a> Inspect<'a> {
+    /// Of a merchant that has a log.
+    ///
+    /// # Errors
+    /// When there is none, or its end cannot be read.
+    pub fn of(source: &'a Source, merchant_id: MerchantId) -> anyhow::Result<Inspect<'a>> {
+        Ok(Inspect { source, merchant_id, head: source.head(merchant_id)? })
+    }
+
+    /// How many records the log has.
+    #[must_use]
+    pub const fn records(&self) -> u64 {
+        self.head.sequence.0
+    }
+
+    /// Writes the records for a person.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn write_text(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+        let (merchant_id, head) = (self.merchant_id, self.head);
+        writeln!(out, "{merchant_id}: {} records, the last with hash {}", head.sequence, hex(&head.hash))?;
+        self.each(selection, &mut |record, chain| match record {
+            LogRecord::Sound(sound) => self.write_sound(sound, chain, out),
+            LogRecord::Damaged(damaged) => write_damaged(damaged, out),
+        })
+    }
+
+    /// Writes the records as a JSON object a line, the same as `till export` writes.
+    ///
+    /// # Errors
+    /// When the writer fails.
+    pub fn write_json(&self, selection: &Selection, out: &mut dyn Write) -> io::Result<Shown> {
+        self.each(selection, &mut |record, chain| {
+            let mut line = Map::new();
+            line.insert("kind".to_owned(), Value::from("record"));
+            line.insert("merchant_id".to_owned(), Value::from(self.merchant_id.to_string()));
+            match record {
+                LogRecord::Sound(sound) => {
+                    line.append(&mut sound.members(self.source.disclosure()));
+                    line.insert("chain".to_owned(), Value::from(chain.name()));
+                }
+                LogRecord::Damaged(damaged) => {
+                    line.insert("sequence".to_owned(), Value::from(damaged.sequence.0));
+                    line.insert("damaged".to_owned(), Value::from(damaged.reason.as_str()));
+                }
+            }
+            writeln!(out, "{}", Value::Object(line))
+        })
+    }
+
+    /// Meets every selected record, with how it stands to the one before.
+    fn each(
+        &self,
+        selection: &Selection,
+        meet: &mut dyn FnMut(&LogRecord, Chain) -> io::Result<()>,
+    ) -> io::Result<Shown> {
+        let personal = self.source.personal(self.merchant_id);
+        let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &*personal);
+        let mut related = Related::of(self, selection.payment);
+        let (first, last) = (selection.from.max(1), selection.to.min(self.records()));
+        let mut before = if first == 1 { Some(Head::EMPTY) } else { read(first - 1).head() };
+        let mut shown = Shown::default();
+        for sequence in first..=last {
+            let record = read(sequence);
+            let chain = Chain::of(&record, before, self.head);
+            before = record.head();
+            if related.concerns(&record) {
+                meet(&record, chain)?;
+                shown.records += 1;
+                shown.damaged += u64::from(chain.is_fault());
+            }
+        }
+        Ok(shown)
+    }
+
+    fn write_sound(&self, sound: &Sound, chain: Chain, out: &mut dyn Write) -> io::Result<()> {
+        let members = sound.members(self.source.disclosure());
+        let Sound { commit, header, hash, byte_count, mutation: _ } = sound;
+        let actor = members.get("actor").and_then(Value::as_str).unwrap_or_default();
+        writeln!(out, "\nrecord {}  commit {commit}  {}  by {actor}", header.sequence, instant_ms(header.at_ms))?;
+        writeln!(out, "  {byte_count} bytes, hash {}, {}", hex(hash), chain.words())?;
+        for member in ["call", "answer"] {
+            write_fields(&format!("  {member}"), members.get(member), out)?;
+        }
+        for happened in members.get("events").and_then(Value::as_array).into_iter().flatten() {
+            writeln!(out, "  {}", happened["event"].as_str().unwrap_or_default())?;
+            write_fields("    ", happened.get("fields"), out)?;
+        }
+        for (member, word) in [("opened", "opens"), ("closed", "closes")] {
+            for followup in members.get(member).and_then(Value::as_array).into_iter().flatten() {
+                writeln!(out, "  {word} {}", followup_words(followup))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a record stands to the one before it, and to the end of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Chain {
+    Follows,
+    Broken,
+    Unknown,
+    OtherEnd,
+    Damaged,
+}
+
+impl Chain {
+    fn of(record: &LogRecord, before: Option<Head>, end: Head) -> Chain {
+        match (record, before) {
+            (LogRecord::Damaged(_), _) => Chain::Damaged,
+            (LogRecord::Sound(sound), _) if sound.header.sequence == end.sequence && sound.hash != end.hash => {
+                Chain::OtherEnd
+            }
+            (LogRecord::Sound(_), None) => Chain::Unknown,
+            (LogRecord::Sound(sound), Some(before)) if sound.follows(before) => Chain::Follows,
+            (LogRecord::Sound(_), Some(_)) => Chain::Broken,
+        }
+    }
+
+    const fn is_fault(self) -> bool {
+        match self {
+            Chain::Broken | Chain::OtherEnd | Chain::Damaged => true,
+            Chain::Follows | Chain::Unknown => false,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Chain::Follows => "follows",
+            Chain::Broken => "broken",
+            Chain::Unknown => "unknown",
+            Chain::OtherEnd => "other end",
+            Chain::Damaged => "damaged",
+        }
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Chain::Follows => "follows the record before",
+            Chain::Broken => "DOES NOT FOLLOW the record before: it names another hash",
+            Chain::Unknown => "whether it follows cannot be told: the record before is damaged",
+            Chain::OtherEnd => "IS NOT THE RECORD that the head of the log names",
+            Chain::Damaged => "damaged",
+        }
+    }
+}
+
+/// What belongs to one payment: ids that its records name.
+struct Related(Option<Vec<String>>);
+
+impl Related {
+    /// The session is known by the payment's row, where that can be read.
+    fn of(inspect: &Inspect<'_>, payment: Option<PaymentId>) -> Related {
+        let Some(payment_id) = payment else { return Related(None) };
+        let (stored, personal) = (StoredRows(inspect.source.rows()), inspect.source.personal(inspect.merchant_id));
+        let rows = TypedRows::new(&stored, &*personal).of_merchant(inspect.merchant_id);
+        let session = rows.get::<Payments>(payment_id).ok().flatten().map(|payment| payment.session_id.to_string());
+        Related(Some([payment_id.to_string()].into_iter().chain(session).collect()))
+    }
+
+    /// Damaged ones may concern it.
+    fn concerns(&mut self, record: &LogRecord) -> bool {
+        let (Some(ids), LogRecord::Sound(sound)) = (&mut self.0, record) else { return true };
+        let mut concerns = false;
+        for happened in &sound.mutation.events {
+            let (_, fields) = event::event(happened, super::Disclosure::Sealed);
+            let text = fields.to_string();
+            if ids.iter().any(|id| text.contains(id.as_str())) {
+                concerns = true;
+                // What is settled later names the transaction only.
+                let transaction = fields["transaction"]["transaction_id"].as_str();
+                ids.extend(transaction.map(str::to_owned));
+            }
+        }
+        concerns
+    }
+}
+
+fn write_damaged(damaged: &Damaged, out: &mut dyn Write) -> io::Result<()> {
+    let Damaged { sequence, reason, header, byte_count } = damaged;
+    writeln!(out, "\nrecord {sequence}  DAMAGED: {reason}")?;
+    if let Some(byte_count) = byte_count {
+        writeln!(out, "  {byte_count} bytes stand there")?;
+    }
+    if let Some(header) = header {
+        writeln!(
+            out,
+            "  its header, which may be damaged too, says: record {} of {}, decided {}, behind the hash {}",
+            header.sequence,
+            header.merchant_id,
+            instant_ms(header.at_ms),
+            hex(&header.prev_hash),
+        )?;
+    }
+    Ok(())
+}
+
+fn followup_words(followup: &Value) -> String {
+    let word = |member: &str| followup[member].as_str().unwrap_or_default().to_owned();
+    match followup["due"].as_u64() {
+        Some(due) => format!("timer {} of {}, due {}", word("timer"), word("of"), instant(due)),
+        None if followup["effect"] == "any" => format!("the call to the acquirer for {}", word("payment_id")),
+        None => format!("call to the acquirer: {} {}", word("effect"), word("payment_id")),
+    }
+}
+
+/// Fields as lines, nested ones by their path; absent ones are left out.
+fn write_fields(path: &str, value: Option<&Value>, out: &mut dyn Write) -> io::Result<()> {
+    let below = |name: &str| {
+        let at_start = path.trim_start().is_empty();
+        if at_start { format!("{path}{name}") } else { format!("{path}.{name}") }
+    };
+    match value {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::Object(members)) => {
+            members.iter().try_for_each(|(name, value)| write_fields(&below(name), Some(value), out))
+        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(index, value)| write_fields(&below(&index.to_string()), Some(value), out)),
+        Some(Value::Number(number)) if is_instant(path) => {
+            writeln!(out, "{path}  {number} ({})", instant(number.as_u64().unwrap_or_default()))
+        }
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => writeln!(out, "{path}  {value}"),
+        Some(Value::String(text)) => writeln!(out, "{path}  {}", text.escape_debug()),
+    }
+}
+
+fn is_instant(path: &str) -> bool {
+    let name = path.rsplit(['.', ' ']).next().unwrap_or_default();
+    name == "at" || name == "since" || name == "timer_was" || name.ends_with("_at")
+}
+
+fn instant(seconds: u64) -> String {
+    instant_ms(seconds.saturating_mul(1_000))
+}
+
+/// An instant as ISO 8601 in UTC.
+fn instant_ms(millis: u64) -> String {
+    let moment = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
+    moment.map_or_else(|| format!("{millis} ms"), |moment| moment.to_string())
+}

@@ -1,0 +1,21 @@
+//! What operators read of a store that no server uses, and how it is shown: a data directory, or a checkpoint.
+
+// Where it is read from.
+mod disclosure;
+mod source;
+
+// How what happened is shown.
+mod parts;
+mod event;
+mod followup;
+mod log_record;
+
+// What is made of it.
+mod export;
+mod inspect;
+
+pub use disclosure::{Disclosure, SEALED};
+pub use export::{Export, ExportSummary, What};
+pub use inspect::{Inspect, Selection};
+pub use log_record::kinds_of;
+pub use source::Source;

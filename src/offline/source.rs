@@ -1,0 +1,92 @@
+//! A store that no server uses: that of a data directory, or of a checkpoint.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use till_domain::ids::MerchantId;
+use till_storage::checkpoint::{MANIFEST_FILE, read_manifest};
+use till_storage::engine::{EngineOptions, StoppedStore};
+use till_storage::journal::{CommitNumber, Head};
+use till_storage::rows::RowReader;
+use till_storage::shapes::{Personal, ReadPersonal, StoredRows};
+use till_storage::vault::Keyring;
+
+use super::disclosure::{Disclosure, StaysSealed};
+use crate::vault_keys::RootKeys;
+
+/// Merchants of one read.
+const MERCHANTS_PER_READ: usize = 1_024;
+
+/// An open store. While it is open no server can start on it, and nobody writes to it.
+pub struct Source {
+    store: StoppedStore,
+    /// There when personal data is to be opened.
+    keyring: Option<Arc<Keyring>>,
+}
+
+impl Source {
+    /// Opens the store of a directory; with a key to open personal data, without one it stays sealed.
+    ///
+    /// # Errors
+    /// When it cannot be opened, or is a checkpoint that was not finished.
+    pub fn open(directory: &Path, open_time_max: Duration, roots: Option<&RootKeys>) -> anyhow::Result<Source> {
+        if !directory.join("db").exists() {
+            bail!("there is no data in {}", directory.display());
+        }
+        if directory.join(MANIFEST_FILE).exists() || directory.extension().is_some_and(|end| end == "in-progress") {
+            read_manifest(directory)?;
+        }
+        let options = EngineOptions { open_limit: open_time_max, ..EngineOptions::new(directory) };
+        let store = StoppedStore::open(&options)?;
+        let missing = store.last_commit()?.next()..=store.acknowledged();
+        if !missing.is_empty() {
+            bail!("acknowledged commits {} to {} are missing: see till verify", missing.start(), missing.end());
+        }
+        let keyring = roots.map(|roots| roots.open_stored(&store)).transpose()?.map(Arc::new);
+        Ok(Source { store, keyring })
+    }
+
+    /// Whether personal data is shown.
+    #[must_use]
+    pub const fn disclosure(&self) -> Disclosure {
+        if self.keyring.is_some() { Disclosure::Opened } else { Disclosure::Sealed }
+    }
+
+    pub(super) const fn rows(&self) -> &dyn RowReader {
+        &self.store
+    }
+
+    pub(super) fn last_commit(&self) -> anyhow::Result<CommitNumber> {
+        Ok(self.store.last_commit()?)
+    }
+
+    /// The merchants that have a log, with its end, in the order of their ids.
+    pub(super) fn merchants(&self) -> anyhow::Result<Vec<(MerchantId, Head)>> {
+        let mut merchants: Vec<(MerchantId, Head)> = Vec::new();
+        loop {
+            let after = merchants.last().map(|(merchant_id, _)| *merchant_id);
+            let more = self.store.heads(after, MERCHANTS_PER_READ)?;
+            if more.is_empty() {
+                merchants.retain(|(_, head)| *head != Head::EMPTY); // The store's own has no record.
+                return Ok(merchants);
+            }
+            merchants.extend(more);
+        }
+    }
+
+    /// One merchant's log's end.
+    pub(super) fn head(&self, merchant_id: MerchantId) -> anyhow::Result<Head> {
+        let found = self.merchants()?.into_iter().find(|(id, _)| *id == merchant_id);
+        found.map(|(_, head)| head).with_context(|| format!("there is no merchant {merchant_id} in this store"))
+    }
+
+    /// What opens a merchant's personal data, or leaves it sealed.
+    pub(super) fn personal(&self, merchant_id: MerchantId) -> Box<dyn Personal + '_> {
+        match &self.keyring {
+            Some(keyring) => Box::new(ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(&self.store))),
+            None => Box::new(StaysSealed),
+        }
+    }
+}

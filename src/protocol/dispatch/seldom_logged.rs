@@ -1,0 +1,51 @@
+//! Log lines of what comes by the thousand when there is too much to do: writing one for each would be more to do.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// Time between two lines.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Lets one line a second through.
+#[derive(Debug, Default)]
+pub(super) struct SeldomLogged {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last: Option<Instant>,
+    left_out: u64,
+}
+
+impl SeldomLogged {
+    /// Whether a line is written now; then how many were not, since the last.
+    pub(super) fn turn(&self) -> Option<u64> {
+        self.turn_at(Instant::now())
+    }
+
+    fn turn_at(&self, now: Instant) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
+            state.left_out += 1;
+            return None;
+        }
+        state.last = Some(now);
+        Some(std::mem::take(&mut state.left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_line_a_second_is_written_and_says_how_many_were_not() {
+        let (lines, start) = (SeldomLogged::default(), Instant::now());
+        assert_eq!(lines.turn_at(start), Some(0));
+        assert_eq!((lines.turn_at(start), lines.turn_at(start + EVERY / 2)), (None, None));
+        assert_eq!(lines.turn_at(start + EVERY), Some(2));
+        assert_eq!(lines.turn_at(start + 3 * EVERY), Some(0));
+    }
+}

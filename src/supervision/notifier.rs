@@ -1,0 +1,125 @@
+//! The service manager's socket: one datagram a message, lines of `NAME=value`.
+//!
+//! Source: sd_notify(3) and sd_watchdog_enabled(3) of systemd.
+
+use std::env;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::time::Duration;
+
+/// Where the socket is, as the environment says.
+const SOCKET_VARIABLE: &str = "NOTIFY_SOCKET";
+/// How often the manager wants to hear of us at least, in microseconds.
+const WATCHDOG_VARIABLE: &str = "WATCHDOG_USEC";
+/// Whom it wants to hear of.
+const WATCHDOG_PROCESS_VARIABLE: &str = "WATCHDOG_PID";
+
+/// Tells the service manager, if there is one.
+#[derive(Debug, Default)]
+pub struct Notifier {
+    socket: Option<UnixDatagram>,
+}
+
+impl Notifier {
+    /// The manager that the environment names; nobody when it names none, or one that cannot be reached.
+    #[must_use]
+    pub fn from_environment() -> Notifier {
+        let Some(name) = env::var_os(SOCKET_VARIABLE).filter(|name| !name.is_empty()) else {
+            return Notifier::default();
+        };
+        match connect(&name.into_vec()) {
+            Ok(socket) => Notifier { socket: Some(socket) },
+            Err(error) => {
+                tracing::warn!(%error, "the service manager's socket cannot be used: it is not told anything");
+                Notifier::default()
+            }
+        }
+    }
+
+    /// A manager at the other end of this socket.
+    #[cfg(test)]
+    pub(super) fn connected(socket: UnixDatagram) -> Notifier {
+        Notifier { socket: Some(socket) }
+    }
+
+    /// The server takes calls from now on.
+    pub fn ready(&self) {
+        self.say("READY=1\nSTATUS=serving");
+    }
+
+    /// The server takes no more calls.
+    pub fn stopping(&self) {
+        self.say("STOPPING=1\nSTATUS=stopping");
+    }
+
+    /// The server answers.
+    pub fn alive(&self) {
+        self.say("WATCHDOG=1\nSTATUS=serving");
+    }
+
+    /// What the manager shows to people. Control characters must not be in it.
+    pub fn status(&self, text: &str) {
+        self.say(&format!("STATUS={text}"));
+    }
+
+    fn say(&self, message: &str) {
+        let Some(socket) = &self.socket else { return };
+        if let Err(error) = socket.send(message.as_bytes()) {
+            tracing::warn!(%error, "the service manager could not be told");
+        }
+    }
+}
+
+/// How often the manager wants to hear that this process lives; nothing when it does not.
+#[must_use]
+pub(super) fn watchdog_interval() -> Option<Duration> {
+    let number = |variable| env::var(variable).ok().and_then(|text: String| text.parse::<u64>().ok());
+    let is_meant = env::var_os(WATCHDOG_PROCESS_VARIABLE).is_none()
+        || number(WATCHDOG_PROCESS_VARIABLE) == Some(u64::from(std::process::id()));
+    number(WATCHDOG_VARIABLE).filter(|&micros| is_meant && micros > 0).map(Duration::from_micros)
+}
+
+/// A name that begins with `@` is in the abstract name space; any other is a path.
+fn connect(name: &[u8]) -> io::Result<UnixDatagram> {
+    let address = match name.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(Path::new(std::ffi::OsStr::from_bytes(name)))?,
+    };
+    let socket = UnixDatagram::unbound()?;
+    socket.connect_addr(&address)?;
+    Ok(socket)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(name: &[u8], listening: &UnixDatagram) -> String {
+        let notifier = Notifier { socket: Some(connect(name).unwrap_or_else(|error| panic!("{error}"))) };
+        notifier.ready();
+        let mut bytes = [0; 200];
+        let length = listening.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    #[test]
+    fn a_socket_is_found_by_its_path_and_by_its_abstract_name() {
+        let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let path = directory.path().join("notify");
+        let by_path = UnixDatagram::bind(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(heard(path.as_os_str().as_bytes(), &by_path), "READY=1\nSTATUS=serving");
+        let name = format!("till-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap_or_else(|error| panic!("{error}"));
+        let by_name = UnixDatagram::bind_addr(&address).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(heard(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
+    }
+
+    #[test]
+    fn nobody_is_told_when_there_is_nobody() {
+        assert!(connect(b"/nonexistent/notify").is_err());
+        Notifier::default().ready();
+    }
+}

@@ -1,0 +1,81 @@
+//! Beats of the threads that take requests: each shows now and then that it is not stuck.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+/// How often a thread beats.
+const BEAT_EVERY: Duration = Duration::from_secs(1);
+
+/// The threads that beat.
+#[derive(Debug)]
+pub struct Pulse {
+    began: Instant,
+    /// When each beat last, in milliseconds from the beginning. A thread that has ended is gone from here.
+    beats: Mutex<Vec<Weak<AtomicU64>>>,
+}
+
+impl Default for Pulse {
+    fn default() -> Pulse {
+        Pulse { began: Instant::now(), beats: Mutex::default() }
+    }
+}
+
+impl Pulse {
+    /// Beats on the runtime of this thread, as long as that lives.
+    pub fn beat_here(self: &Arc<Pulse>) {
+        let (pulse, beat) = (Arc::clone(self), Arc::new(AtomicU64::new(self.now())));
+        self.lock().push(Arc::downgrade(&beat));
+        actix_web::rt::spawn(async move {
+            loop {
+                beat.store(pulse.now(), Ordering::Relaxed);
+                tokio::time::sleep(BEAT_EVERY).await;
+            }
+        });
+    }
+
+    /// For how long the thread that has been silent the longest has not beaten; nothing when there is none.
+    #[must_use]
+    pub fn longest_silence(&self) -> Option<Duration> {
+        let now = self.now();
+        let mut beats = self.lock();
+        beats.retain(|beat| beat.strong_count() > 0);
+        let last = beats.iter().filter_map(Weak::upgrade).map(|beat| beat.load(Ordering::Relaxed)).min();
+        last.map(|last| Duration::from_millis(now.saturating_sub(last)))
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<AtomicU64>>> {
+        self.beats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_is_stuck_is_silent_and_one_that_ended_is_forgotten() {
+        let mut pulse = Pulse::default();
+        let stuck = Arc::new(AtomicU64::new(0));
+        pulse.lock().push(Arc::downgrade(&stuck));
+        pulse.began = Instant::now().checked_sub(Duration::from_secs(9)).expect("the machine has run for seconds");
+        assert!(pulse.longest_silence() >= Some(Duration::from_secs(9)));
+        drop(stuck);
+        assert_eq!(pulse.longest_silence(), None);
+    }
+
+    #[test]
+    fn a_thread_beats_as_long_as_its_runtime_lives() {
+        let pulse = Arc::new(Pulse::default());
+        let system = actix_web::rt::System::new();
+        system.block_on(async { pulse.beat_here() });
+        assert_eq!(pulse.lock().iter().filter(|beat| beat.strong_count() > 0).count(), 1);
+        drop(system);
+        assert_eq!(pulse.longest_silence(), None);
+        assert!(pulse.lock().is_empty());
+    }
+}

@@ -1,0 +1,109 @@
+//! The watchdog: tells the service manager that the server lives, but only while it really answers.
+
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::Duration;
+
+use till_actors::Silent;
+
+use super::notifier::watchdog_interval;
+use super::{Notifier, Pulse};
+use crate::service::Service;
+
+/// What the service manager wants to hear.
+#[derive(Debug)]
+pub struct Watchdog {
+    /// After this long without a word it ends the process.
+    interval: Duration,
+    pulse: Arc<Pulse>,
+}
+
+impl Watchdog {
+    /// The watchdog that the environment asks for; nothing when it asks for none.
+    #[must_use]
+    pub fn from_environment() -> Option<Watchdog> {
+        watchdog_interval().map(|interval| Watchdog { interval, pulse: Arc::default() })
+    }
+
+    /// Where the threads that take requests are to beat.
+    #[must_use]
+    pub fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
+    }
+
+    /// Looks twice in each interval from now on, as long as the service is there, and tells the manager when all is
+    /// well: the threads that take requests beat, the commit thread takes a turn, and every thread of actors answers.
+    ///
+    /// # Errors
+    /// The system's, when it gives no thread.
+    pub fn start(self, notifier: Arc<Notifier>, service: Weak<Service>) -> std::io::Result<()> {
+        let watch = move || {
+            thread::sleep(self.interval / 8); // The threads that take requests begin now.
+            while let Some(service) = service.upgrade() {
+                // A quarter: after a word, half an interval of rest and a look that fails there is time for another.
+                let engine = service.engine.check_answers(self.interval / 4);
+                drop(service);
+                thread::sleep(self.tell(&notifier, self.judge(engine)));
+            }
+        };
+        thread::Builder::new().name("till-watchdog".to_owned()).spawn(watch).map(drop)
+    }
+
+    /// Whether the server answers, by what became of asking its engine.
+    fn judge(&self, engine: Result<(), Silent>) -> Result<(), String> {
+        engine.map_err(|silent| silent.to_string())?;
+        match self.pulse.longest_silence() {
+            None => Err("no thread takes requests".to_owned()),
+            Some(silence) if silence > self.interval / 2 + Duration::from_secs(1) => {
+                Err("a thread that takes requests does not answer".to_owned())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    /// Tells the manager that the server lives, or only why not. How long to rest before the next look.
+    fn tell(&self, notifier: &Notifier, judged: Result<(), String>) -> Duration {
+        match judged {
+            Ok(()) => {
+                notifier.alive();
+                self.interval / 2
+            }
+            Err(reason) => {
+                tracing::error!(reason, "the server does not answer: the service manager is not told that it lives");
+                notifier.status(&format!("not answering: {reason}"));
+                self.interval / 16
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixDatagram;
+
+    use super::*;
+
+    /// What the manager hears when the server was judged so.
+    fn heard(watchdog: &Watchdog, judged: Result<(), String>) -> String {
+        let (ours, theirs) = UnixDatagram::pair().unwrap_or_else(|error| panic!("{error}"));
+        let rest = watchdog.tell(&Notifier::connected(ours), judged);
+        assert!(rest < watchdog.interval);
+        let mut bytes = [0; 200];
+        let length = theirs.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+        String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    #[test]
+    fn the_manager_hears_that_the_server_lives_only_while_all_of_it_answers() {
+        let watchdog = Watchdog { interval: Duration::from_secs(60), pulse: Arc::default() };
+        let nobody = watchdog.judge(Ok(()));
+        assert_eq!(heard(&watchdog, nobody), "STATUS=not answering: no thread takes requests");
+        let system = actix_web::rt::System::new();
+        system.block_on(async { watchdog.pulse.beat_here() });
+        assert_eq!(heard(&watchdog, watchdog.judge(Ok(()))), "WATCHDOG=1\nSTATUS=serving");
+        for silent in [Silent::CommitThread, Silent::Arbiter] {
+            let message = heard(&watchdog, watchdog.judge(Err(silent)));
+            assert_eq!(message, format!("STATUS=not answering: {silent}"));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The certificates of a listener, which can be replaced while it runs.
+//!
+//! Connections that are there keep what they were begun with. TLS 1.2 and 1.3, with the ciphers that rustls holds to be
+//! safe; HTTP/1.1 only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use zeroize::Zeroizing;
+
+use crate::configuration::TlsFiles;
+
+/// Why certificates cannot be used. No message shows a part of a key.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// A file cannot be read.
+    #[error("failed to read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file does not hold what it should.
+    #[error("{} holds no {what} in PEM form", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+        /// What it should hold.
+        what: &'static str,
+    },
+    /// They do not go together, or are of a kind that cannot be used.
+    #[error("{} and {} cannot be used together: {reason}", certificate.display(), key.display())]
+    Unfit {
+        /// The file of the certificate.
+        certificate: PathBuf,
+        /// The file of the key.
+        key: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What one listener proves itself with.
+pub struct Certificates {
+    files: TlsFiles,
+    current: RwLock<Arc<CertifiedKey>>,
+}
+
+impl Certificates {
+    /// Reads the certificate with its key.
+    ///
+    /// # Errors
+    /// [`TlsError`] when a file cannot be read, or the two do not go together.
+    pub fn read(files: &TlsFiles) -> Result<Arc<Certificates>, TlsError> {
+        let current = RwLock::new(Arc::new(certified(files)?));
+        Ok(Arc::new(Certificates { files: files.clone(), current }))
+    }
+
+    /// Reads them anew: connections that begin from now on see what was read.
+    ///
+    /// # Errors
+    /// As [`Certificates::read`]; what was in use stays.
+    pub fn read_anew(&self) -> Result<(), TlsError> {
+        let read = Arc::new(certified(&self.files)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        Ok(())
+    }
+
+    /// How a listener with these certificates speaks.
+    ///
+    /// # Panics
+    /// Never: the cryptography that is built in knows both versions.
+    #[must_use]
+    pub fn server_config(self: &Arc<Certificates>) -> ServerConfig {
+        ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("the provider knows TLS 1.2 and 1.3")
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::clone(self) as _)
+    }
+}
+
+impl std::fmt::Debug for Certificates {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Certificates").field("files", &self.files).finish_non_exhaustive()
+    }
+}
+
+impl ResolvesServerCert for Certificates {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+fn certified(files: &TlsFiles) -> Result<CertifiedKey, TlsError> {
+    let (chain, key) = (certificates(&files.certificate)?, private_key(&files.key)?);
+    CertifiedKey::from_der(chain, key, &ring::default_provider()).map_err(|error| TlsError::Unfit {
+        certificate: files.certificate.clone(),
+        key: files.key.clone(),
+        reason: error.to_string(),
+    })
+}
+
+/// The certificates in a file, at least one.
+pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let bytes = read(path)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    let missing = || TlsError::Missing { path: path.to_owned(), what: "certificate" };
+    found.ok().filter(|found| !found.is_empty()).ok_or_else(missing)
+}
+
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let bytes = read(path)?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|_| TlsError::Missing { path: path.to_owned(), what: "private key" })
+}
+
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, TlsError> {
+    fs::read(path).map(Zeroizing::new).map_err(|source| TlsError::Read { path: path.to_owned(), source })
+}

@@ -1,0 +1,7 @@
+//! TLS: what listeners prove themselves with, and what the operator's commands trust.
+
+mod certificates;
+mod trust;
+
+pub use certificates::{Certificates, TlsError};
+pub use trust::trusting;

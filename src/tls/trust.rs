@@ -1,0 +1,23 @@
+//! What the operator's commands trust a server by.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
+
+use super::TlsError;
+use super::certificates::certificates;
+
+/// Trusts the certificates in this file, and what they vouch for; nothing else.
+///
+/// # Errors
+/// When the file cannot be read or holds none.
+pub fn trusting(file: &Path) -> Result<TlsConfig, TlsError> {
+    let trusted = certificates(file)?.iter().map(|one| Certificate::from_der(one.as_ref()).to_owned()).collect();
+    let config = TlsConfig::builder()
+        .provider(TlsProvider::Rustls)
+        .unversioned_rustls_crypto_provider(Arc::new(ring::default_provider()))
+        .root_certs(RootCerts::Specific(Arc::new(trusted)));
+    Ok(config.build())
+}

@@ -1,0 +1,262 @@
+//! The thread that carries commits to the archive, and brings it up when it has fallen behind.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::engine::Engine;
+use crate::family::Family;
+use crate::journal::layout::decode_stored;
+use crate::journal::{CommitNumber, Journal, Sequence, record};
+use crate::keys::JournalKey;
+use crate::rows::RowReader;
+
+use super::commit::ArchivedCommit;
+use super::gate::Gate;
+use super::known::Known;
+use super::writer::{StoreSide, Writer, check_outside};
+use super::{ArchiveError, queue};
+
+/// Bytes that are read from the store and written with one sync.
+const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Time before an archive that failed is tried again.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// How a store is archived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveSettings {
+    /// Where to.
+    pub directory: PathBuf,
+    /// Bytes from which a segment is closed.
+    pub segment_bytes: u64,
+    /// Age from which a segment is closed, when something is in it.
+    pub segment_age: Duration,
+    /// Time between two looks for commits to archive: about what is lost when the data directory is.
+    pub every: Duration,
+    /// Whether a commit is archived before it is written and acknowledged.
+    pub before_acknowledged: bool,
+}
+
+/// How the archive of a running store stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ArchiveStats {
+    /// Commits that are not archived yet.
+    pub lag_commits: u64,
+    /// For how long there have been some.
+    pub lag: Duration,
+    /// Segments closed by this process.
+    pub segments_closed: u64,
+    /// Times that it could not be written to.
+    pub failures: u64,
+}
+
+#[derive(Default)]
+struct Stop {
+    asked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Stop {
+    /// Waits for the next turn; whether there is none.
+    fn wait(&self, pause: Duration) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(asked, pause, |asked| !*asked);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+/// Archives one running store. Dropping it ends it, behind a last turn.
+pub struct Archiver {
+    engine: Arc<Engine>,
+    gate: Arc<Gate>,
+    settings: ArchiveSettings,
+    stop: Arc<Stop>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Archiver {
+    /// Opens the archive and begins. Must be called before anything else writes to the store, which was opened so that
+    /// it queues its commits ([`crate::engine::EngineOptions::queues_for_archive`]). An archive that cannot be reached is
+    /// opened once it can.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]: the archive is not this store's to go on with, or damaged.
+    pub fn start(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        let archiver = Archiver::prepare(engine, settings)?;
+        match archiver.begin() {
+            Err(error) if error.is_passing() => archiver.gate.fail(&error),
+            begun => begun?,
+        }
+        let (engine, gate) = (Arc::clone(&archiver.engine), Arc::clone(&archiver.gate));
+        let (settings, stop) = (archiver.settings.clone(), Arc::clone(&archiver.stop));
+        let run = move || {
+            turn(&engine, &gate, &settings);
+            while !stop.wait(pause(&gate, &settings)) {
+                turn(&engine, &gate, &settings);
+            }
+            turn(&engine, &gate, &settings);
+        };
+        let thread = std::thread::Builder::new().name("archive".to_owned()).spawn(run);
+        let thread = thread.map_err(ArchiveError::files("start the thread for", &archiver.settings.directory))?;
+        *archiver.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        Ok(archiver)
+    }
+
+    /// Opens the archive without a thread: it is brought up by [`Archiver::catch_up`] and [`Archiver::turn`] only.
+    ///
+    /// # Errors
+    /// As [`Archiver::start`]; when it cannot be reached.
+    pub fn open(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        let archiver = Archiver::prepare(engine, settings)?;
+        archiver.catch_up()?;
+        Ok(archiver)
+    }
+
+    /// Opens the archive. Where it comes before writing, it must have everything before anything is written; else a start
+    /// does not wait for what is behind.
+    fn begin(&self) -> Result<(), ArchiveError> {
+        match self.settings.before_acknowledged {
+            true => self.catch_up(),
+            false => self.gate.open(|| open_writer(&self.engine, &self.settings)),
+        }
+    }
+
+    fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        check_outside(&settings.directory, engine.directory())?;
+        let gate = Arc::new(Gate::new(base(&engine)?, settings.before_acknowledged));
+        engine.archive_through(Arc::clone(&gate));
+        Ok(Archiver { engine, gate, settings, stop: Arc::default(), thread: Mutex::default() })
+    }
+
+    /// Archives everything that is not archived yet.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; what was archived by then stays.
+    pub fn catch_up(&self) -> Result<(), ArchiveError> {
+        catch_up(&self.engine, &self.gate, &self.settings)
+    }
+
+    /// What the thread does at each turn: archives what is not, closes what is old enough, and notes what fails.
+    pub fn turn(&self) {
+        turn(&self.engine, &self.gate, &self.settings);
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn stats(&self) -> ArchiveStats {
+        let lag_commits = self.engine.last_commit().0.saturating_sub(self.gate.covered().0);
+        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.behind_for() };
+        let (segments_closed, failures) = (self.gate.segments_closed(), self.gate.failures());
+        ArchiveStats { lag_commits, lag, segments_closed, failures }
+    }
+
+    /// Ends the thread, behind a last turn.
+    pub fn stop(&self) {
+        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.changed.notify_all();
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(thread.join()); // If it panicked, there is nothing to wait for.
+        }
+    }
+}
+
+impl Drop for Archiver {
+    fn drop(&mut self) {
+        self.stop();
+        self.gate.close();
+    }
+}
+
+/// One that failed is tried again soon, and not at once.
+fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
+    match gate.failing() {
+        Some(_) => TRIED_AGAIN_AFTER,
+        None => settings.every,
+    }
+}
+
+fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) {
+    let close = |writer: &mut Writer| writer.close_if_older(settings.segment_age, engine.last_commit());
+    let kept = catch_up(engine, gate, settings).and_then(|()| gate.with_writer(close));
+    match kept {
+        Ok(()) => gate.recover(),
+        Err(error) => gate.fail(&error),
+    }
+}
+
+fn catch_up(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) -> Result<(), ArchiveError> {
+    gate.open(|| open_writer(engine, settings))?;
+    gate.with_writer(Writer::repair)?;
+    while let Some(archived) = gate.with_writer(|writer| archive_some(engine, gate, writer))? {
+        engine.unqueue(archived.into_iter());
+    }
+    gate.note_caught_up();
+    Ok(())
+}
+
+/// The commit that a new archive of the store begins behind.
+fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
+    // Before the look at the queue: what is committed meanwhile is in it.
+    let last = engine.last_commit();
+    let first = queue::read(engine, CommitNumber(0), 0)?;
+    Ok(first.first().map_or(last, |commit| commit.before))
+}
+
+fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
+    let has = |commit: &ArchivedCommit| has(engine, commit);
+    let known = Known::of(engine.directory());
+    let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
+    let side = StoreSide { identity, last, base, has: &has, was_there: known.is(&settings.directory) };
+    let writer = Writer::open(&settings.directory, settings.segment_bytes, &side)?;
+    known.remember(&settings.directory)?;
+    Ok(writer)
+}
+
+/// Archives what is next in the queue; nothing once everything is.
+fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Option<Vec<CommitNumber>>, ArchiveError> {
+    // Before the look at the queue: whatever is not in it then was never queued.
+    let stored = engine.last_commit();
+    if writer.last().max(gate.covered()) >= stored {
+        return Ok(None);
+    }
+    let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
+    let next = commits.first().map_or(stored, |commit| commit.before);
+    if next > writer.last() && !queue::were_given_up(engine, writer.last(), next)? {
+        let (first, last) = (writer.last().next(), next);
+        tracing::warn!(%first, %last, "commits were not queued for the archive: take a checkpoint");
+        writer.leave_gap(next)?;
+    }
+    keep_those_that_follow(&mut commits);
+    if commits.is_empty() {
+        gate.cover(next);
+        return Ok(None);
+    }
+    writer.write(&mut commits)?;
+    gate.cover(writer.last());
+    Ok(Some(commits.iter().map(|commit| commit.commit).collect()))
+}
+
+/// Up to where the next gap is.
+fn keep_those_that_follow(commits: &mut Vec<ArchivedCommit>) {
+    let breaks = commits.windows(2).position(|pair| pair[1].before != pair[0].commit);
+    if let Some(at) = breaks {
+        commits.truncate(at + 1);
+    }
+}
+
+/// Whether the store has the very same commit.
+fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
+    for bytes in &commit.records {
+        let Ok(record) = record::decode(bytes) else { return Ok(false) };
+        let (merchant_id, sequence): (_, Sequence) = (record.header.merchant_id, record.header.sequence);
+        let key = JournalKey { merchant_id, sequence }.encode();
+        let Some(value) = engine.get(Family::Journal, &key).map_err(ArchiveError::store)? else { return Ok(false) };
+        let (_, stored) = decode_stored(merchant_id, &key, &value).map_err(ArchiveError::store)?;
+        if (stored.commit, &stored.bytes) != (commit.commit, bytes) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,120 @@
+//! The queue before the archive: a row for each commit that is not archived yet, written with the commit itself. It says
+//! where its records are and which rows of the vault it changed, so that the archive can fall behind for as long as it
+//! must, and catches up from the store.
+//!
+//! Value of a row (offsets in bytes):
+//! ```text
+//! 0 commit before it (8) | 8 merchant (16) | 24 sequence of its first record (8) | 32 records (4) | 36 rows of the vault (4)
+//! 40 rows of the vault, as in `commit.rs`
+//! ```
+
+use std::ops::ControlFlow;
+
+use till_domain::ids::MerchantId;
+
+use crate::family::Family;
+use crate::journal::layout::decode_stored;
+use crate::journal::{Append, CommitNumber, Sequence};
+use crate::keys::{GivenUpKey, JournalKey, UnarchivedKey};
+use crate::rows::{Direction, RowReader};
+
+use super::ArchiveError;
+use super::commit::{ArchivedCommit, Cursor, Place, VaultChange, decode_vault, encode_vault, length};
+
+/// The rows of the vault that a batch changes.
+pub(super) fn vault_of(append: &Append) -> Vec<VaultChange> {
+    let rows = append.derived.iter().filter(|row| row.family == Family::Vault);
+    rows.map(|row| VaultChange { key: row.key.clone(), value: row.value.clone() }).collect()
+}
+
+/// The row of a batch.
+pub(crate) fn queue_value(append: &Append, before: CommitNumber) -> Vec<u8> {
+    let vault = vault_of(append);
+    let mut value = Vec::with_capacity(40);
+    value.extend_from_slice(&before.0.to_be_bytes());
+    value.extend_from_slice(&append.merchant_id.to_bytes());
+    value.extend_from_slice(&append.expected_head.sequence.next().0.to_be_bytes());
+    value.extend_from_slice(&length(append.records.len()));
+    value.extend_from_slice(&length(vault.len()));
+    encode_vault(&vault, &mut value);
+    value
+}
+
+struct Row {
+    commit: CommitNumber,
+    before: CommitNumber,
+    merchant_id: MerchantId,
+    first: Sequence,
+    records: u32,
+    vault: Vec<VaultChange>,
+}
+
+fn decode(key: &[u8], value: &[u8]) -> Option<Row> {
+    let UnarchivedKey(commit) = UnarchivedKey::decode(key)?;
+    let mut cursor = Cursor(value);
+    let before = CommitNumber(cursor.number()?);
+    let merchant_id = MerchantId::from_bytes(*cursor.array()?);
+    let first = Sequence(cursor.number()?);
+    let (records, vault_count) = (cursor.short()?, cursor.short()?);
+    let vault = decode_vault(&mut cursor, vault_count)?;
+    cursor.0.is_empty().then_some(Row { commit, before, merchant_id, first, records, vault })
+}
+
+/// The commits behind `after` that are not archived yet, in order, as many as fit; at least one when there is one.
+pub(super) fn read(
+    store: &dyn RowReader,
+    after: CommitNumber,
+    bytes_max: usize,
+) -> Result<Vec<ArchivedCommit>, ArchiveError> {
+    let (lower, upper) = UnarchivedKey::range_behind(after);
+    let (mut commits, mut bytes, mut failed) = (Vec::new(), 0, None);
+    let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, value| {
+        match commit_of(store, key, value) {
+            Ok(commit) => {
+                bytes += commit.byte_count();
+                commits.push(commit);
+            }
+            Err(error) => failed = Some(error),
+        }
+        if failed.is_some() || bytes >= bytes_max { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    visited.map_err(ArchiveError::store)?;
+    failed.map_or(Ok(commits), Err)
+}
+
+fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<ArchivedCommit, ArchiveError> {
+    let damaged = || ArchiveError::store("a row of the queue before the archive is not what was written");
+    let Row { commit, before, merchant_id, first, records, vault } = decode(key, value).ok_or_else(damaged)?;
+    let record = |ahead: u32| {
+        let key = JournalKey { merchant_id, sequence: Sequence(first.0 + u64::from(ahead)) }.encode();
+        let value = store.get(Family::Journal, &key).map_err(ArchiveError::store)?;
+        let missing =
+            || ArchiveError::store(format!("a record of commit {commit} is missing in the log of {merchant_id}"));
+        let (_, stored) = decode_stored(merchant_id, &key, &value.ok_or_else(missing)?).map_err(ArchiveError::store)?;
+        Ok(stored.bytes)
+    };
+    let records = (0..records).map(record).collect::<Result<_, ArchiveError>>()?;
+    Ok(ArchivedCommit { commit, before, stored: commit, place: Place::default(), merchant_id, records, vault })
+}
+
+/// Whether every commit behind `after` up to `until` was given up by an operator.
+pub(super) fn were_given_up(
+    store: &dyn RowReader,
+    after: CommitNumber,
+    until: CommitNumber,
+) -> Result<bool, ArchiveError> {
+    let (lower, upper) = GivenUpKey::range();
+    let mut position = after;
+    let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, value| {
+        let first = GivenUpKey::decode(key);
+        let last = <[u8; 8]>::try_from(value).ok().map(u64::from_be_bytes);
+        if let (Some(GivenUpKey(first)), Some(last)) = (first, last)
+            && first <= position.next()
+        {
+            position = position.max(CommitNumber(last));
+        }
+        ControlFlow::Continue(())
+    });
+    visited.map_err(ArchiveError::store)?;
+    Ok(position >= until)
+}

@@ -1,0 +1,45 @@
+//! How the store is doing, as RocksDB's own counters tell.
+
+use rocksdb::statistics::Ticker;
+use rocksdb::{CStrLike, DB, properties};
+
+use crate::commit::Histogram;
+use crate::family::Family;
+use crate::vitals::{StoreVitals, Vitals};
+
+use super::disk::free_bytes;
+use super::read::handle;
+use super::store::Engine;
+
+impl Vitals for Engine {
+    fn vitals(&self) -> StoreVitals {
+        let (db, counters) = (self.database(), self.counters());
+        StoreVitals {
+            memtable_bytes: sum(db, properties::CUR_SIZE_ALL_MEM_TABLES),
+            table_bytes: sum(db, properties::TOTAL_SST_FILES_SIZE),
+            pending_compaction_bytes: sum(db, properties::ESTIMATE_PENDING_COMPACTION_BYTES),
+            // These are of the whole database or of the one cache, whichever family is asked.
+            is_write_stopped: of_database(db, properties::IS_WRITE_STOPPED) > 0,
+            delayed_write_bytes_per_second: of_database(db, properties::ACTUAL_DELAYED_WRITE_RATE),
+            background_errors: of_database(db, properties::BACKGROUND_ERRORS),
+            block_cache_bytes: of_database(db, properties::BLOCK_CACHE_USAGE),
+            block_cache_hits: counters.get_ticker_count(Ticker::BlockCacheHit),
+            block_cache_misses: counters.get_ticker_count(Ticker::BlockCacheMiss),
+            disk_free_bytes: free_bytes(self.directory()).ok(),
+            disk_reserve_bytes: self.disk_reserve_bytes(),
+        }
+    }
+
+    fn write_micros(&self) -> &Histogram {
+        self.write_times()
+    }
+}
+
+fn sum(db: &DB, property: impl CStrLike + Copy) -> u64 {
+    let of = |family| db.property_int_value_cf(handle(db, family), property).ok().flatten().unwrap_or(0);
+    Family::ALL.into_iter().map(of).sum()
+}
+
+fn of_database(db: &DB, property: impl CStrLike) -> u64 {
+    db.property_int_value(property).ok().flatten().unwrap_or(0)
+}

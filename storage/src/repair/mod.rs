@@ -1,0 +1,14 @@
+//! `till repair`: what can be put right without a copy, because the log has all of it.
+//!
+//! Nothing is changed in place. A copy of the database is made beside it that shares its table files, the copy is
+//! repaired and verified, and only then do the two change places. Killed at any moment, the directory has either the
+//! old database or the new one, and the repair can be run again.
+
+mod concern;
+mod workshop;
+mod rebuild;
+
+pub use concern::Concern;
+pub use rebuild::{Rebuild, RepairError};
+pub(crate) use workshop::is_unfinished;
+pub use workshop::{BEFORE_DIRECTORY, Workshop};

@@ -1,0 +1,92 @@
+//! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was written
+//! before anything was acknowledged: every promise must hold as after a kill.
+//!
+//! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::{Dice, Server, Start};
+
+use super::load;
+use super::round::Round;
+
+/// Lives of one line of stores: each but the first is on a restored directory.
+const LIVES: u64 = 2;
+
+/// How long a life may last under load before the checkpoint, and behind it.
+const PART_MS_MAX: u64 = 300;
+
+#[test]
+fn what_was_acknowledged_is_there_after_the_data_directory_was_destroyed_under_load() {
+    let rounds = std::env::var("TILL_ARCHIVE_ROUNDS").ok();
+    let rounds: u64 = rounds.map_or(2, |text| text.parse().expect("a number of rounds"));
+    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    for number in 1..=rounds {
+        println!("round {number} of {rounds}: seed {seed}");
+        run(seed);
+        seed = Dice::new(seed).number();
+    }
+}
+
+fn run(seed: u64) {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let mut round = Round::begin_on(start(place.path(), 0), seed);
+    for life in 0..LIVES {
+        live(&mut round, place.path(), life);
+    }
+    round.end();
+}
+
+/// Loads, takes a checkpoint meanwhile, kills, destroys, restores, starts, and checks.
+fn live(round: &mut Round, place: &Path, life: u64) {
+    let parts = [round.dice.between(1, PART_MS_MAX), round.dice.between(1, PART_MS_MAX)].map(Duration::from_millis);
+    let callers = load::callers(&round.server, &round.merchants, &format!("life{life}"), &mut round.dice);
+    let deeds = load::until(&mut round.server, callers, |server| {
+        thread::sleep(parts[0]);
+        server.admin("create-checkpoint", &json!({ "name": format!("life{life}") })).ok();
+        thread::sleep(parts[1]);
+        server.kill();
+    });
+    fs::remove_dir_all(data(place, life)).expect("it can be destroyed");
+    restore(place, life);
+    round.server = start(place, life + 1);
+    round.server.admin("resume-effects", &json!({})).ok();
+    round.check(&deeds);
+}
+
+fn data(place: &Path, life: u64) -> PathBuf {
+    place.join(format!("data-{life}"))
+}
+
+fn archive(place: &Path, life: u64) -> PathBuf {
+    place.join(format!("archive-{life}"))
+}
+
+fn start(place: &Path, life: u64) -> Server {
+    let start = Start::default()
+        .with("TILL_ARCHIVE_DIRECTORY", text(&archive(place, life)))
+        .with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true")
+        .with("TILL_ARCHIVE_SEGMENT_BYTES", "100000")
+        .with("TILL_CHECKPOINT_DIRECTORY", text(&place.join("checkpoints")));
+    let server = start.try_server_on(&data(place, life), None);
+    server.unwrap_or_else(|error| panic!("the server does not start: {error}"))
+}
+
+fn restore(place: &Path, life: u64) {
+    let checkpoint = place.join("checkpoints").join(format!("life{life}"));
+    let mut command = Start::default().command(&data(place, life + 1));
+    command.args(["restore", "--from", text(&checkpoint), "--archive", text(&archive(place, life))]);
+    let output = command.args(["--to", text(&data(place, life + 1))]).output().expect("the binary can be started");
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}{}", said(&output.stdout), said(&output.stderr));
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary directories are ASCII")
+}

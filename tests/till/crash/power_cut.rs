@@ -1,0 +1,154 @@
+//! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is
+//! being written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
+//! repeats the chances of a printed seed. Without root or loop devices the tests say so and do nothing, unless the
+//! number of cuts was asked for.
+
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Dice, Server, Start, Volume};
+
+use super::load;
+use super::round::Round;
+
+/// Bytes of a volume.
+const VOLUME_BYTES: u64 = 1 << 30;
+
+/// Cuts of one volume: a new one begins with a new store.
+const CUTS_EACH: u64 = 5;
+
+/// How long the load lasts until a cut.
+const LOAD_MS_MAX: u64 = 400;
+
+/// How long the callers go on calling after a cut, since a server must not acknowledge then.
+const AFTER_CUT: Duration = Duration::from_millis(300);
+
+/// How long nothing may have been written for a server to be at rest.
+const REST: Duration = Duration::from_millis(250);
+
+/// How long anything may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// When the power goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    /// Nothing is asked and nothing is written.
+    AtRest,
+    /// Under load.
+    Writing,
+}
+
+/// What a cut led to.
+#[derive(Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The server started by itself.
+    Started,
+    /// It did not, and said what is missing.
+    Refused(String),
+}
+
+#[test]
+fn a_power_cut_at_rest_loses_nothing_and_the_store_starts_by_itself() {
+    let Some(outcomes) = cuts(Moment::AtRest) else { return };
+    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Started), "{outcomes:?}");
+}
+
+#[test]
+fn after_a_power_cut_while_writing_all_that_was_answered_is_there_or_the_start_says_what_is_missing() {
+    let Some(outcomes) = cuts(Moment::Writing) else { return };
+    for outcome in &outcomes {
+        if let Outcome::Refused(reason) = outcome {
+            assert!(reason.contains("are missing") || reason.contains("cannot be opened"), "{reason}");
+        }
+    }
+}
+
+/// As many cuts as are asked for. Nothing when this machine cannot cut.
+fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
+    let asked = std::env::var("TILL_POWER_CUTS").ok();
+    let mut left: u64 = asked.as_ref().map_or(2, |text| text.parse().expect("a number of cuts"));
+    let mut dice = Dice::new(Dice::seed("TILL_CRASH_SEED"));
+    let mut outcomes = Vec::new();
+    while left > 0 {
+        let volume = match Volume::new(VOLUME_BYTES) {
+            Ok(volume) => volume,
+            Err(reason) if asked.is_none() => {
+                println!("no power is cut: this machine makes no volume ({reason})");
+                return None;
+            }
+            Err(reason) => panic!("no volume can be made: {reason}"),
+        };
+        let seed = dice.number();
+        let ended = cuts_of_a_volume(&volume, moment, left.min(CUTS_EACH), seed);
+        println!("{moment:?}, {left} cuts left: seed {seed}: {ended:?}");
+        left -= u64::try_from(ended.len()).expect("a few");
+        outcomes.extend(ended);
+    }
+    Some(outcomes)
+}
+
+/// Cuts until a start is refused.
+fn cuts_of_a_volume(volume: &Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
+    let record = tempfile::NamedTempFile::new().expect("a file can be made");
+    let server = Start::default().recording(record.path()).server_in(&volume.path().join("data"));
+    let mut round = Round::begin_on(server, seed);
+    let mut outcomes = Vec::new();
+    for cut in 0..cuts {
+        let deeds = cut_once(&mut round, volume, moment, cut);
+        if moment == Moment::Writing {
+            assert_last_word(&fs::read_to_string(record.path()).expect("what it said"));
+            fs::write(record.path(), "").expect("a record can be emptied");
+        }
+        volume.mount_again();
+        match round.server.try_restart() {
+            Ok(()) => outcomes.push(Outcome::Started),
+            Err(reason) => {
+                outcomes.push(Outcome::Refused(reason));
+                return outcomes;
+            }
+        }
+        round.check(&deeds);
+    }
+    println!("{}", round.end());
+    outcomes
+}
+
+/// Loads the server and cuts the power; the server is gone afterwards.
+fn cut_once(round: &mut Round, volume: &Volume, moment: Moment, cut: u64) -> Vec<super::deed::Deed> {
+    let lasts = Duration::from_millis(round.dice.between(20, LOAD_MS_MAX));
+    let callers = load::callers(&round.server, &round.merchants, &format!("cut{cut}"), &mut round.dice);
+    let deeds = load::until(&mut round.server, callers, |server| {
+        thread::sleep(lasts);
+        if moment == Moment::Writing {
+            volume.cut_power();
+            thread::sleep(AFTER_CUT);
+            assert!(server.ended_by_itself(PATIENCE), "a server that cannot write ends");
+        }
+    });
+    if moment == Moment::AtRest {
+        wait_for_rest(&round.server);
+        volume.cut_power();
+    }
+    round.server.kill();
+    deeds
+}
+
+/// Waits until the server has written nothing for a while.
+fn wait_for_rest(server: &Server) {
+    let begun = Instant::now();
+    let mut written = (server.metric("till_commit_groups_total"), Instant::now());
+    while written.1.elapsed() < REST {
+        assert!(begun.elapsed() < PATIENCE, "the server does not come to rest");
+        thread::sleep(REST / 10);
+        let now = server.metric("till_commit_groups_total");
+        if now != written.0 || server.metric("till_acquirer_calls_running") != Some(0.0) {
+            written = (now, Instant::now());
+        }
+    }
+}
+
+/// The process said why it ended.
+fn assert_last_word(said: &str) {
+    assert!(said.contains("the process stops. Check the disk and start it again."), "its last words: {said}");
+}

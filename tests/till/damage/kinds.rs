@@ -1,0 +1,147 @@
+//! The kinds of files in which bits are flipped. A new kind of file is a line of [`KINDS`].
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::logs;
+use super::tables::is_of;
+use crate::harness::Dice;
+
+/// In what a file lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Home {
+    /// A data directory as a kill leaves it.
+    Killed,
+    /// A data directory as a stop leaves it.
+    Stopped,
+    /// A checkpoint, which is then restored.
+    Checkpoint,
+}
+
+/// A kind of file.
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    pub(super) home: Home,
+    /// Below the home: the directory in which such files are.
+    directory: &'static str,
+    is_one: fn(&Path) -> bool,
+    /// Where a bit is flipped.
+    place: fn(&mut Dice, &[u8]) -> usize,
+}
+
+/// Every kind. Those on which most depends stand here more than once, so that they are damaged more often.
+pub(super) const KINDS: [Kind; 26] = [
+    kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
+    kind("table of journal", Home::Stopped, "db", |file| is_table_of(file, "journal"), place_in_table),
+    kind("table of rows", Home::Stopped, "db", |file| is_table_of(file, "rows"), place_in_table),
+    kind("MANIFEST", Home::Killed, "db", is_manifest, logs::place),
+    kind("high-water", Home::Killed, "", |file| is_called(file, "high-water"), place_in_slots),
+    kind("checkpoint: table", Home::Checkpoint, "db", is_table, place_in_table),
+    kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
+    kind("table of indexes", Home::Stopped, "db", |file| is_table_of(file, "indexes"), place_in_table),
+    kind("table of timers, snapshots, directory", Home::Stopped, "db", is_small_derived, place_in_table),
+    kind("MANIFEST", Home::Stopped, "db", is_manifest, logs::place),
+    kind("CURRENT", Home::Stopped, "db", |file| is_called(file, "CURRENT"), anywhere),
+    kind("checkpoint: write-ahead log", Home::Checkpoint, "db", is_log, logs::place),
+    kind("checkpoint: checkpoint-manifest", Home::Checkpoint, "", is_checkpoint_manifest, anywhere),
+    kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
+    kind("table of vault", Home::Stopped, "db", |file| is_table_of(file, "vault"), place_in_table),
+    kind("table of meta", Home::Stopped, "db", |file| is_table_of(file, "meta"), place_in_table),
+    kind("OPTIONS", Home::Stopped, "db", is_options, anywhere),
+    kind("table of journal", Home::Killed, "db", |file| is_table_of(file, "journal"), place_in_table),
+    kind("table of rows", Home::Killed, "db", |file| is_table_of(file, "rows"), place_in_table),
+    kind("sandbox: write-ahead log", Home::Killed, "sandbox", is_log, logs::place),
+    kind("sandbox: table", Home::Stopped, "sandbox", is_table, place_in_table),
+    kind("sandbox: MANIFEST", Home::Stopped, "sandbox", is_manifest, logs::place),
+    kind("checkpoint: heads", Home::Checkpoint, "", |file| is_called(file, "heads"), anywhere),
+    kind("checkpoint: high-water", Home::Checkpoint, "", |file| is_called(file, "high-water"), anywhere),
+    kind("checkpoint: MANIFEST, CURRENT, OPTIONS", Home::Checkpoint, "db", is_small_of_database, anywhere),
+    kind("checkpoint: sandbox", Home::Checkpoint, "sandbox", |_| true, anywhere),
+];
+
+const fn kind(
+    name: &'static str,
+    home: Home,
+    directory: &'static str,
+    is_one: fn(&Path) -> bool,
+    place: fn(&mut Dice, &[u8]) -> usize,
+) -> Kind {
+    Kind { name, home, directory, is_one, place }
+}
+
+impl Kind {
+    /// Flips a bit of such a file and says what it did; nothing where there is none with a byte in it.
+    pub(super) fn flip(&self, home: &Path, dice: &mut Dice) -> Option<String> {
+        let entries = fs::read_dir(home.join(self.directory)).expect("readable");
+        let files = entries.map(|entry| entry.expect("it lists").path()).filter(|file| file.is_file());
+        let is_wanted = |file: &PathBuf| (self.is_one)(file) && fs::metadata(file).is_ok_and(|found| found.len() > 0);
+        let mut files: Vec<PathBuf> = files.filter(is_wanted).collect();
+        files.sort();
+        if files.is_empty() {
+            return None;
+        }
+        let file = &files[dice.index(files.len())];
+        let bytes = fs::read(file).expect("readable");
+        let (place, bit) = ((self.place)(dice, &bytes), dice.index(8));
+        Some(format!("{}: {}", self.name, super::image::flip(file, place, bit)))
+    }
+}
+
+fn name_of(file: &Path) -> String {
+    super::image::name_of(file)
+}
+
+fn is_called(file: &Path, name: &str) -> bool {
+    name_of(file) == name
+}
+
+fn is_log(file: &Path) -> bool {
+    name_of(file).ends_with(".log")
+}
+
+fn is_manifest(file: &Path) -> bool {
+    name_of(file).starts_with("MANIFEST-")
+}
+
+fn is_options(file: &Path) -> bool {
+    name_of(file).starts_with("OPTIONS-")
+}
+
+fn is_table(file: &Path) -> bool {
+    name_of(file).ends_with(".sst")
+}
+
+fn is_table_of(file: &Path, family: &str) -> bool {
+    is_table(file) && is_of(file, family)
+}
+
+fn is_small_derived(file: &Path) -> bool {
+    ["timers", "snapshots", "directory", "effects"].iter().any(|family| is_table_of(file, family))
+}
+
+fn is_checkpoint_manifest(file: &Path) -> bool {
+    is_called(file, "checkpoint-manifest")
+}
+
+fn is_small_of_database(file: &Path) -> bool {
+    is_manifest(file) || is_options(file) || is_called(file, "CURRENT")
+}
+
+fn anywhere(dice: &mut Dice, bytes: &[u8]) -> usize {
+    dice.index(bytes.len())
+}
+
+/// A table is what it says of itself at its end, and rows before it: the end more often than by its length alone.
+fn place_in_table(dice: &mut Dice, bytes: &[u8]) -> usize {
+    match dice.between(0, 10) {
+        0..3 => bytes.len() - 1 - dice.index(bytes.len().min(53)),
+        3..5 => bytes.len() - 1 - dice.index(bytes.len().min(4_096)),
+        _ => dice.index(bytes.len()),
+    }
+}
+
+/// Bytes of a slot of the high-water mark, and where the slots begin.
+fn place_in_slots(dice: &mut Dice, bytes: &[u8]) -> usize {
+    let slot = dice.pick(&[0, 4_096]);
+    (slot + dice.index(32)).min(bytes.len() - 1)
+}

@@ -1,0 +1,168 @@
+//! The disk fills under load, again and again; at times below the reserve, so that RocksDB meets its end; at times it
+//! breaks off altogether.
+
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::harness::{Server, Shop, Start};
+
+use super::filler::Filler;
+use super::load::{Load, Told, verify};
+use super::own_disk::OwnDisk;
+
+const MIB: u64 = 1 << 20;
+
+/// The disk: some hundred rounds of load fit.
+const DISK_BYTES: u64 = 1_024 * MIB;
+
+/// What is kept in reserve in rounds in which the server meets the end of the disk before RocksDB does.
+const RESERVE_BYTES: u64 = 128 * MIB;
+
+/// The signal of a process that ends itself.
+const SIGABRT: i32 = 6;
+
+/// How long anything may take to come about.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn rounds() -> u32 {
+    let rounds = std::env::var("TILL_DISK_ROUNDS").ok();
+    rounds.map_or(1, |text| text.parse().expect("a number of rounds"))
+}
+
+/// A server on the disk, with what its callers know.
+struct Stand {
+    /// Goes before its disk does.
+    server: Server,
+    disk: OwnDisk,
+    log: std::path::PathBuf,
+    shop: Shop,
+    told: Arc<Told>,
+}
+
+impl Stand {
+    fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, Stand)> {
+        let disk = OwnDisk::make(DISK_BYTES)?;
+        // What the server says must not stand on the disk that is filled.
+        let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
+        let log = beside.path().join("log");
+        let server = start(reserve_bytes, &log).server_in(&disk.root().join("data"));
+        let shop = server.shop();
+        Some((beside, Stand { disk, log, server, shop, told: Arc::default() }))
+    }
+
+    /// Starts it again once there is space.
+    fn start_again(&mut self, reserve_bytes: u64) {
+        self.server.kill();
+        self.server = start(reserve_bytes, &self.log).server_in(&self.disk.root().join("data"));
+        self.shop = self.shop.on(&self.server);
+    }
+
+    /// Checks that a server that has ended said why.
+    #[track_caller]
+    fn check_last_word(&mut self) {
+        let status = self.server.ended().expect("it has ended");
+        assert_eq!(status.signal(), Some(SIGABRT), "{status}");
+        let until = Instant::now() + PATIENCE;
+        while !std::fs::read_to_string(&self.log).unwrap_or_default().contains("till: a write ended uncertain") {
+            assert!(Instant::now() < until, "no last word");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// A start on a full disk succeeds, or says what is the matter.
+    #[track_caller]
+    fn check_start_without_space(&self) {
+        let started = start(0, &self.log).try_server_on(&self.disk.root().join("data"), None);
+        if let Err(said) = started {
+            let names_it = said.contains("no storage space") || said.contains("No space left on device");
+            assert!(names_it, "{said}");
+        }
+    }
+
+    fn report(&self, round: u32, what: &str) {
+        let (items, payments) = self.told.count();
+        println!("round {round}: {what}; {items} items and {payments} payments acknowledged, and all there");
+    }
+}
+
+fn start(reserve_bytes: u64, log: &Path) -> Start {
+    Start::default().with("TILL_DISK_RESERVE_BYTES", &reserve_bytes.to_string()).recording(log)
+}
+
+#[test]
+fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_restart() {
+    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+    for round in 1..=rounds() {
+        let load = Load::start(&stand.shop, &stand.told);
+        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let filler = Filler::leaving(&stand.disk.root(), RESERVE_BYTES / 2);
+        stand.told.wait_for_more("a refusal", &stand.told.not_done, || false);
+        drop(filler);
+        stand.told.wait_for_more("a write after there was space", &stand.told.done, || false);
+        load.end();
+        assert!(stand.server.ended().is_none(), "it runs on");
+        stand.told.check(&stand.shop);
+        stand.report(round, "filled up to the reserve, and freed");
+    }
+    verify(&mut stand.server);
+}
+
+#[test]
+fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_loses_nothing() {
+    let Some((_beside, mut stand)) = Stand::begin(0) else { return };
+    for round in 1..=rounds() {
+        let load = Load::start(&stand.shop, &stand.told);
+        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let filler = Filler::leaving(&stand.disk.root(), 0);
+        let (told, server) = (Arc::clone(&stand.told), &mut stand.server);
+        told.wait_for_more("a refusal or an end", &told.not_done, || server.ended().is_some());
+        let until = Instant::now() + Duration::from_secs(2);
+        while stand.server.ended().is_none() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(20));
+        }
+        load.end();
+        let has_ended = stand.server.ended().is_some();
+        if has_ended {
+            stand.check_last_word();
+        } else {
+            // What a stop would write out may not fit; the log has it.
+            stand.server.stop();
+        }
+        stand.check_start_without_space();
+        drop(filler);
+        stand.start_again(0);
+        stand.told.check(&stand.shop);
+        stand.report(round, if has_ended { "the server ended itself" } else { "stopped without space" });
+    }
+    verify(&mut stand.server);
+}
+
+#[test]
+fn a_file_system_that_breaks_off_under_load_ends_the_server_with_a_word_and_loses_nothing() {
+    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+    for round in 1..=rounds() {
+        let load = Load::start(&stand.shop, &stand.told);
+        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        if stand.disk.break_off().is_none() {
+            load.end();
+            println!("skipped: this system cannot make a file system break off");
+            return;
+        }
+        let until = Instant::now() + PATIENCE;
+        while stand.server.ended().is_none() {
+            assert!(Instant::now() < until, "it goes on without a disk");
+            thread::sleep(Duration::from_millis(5));
+        }
+        load.end();
+        stand.check_last_word();
+        stand.disk.unmount_and_repair();
+        stand.disk.mount().expect("it can be mounted again");
+        stand.start_again(RESERVE_BYTES);
+        stand.told.check(&stand.shop);
+        stand.report(round, "a sync failed, the server ended itself, and was started again");
+    }
+    verify(&mut stand.server);
+}

@@ -1,0 +1,172 @@
+//! Callers that write all the time, and remember what they were told.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, CARD, Server, Shop};
+
+/// Callers at once.
+const CALLERS: u64 = 8;
+
+/// Bytes of an item: a few thousand of them fill something.
+const ITEM_BYTES: usize = 2_000;
+
+/// How long anything may take to come about.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What callers were told, over all lives of a server.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Items that were added, for certain.
+    added: Mutex<BTreeSet<String>>,
+    /// Payments that were taken in, for certain.
+    payments: Mutex<BTreeSet<String>>,
+    /// Items that were ever asked for.
+    asked: AtomicU64,
+    /// Calls that were done, and calls that were not.
+    pub(super) done: AtomicU64,
+    pub(super) not_done: AtomicU64,
+}
+
+/// Callers at work. They end when they are dropped, or the server is gone.
+pub(super) struct Load {
+    stop: Arc<AtomicBool>,
+    callers: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    /// Has callers write to a merchant of this server.
+    pub(super) fn start(shop: &Shop, told: &Arc<Told>) -> Load {
+        let stop = Arc::new(AtomicBool::new(false));
+        let caller = |number: u64| {
+            let (shop, told, stop) = (shop.clone(), Arc::clone(told), Arc::clone(&stop));
+            thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    let is_there = if number == 0 { told.pay(&shop) } else { told.add(&shop) };
+                    if !is_there {
+                        return;
+                    }
+                }
+            })
+        };
+        Load { stop: Arc::clone(&stop), callers: (0..CALLERS).map(caller).collect() }
+    }
+
+    /// Ends it, and returns once nobody calls any more.
+    pub(super) fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.callers.into_iter().for_each(|caller| caller.join().expect("a caller ends well"));
+    }
+}
+
+impl Told {
+    /// Adds an item; whether the server is there.
+    fn add(&self, shop: &Shop) -> bool {
+        let item = format!("{:08} {}", self.asked.fetch_add(1, Ordering::Relaxed), "x".repeat(ITEM_BYTES));
+        let answer = shop.call("add-to-metadata-set", &json!({ "key": "items", "value": item }));
+        self.note(&answer, || {
+            self.added.lock().expect("no caller panics").insert(item[..8].to_owned());
+        })
+    }
+
+    /// Takes a payment, with everything before it; whether the server is there.
+    fn pay(&self, shop: &Shop) -> bool {
+        let card = json!({
+            "number": CARD, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
+        });
+        let step = |answer: Answer| {
+            let is_there = self.note(&answer, || ());
+            let id = answer.body.as_str().filter(|_| answer.status == 200).map(str::to_owned);
+            (is_there, id)
+        };
+        let (is_there, token) = step(shop.sdk("tokenize-card", &card));
+        let Some(token) = token else { return is_there };
+        let select = json!({ "amount": "100", "currency": "THB", "payment_method": "CARD", "token": token });
+        let (is_there, session) = step(shop.sdk("select-payment-method", &select));
+        let Some(session) = session else { return is_there };
+        let (is_there, payment) = step(shop.initiate(&session, 100, &json!({})));
+        self.payments.lock().expect("no caller panics").extend(payment);
+        is_there
+    }
+
+    /// Notes what came back: done, not done for certain, or nothing that says. Anything else is a fault.
+    fn note(&self, answer: &Answer, done: impl FnOnce()) -> bool {
+        match (answer.status, answer.code()) {
+            (200, _) => {
+                self.done.fetch_add(1, Ordering::Relaxed);
+                done();
+                true
+            }
+            (503, "UNAVAILABLE") => {
+                let outcome = answer.details()["outcome"].clone();
+                assert!(outcome == "not_done" || outcome == "unknown", "{}", answer.body);
+                self.not_done.fetch_add(1, Ordering::Relaxed);
+                thread::sleep(Duration::from_millis(5)); // As a caller that heeds Retry-After, in a hurry.
+                true
+            }
+            (0, _) => false,
+            (status, _) => panic!("{status}: {}", answer.body),
+        }
+    }
+
+    /// Waits until more was done, or more was not, than there was.
+    #[track_caller]
+    pub(super) fn wait_for_more(&self, what: &str, count: &AtomicU64, mut or_else: impl FnMut() -> bool) {
+        let (before, until) = (count.load(Ordering::Relaxed), Instant::now() + PATIENCE);
+        while count.load(Ordering::Relaxed) < before + 20 && !or_else() {
+            assert!(Instant::now() < until, "{what} did not come about");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Checks that everything that was told is there, and every payment goes on to its end.
+    #[track_caller]
+    pub(super) fn check(&self, shop: &Shop) {
+        let found = items(shop);
+        let missing: Vec<String> = self.added.lock().expect("no caller panics").difference(&found).cloned().collect();
+        assert!(missing.is_empty(), "acknowledged and gone: {missing:?}");
+        for payment in self.payments.lock().expect("no caller panics").iter() {
+            assert_eq!(shop.settled(payment)["status"], "SUCCESSFUL", "{payment}");
+        }
+    }
+
+    /// How much there is to lose.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let count = |told: &Mutex<BTreeSet<String>>| told.lock().expect("no caller panics").len();
+        (count(&self.added), count(&self.payments))
+    }
+}
+
+/// The beginnings of all items that are there.
+fn items(shop: &Shop) -> BTreeSet<String> {
+    let (mut found, mut body) = (BTreeSet::new(), json!({ "key": "items" }));
+    let mut answer = shop.call("retrieve-metadata", &body);
+    loop {
+        let record = answer.ok();
+        let (page, next) = match &record["metadata"] {
+            Value::Object(paged) => (paged["page"].clone(), paged["next"].clone()),
+            items => (items.clone(), Value::Null),
+        };
+        let texts = page.as_array().expect("an array").iter().filter_map(Value::as_str);
+        found.extend(texts.map(|text| text[..8].to_owned()));
+        if next.is_null() {
+            return found;
+        }
+        body = next;
+        answer = shop.call("retrieve-metadata", &body);
+    }
+}
+
+/// Checks the data of a stopped server.
+#[track_caller]
+pub(super) fn verify(server: &mut Server) {
+    assert!(server.stop(), "a stop ends well");
+    let output = server.command().arg("verify").output().expect("the binary can be started");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "till verify: {}\n{}", text(&output.stdout), text(&output.stderr));
+}

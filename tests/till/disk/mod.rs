@@ -1,0 +1,11 @@
+//! A disk that is full, or cannot be written to any more: writes are refused with a clear word, reads go on, and what
+//! was acknowledged is there whatever happens.
+//!
+//! The tests with a disk of their own need Linux, root and loop devices; where these are missing they say so and pass.
+//! `TILL_DISK_ROUNDS` sets how often the disk is filled (`make disk-full`).
+
+mod campaign;
+mod filler;
+mod load;
+mod own_disk;
+mod reserve;

@@ -1,0 +1,117 @@
+//! `till repair drop-tail`
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use super::store::{contents, ends};
+use crate::harness::{Server, Shop, Start};
+
+/// A killed server with two merchants: everything is in the log, and the last write is a top-up of the second.
+fn killed() -> (Server, [Shop; 2]) {
+    let mut server = Server::start();
+    let shops = [server.shop(), server.shop()];
+    shops[0].pay(100);
+    for number in 0..5 {
+        add_topup(&server, &shops[1], number);
+    }
+    server.kill();
+    (server, shops)
+}
+
+fn add_topup(server: &Server, shop: &Shop, number: u64) {
+    let topup = json!({ "merchant_id": shop.merchant_id, "amount": 1_000 + number });
+    server.admin("add-topup", &topup).ok();
+}
+
+fn log(server: &Server) -> PathBuf {
+    let files = fs::read_dir(server.data().join("db")).expect("readable").map(|file| file.expect("it lists").path());
+    files.filter(|file| file.extension().is_some_and(|end| end == "log")).max().expect("a log")
+}
+
+fn change(file: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(file).expect("readable");
+    change(&mut bytes);
+    fs::write(file, bytes).expect("writable");
+}
+
+fn refusal(server: &Server) -> String {
+    Start::default().try_server_on(server.data(), None).err().expect("acknowledged commits are missing")
+}
+
+fn available(server: &Server, shop: &Shop) -> u64 {
+    shop.on(server).call("get-balance", &json!({})).ok()["available"].as_u64().expect("a number")
+}
+
+#[test]
+fn a_torn_write_is_dropped_after_it_was_said_exactly_what_is_lost() {
+    let (mut server, [first, second]) = killed();
+    change(&log(&server), |bytes| *bytes.last_mut().expect("it has bytes") ^= 1);
+    assert!(refusal(&server).contains("acknowledged commits"));
+    let before = contents(server.data());
+    let said = ends(&server, &["repair", "drop-tail"], 1);
+    assert_eq!(contents(server.data()), before, "nothing is changed before it is asked for");
+    assert!(said.contains("nothing was changed"), "{said}");
+    let lost: Vec<&str> = said.lines().filter(|line| line.starts_with("lost: ")).collect();
+    assert_eq!(lost.len(), 1, "{said}");
+    let words = [second.merchant_id.as_str(), "record ", "commit ", "topup_added"];
+    assert!(words.iter().all(|word| lost[0].contains(word)), "{said}");
+    let done = ends(&server, &["repair", "drop-tail", "--yes"], 0);
+    assert!(done.contains(lost[0]) && done.contains("no faults"), "{done}");
+    server.restart();
+    assert_eq!(available(&server, &second), 1_000 + 1_001 + 1_002 + 1_003, "the last top-up is lost, and only that");
+    first.on(&server).pay(100);
+    add_topup(&server, &second, 9);
+    assert!(server.stop());
+    assert!(ends(&server, &["repair", "drop-tail"], 0).contains("nothing to drop"));
+}
+
+#[test]
+fn a_log_that_was_cut_off_names_the_commits_of_which_nothing_can_be_told() {
+    let (mut server, [_, second]) = killed();
+    change(&log(&server), |bytes| bytes.truncate(bytes.len() - 700));
+    let said = ends(&server, &["repair", "drop-tail", "--dry-run"], 1);
+    assert!(said.contains("lost: acknowledged commits of which nothing can be told any more: "), "{said}");
+    ends(&server, &["repair", "drop-tail", "--yes"], 0);
+    server.restart();
+    assert_eq!(available(&server, &second), 1_000 + 1_001 + 1_002 + 1_003);
+}
+
+#[test]
+fn a_log_that_is_damaged_in_the_middle_is_not_cut_and_a_restore_is_named() {
+    let (server, _) = killed();
+    change(&log(&server), |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+    });
+    let before = contents(server.data());
+    for arguments in
+        [["repair", "drop-tail"].as_slice(), &["repair", "drop-tail", "--yes"], &["repair", "rows", "--yes"]]
+    {
+        let said = ends(&server, arguments, 1);
+        assert!(said.contains("damaged in the middle") && said.contains("restore"), "{said}");
+    }
+    assert_eq!(contents(server.data()), before);
+}
+
+#[test]
+fn a_store_whose_log_ends_well_has_nothing_to_drop() {
+    let (mut server, [first, _]) = killed();
+    let said = ends(&server, &["repair", "drop-tail", "--yes"], 0);
+    assert!(said.contains("nothing to drop"), "{said}");
+    server.restart();
+    first.on(&server).pay(1);
+}
+
+#[test]
+fn a_torn_write_behind_everything_acknowledged_loses_nothing() {
+    let (mut server, [_, second]) = killed();
+    change(&log(&server), |bytes| bytes.extend([7; 20]));
+    let said = ends(&server, &["repair", "drop-tail"], 1);
+    assert!(said.contains("nothing that was acknowledged is lost"), "{said}");
+    assert!(!said.lines().any(|line| line.starts_with("lost: ")), "{said}");
+    ends(&server, &["repair", "drop-tail", "--yes"], 0);
+    server.restart();
+    assert_eq!(available(&server, &second), 1_000 + 1_001 + 1_002 + 1_003 + 1_004);
+}

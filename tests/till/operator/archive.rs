@@ -1,0 +1,294 @@
+//! The archive: commits streamed to another directory, stores restored from there to any moment, and what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server, Shop, Start};
+
+/// How long something in the background may take before a test gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("temporary directories are ASCII")
+}
+
+/// Runs a command: exit code, standard output, standard error.
+fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = command.args(arguments).output().expect("the binary can be started");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// A directory for everything of a test.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Place {
+        Place(TempDir::new().expect("a temporary directory can be made"))
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// How a server is started that archives to `archive`.
+    fn start(&self) -> Start {
+        Start::default()
+            .with("TILL_ARCHIVE_DIRECTORY", text(&self.at("archive")))
+            .with("TILL_CHECKPOINT_DIRECTORY", text(&self.at("checkpoints")))
+            .with("TILL_ARCHIVE_EVERY_MILLISECONDS", "20")
+    }
+
+    fn server(&self, start: &Start) -> Server {
+        self.try_server(start).unwrap_or_else(|error| panic!("the server does not start: {error}"))
+    }
+
+    fn try_server(&self, start: &Start) -> Result<Server, String> {
+        start.try_server_on(&self.at("data"), None)
+    }
+
+    fn till(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
+        run(Start::default().command(&self.at("data")), arguments)
+    }
+
+    fn restore(&self, checkpoint: &str, to: &str, until: &[&str]) -> (Option<i32>, String, String) {
+        let from = self.at("checkpoints").join(checkpoint);
+        let (archive, to) = (self.at("archive"), self.at(to));
+        let mut arguments = vec!["restore", "--from", text(&from), "--archive", text(&archive), "--to", text(&to)];
+        arguments.extend(until);
+        self.till(&arguments)
+    }
+
+    /// Restores, and starts a server on what was restored.
+    #[track_caller]
+    fn restored(&self, checkpoint: &str, to: &str, until: &[&str]) -> Server {
+        let (code, output, errors) = self.restore(checkpoint, to, until);
+        assert_eq!(code, Some(0), "{output}{errors}");
+        let started = Start::default().try_server_on(&self.at(to), None);
+        started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
+    }
+
+    /// Restores, which must be refused in these words, and nothing be made.
+    #[track_caller]
+    fn refused(&self, checkpoint: &str, until: &[&str], words: &[&str]) {
+        let (code, output, errors) = self.restore(checkpoint, "refused", until);
+        assert_eq!(code, Some(1), "{output}{errors}");
+        words.iter().for_each(|word| assert!(errors.contains(word), "{word} is not in {errors}"));
+        assert!(!self.at("refused").exists(), "{errors}");
+    }
+
+    fn segments(&self) -> Vec<PathBuf> {
+        let files = fs::read_dir(self.at("archive")).expect("readable").flatten().map(|entry| entry.path());
+        let mut segments: Vec<PathBuf> = files.filter(|file| text(file).contains("segment-")).collect();
+        segments.sort();
+        segments
+    }
+}
+
+fn metric(server: &Server, name: &str) -> f64 {
+    let Value::String(text) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().expect("a number")
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn wait_until_archived(server: &Server) {
+    wait_until("everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
+}
+
+/// Takes a checkpoint and gives its last commit.
+fn take(server: &Server, name: &str) -> u64 {
+    let taken = server.admin("create-checkpoint", &json!({ "name": name })).ok();
+    taken["last_commit"].as_u64().expect("a number")
+}
+
+/// What was at a moment at which nothing happened.
+struct Moment {
+    commit: u64,
+    time: Timestamp,
+    picture: Vec<Value>,
+    payments: Vec<String>,
+}
+
+fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> Moment {
+    let ids: Vec<&str> = payments.iter().map(String::as_str).collect();
+    let (picture, commit) = (shop.picture(&ids), take(server, name));
+    thread::sleep(Duration::from_millis(20)); // Its time is not that of what comes next.
+    let moment = Moment { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
+    thread::sleep(Duration::from_millis(20));
+    moment
+}
+
+#[track_caller]
+fn shows(copy: &Server, shop: &Shop, moment: &Moment, all: &[String]) {
+    let shop = shop.on(copy);
+    let ids: Vec<&str> = moment.payments.iter().map(String::as_str).collect();
+    assert_eq!(shop.picture(&ids), moment.picture);
+    for later in all.iter().filter(|id| !moment.payments.contains(id)) {
+        shop.call("find-payment", &json!({ "payment_id": later })).refused("NOT_FOUND");
+    }
+}
+
+#[test]
+fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_just_what_was_then() {
+    let place = Place::new();
+    let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
+    let (shop, mut payments, mut moments) = (server.shop(), Vec::new(), Vec::new());
+    for (number, minor) in [100, 200, 300].into_iter().enumerate() {
+        wait_until_archived(&server); // The next commits go to another segment.
+        payments.push(shop.pay(minor));
+        moments.push(moment(&server, &shop, &format!("at-{number}"), &payments));
+    }
+    wait_until_archived(&server);
+    drop(server);
+    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
+    assert!(place.segments().len() > 3, "{:?}", place.segments());
+    for (number, moment) in moments.iter().enumerate() {
+        let (commit, time) = (moment.commit.to_string(), moment.time.to_string());
+        for (by, until) in [("commit", &commit), ("time", &time)] {
+            let copy = place.restored("at-0", &format!("by-{by}-{number}"), &["--until", until]);
+            shows(&copy, &shop, moment, &payments);
+        }
+    }
+    let copy = place.restored("at-1", "everything", &[]);
+    shows(&copy, &shop, &moments[2], &payments);
+    assert_eq!(copy.admin("resume-effects", &json!({})).ok(), true);
+    shop.on(&copy).pay(400);
+    let (earliest, end) = (moments[1].commit - 1, moments[2].commit + 1_000);
+    place.refused(
+        "at-1",
+        &["--until", &earliest.to_string()],
+        &["is later than commit", &moments[1].commit.to_string()],
+    );
+    place.refused(
+        "at-1",
+        &["--until", &moments[0].time.to_string()],
+        &["is later than", "the earliest that it can be"],
+    );
+    place.refused("at-1", &["--until", &end.to_string()], &["the archive ends at commit", &end.to_string()]);
+}
+
+#[test]
+fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside_the_data_is_refused() {
+    let place = Place::new();
+    let mut server = place.server(&place.start());
+    server.shop().pay(100);
+    take(&server, "one");
+    server.restart();
+    wait_until_archived(&server);
+    server.shop().pay(100);
+    assert!(server.stop());
+    drop(place.restored("one", "copy", &[]));
+    let copy = |start: Start| start.try_server_on(&place.at("copy"), None).map(drop);
+    let refused = copy(place.start()).expect_err("it is another store's archive");
+    assert!(refused.contains("belongs to the store"), "{refused}");
+    let inside = place.at("copy").join("archive");
+    let refused = copy(Start::default().with("TILL_ARCHIVE_DIRECTORY", text(&inside))).expect_err("it is inside");
+    assert!(refused.contains("is inside the data directory"), "{refused}");
+    copy(Start::default().with("TILL_ARCHIVE_DIRECTORY", text(&place.at("its-own")))).expect("it is its own");
+    let refused = copy(Start::default().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true")).expect_err("to where?");
+    assert!(refused.contains("archive_directory must be set too"), "{refused}");
+    // What a plain restore makes is another store as well.
+    let (from, to) = (place.at("checkpoints/one"), place.at("plain"));
+    assert_eq!(place.till(&["restore", "--from", text(&from), "--to", text(&to)]).0, Some(0));
+    let refused = place.start().try_server_on(&to, None).map(drop).expect_err("it is another store's archive");
+    assert!(refused.contains("belongs to the store"), "{refused}");
+}
+
+#[test]
+fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself() {
+    let place = Place::new();
+    let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
+    let shop = server.shop();
+    take(&server, "one");
+    shop.pay(100);
+    wait_until_archived(&server);
+    fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
+    let payments = [shop.pay(200), shop.pay(300)];
+    wait_until("it failed", || metric(&server, "till_archive_failures_total") > 0.0);
+    assert!(metric(&server, "till_archive_lag_commits") >= 2.0);
+    fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
+    wait_until_archived(&server);
+    let seen = shop.picture(&payments.each_ref().map(String::as_str));
+    drop(server);
+    let copy = place.restored("one", "copy", &[]);
+    assert_eq!(shop.on(&copy).picture(&payments.each_ref().map(String::as_str)), seen);
+}
+
+#[test]
+fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_when_it_can() {
+    let place = Place::new();
+    let start = place.start().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true");
+    let server = place.server(&start.with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
+    let shop = server.shop();
+    take(&server, "one");
+    let before = shop.pay(100);
+    fs::rename(place.at("archive"), place.at("elsewhere")).expect("it can be moved");
+    let card = json!({
+        "number": "4242424242424242", "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
+        "usage": "SINGLE",
+    });
+    let refused = shop.sdk("tokenize-card", &card);
+    assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{refused:?}");
+    assert_eq!(shop.payment(&before)["status"], "SUCCESSFUL", "reading goes on");
+    fs::rename(place.at("elsewhere"), place.at("archive")).expect("it can be moved back");
+    wait_until("calls are taken again", || shop.sdk("tokenize-card", &card).status == 200);
+    let after = shop.pay(200);
+    let seen = shop.picture(&[&before, &after]);
+    drop(server);
+    fs::remove_dir_all(place.at("data")).expect("it can be destroyed");
+    let copy = place.restored("one", "copy", &[]);
+    assert_eq!(shop.on(&copy).picture(&[&before, &after]), seen);
+}
+
+#[test]
+fn segments_are_listed_verified_and_pruned_and_damage_is_named_by_file_and_offset() {
+    let place = Place::new();
+    let mut server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
+    let shop = server.shop();
+    take(&server, "early");
+    for _ in 0..4 {
+        wait_until_archived(&server);
+        shop.pay(100);
+    }
+    wait_until_archived(&server);
+    take(&server, "late");
+    assert!(server.stop());
+    let archive = place.at("archive");
+    let (code, listed, _) = place.till(&["archive", "list", text(&archive)]);
+    let segments = place.segments();
+    assert_eq!((code, listed.lines().count()), (Some(0), segments.len() + 1), "{listed}");
+    let (code, verified, errors) = place.till(&["archive", "verify", text(&archive)]);
+    assert!(code == Some(0) && verified.ends_with("every checksum is right\n"), "{verified}{errors}");
+    let bytes = fs::read(&segments[1]).expect("readable");
+    let mut flipped = bytes.clone();
+    flipped[150] ^= 1;
+    fs::write(&segments[1], &flipped).expect("writable");
+    let (code, _, errors) = place.till(&["archive", "verify", text(&archive)]);
+    assert!(code == Some(1) && errors.contains(text(&segments[1])) && errors.contains("offset 92"), "{errors}");
+    fs::write(&segments[1], &bytes).expect("writable");
+    fs::rename(&segments[1], place.at("aside")).expect("it can be moved");
+    place.refused("early", &[], &["segment 2 of the archive", "is missing"]);
+    fs::rename(place.at("aside"), &segments[1]).expect("it can be moved");
+    let late = place.at("checkpoints/late");
+    let (code, removed, errors) = place.till(&["archive", "prune", "--before", text(&late), text(&archive)]);
+    assert!(code == Some(0) && removed.contains(text(&segments[1])), "{removed}{errors}");
+    place.refused("early", &[], &["are not in the archive", "use a checkpoint that has them"]);
+    drop(place.restored("late", "copy", &[]));
+    server.restart();
+    assert!(shop.on(&server).pay(100).starts_with("pay_"), "the store goes on with what is left");
+}

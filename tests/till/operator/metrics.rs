@@ -1,0 +1,136 @@
+//! What is counted, and that the dashboard, the alerts and the documents speak of nothing else.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::Start;
+
+fn file(path: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The text form after a payment and a checkpoint.
+fn scrape() -> String {
+    let archive = TempDir::new().expect("a directory can be made");
+    let server = Start::default().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server();
+    let shop = server.shop();
+    let payment = shop.pay(100);
+    shop.settled(&payment);
+    server.admin("create-checkpoint", &json!({})).ok();
+    match server.admin_client().get("/metrics").body {
+        Value::String(text) => text,
+        other => panic!("{other}"),
+    }
+}
+
+/// The names of metrics: words that begin like one of ours, without what a histogram's series end in.
+fn names(text: &str) -> BTreeSet<String> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
+    let named = words.filter(|word| word.starts_with("till_") || word.starts_with("process_"));
+    named.map(|word| base(word).to_owned()).collect()
+}
+
+fn base(name: &str) -> &str {
+    ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
+}
+
+/// The names that a scrape has samples of.
+fn scraped(text: &str) -> BTreeSet<String> {
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    samples.flat_map(|line| names(line.split(['{', ' ']).next().unwrap_or(""))).collect()
+}
+
+/// The expressions of all panels and variables.
+fn expressions(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(text) if key == "expr" || key == "query" => found.push(text.clone()),
+                    Value::Object(_) | Value::Array(_) => expressions(value, found),
+                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| expressions(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
+fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing_else() {
+    let text = scrape();
+    let there = scraped(&text);
+    let dashboard: Value = serde_json::from_str(&file("deploy/grafana/till.json")).expect("it is JSON");
+    let mut queries = Vec::new();
+    expressions(&dashboard, &mut queries);
+    assert!(queries.len() > 40, "{queries:?}");
+    let alerts = file("deploy/prometheus/alerts.yml");
+    for (place, named) in [("dashboard", names(&queries.join("\n"))), ("alerts", names(&alerts))] {
+        assert!(named.len() > 10, "{place}: {named:?}");
+        for name in named {
+            assert!(there.contains(&name), "{place}: {name} is nowhere");
+        }
+    }
+    let table = file("docs/operations.md");
+    let documented: String = table.lines().filter(|line| line.starts_with("| `")).collect();
+    let documented = names(&documented);
+    for name in &there {
+        assert!(documented.contains(name), "operations.md has no {name}");
+    }
+    for name in documented {
+        assert!(there.contains(&name), "operations.md: {name} is nowhere");
+    }
+}
+
+#[test]
+fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_alert() {
+    let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/operations.md"));
+    let value = |key: &str| -> Vec<String> {
+        let lines = alerts.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix(key));
+        lines.map(|value| value.trim().trim_matches('"').to_owned()).collect()
+    };
+    let (named, links) = (value("alert:"), value("runbook_url:"));
+    assert!(named.len() > 10 && named.len() == links.len());
+    for (name, link) in named.iter().zip(&links) {
+        assert_eq!(link, &format!("docs/operations.md#{}", name.to_lowercase()));
+        assert!(document.contains(&format!("\n### {name}\n")), "{name} has no section");
+    }
+    let sections = document.lines().filter_map(|line| line.strip_prefix("### Till"));
+    for section in sections {
+        assert!(named.contains(&format!("Till{section}")), "there is no alert Till{section}");
+    }
+}
+
+#[test]
+fn a_payment_shows_in_the_histograms_and_in_the_numbers_of_the_store_and_the_process() {
+    let text = scrape();
+    let value = |name: &str| -> f64 {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("{name} is not in\n{text}")).parse().expect("a number")
+    };
+    for name in [
+        "till_commit_seconds_count",
+        "till_commit_seconds_sum",
+        "till_commit_group_batches_count",
+        "till_store_write_seconds_sum",
+        "till_store_memtable_bytes",
+        "till_disk_free_bytes",
+        "till_disk_reserve_bytes",
+        "till_checkpoint_newest_timestamp_seconds",
+        "process_resident_memory_bytes",
+        "process_open_fds",
+        "process_start_time_seconds",
+    ] {
+        assert!(value(name) > 0.0, "{name}");
+    }
+    for name in ["till_effects_open", "till_commit_staged_records", "till_store_writes_stopped"] {
+        assert!(value(name).abs() < f64::EPSILON, "{name}: nothing is under way");
+    }
+    assert!(value("till_commit_seconds_bucket{le=\"+Inf\"}") >= value("till_commit_seconds_bucket{le=\"0.016384\"}"));
+}

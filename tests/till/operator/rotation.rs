@@ -1,0 +1,221 @@
+//! Replacing secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::{Client, Dice, Server, Shop, Start};
+
+/// How often the server is killed while its vault key is replaced; more with `TILL_ROTATION_ROUNDS`.
+const ROUNDS: u64 = 4;
+
+const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// A server whose secrets are in files.
+struct Armed {
+    directory: TempDir,
+    server: Server,
+}
+
+impl Armed {
+    fn start() -> Armed {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let (token, key) = (directory.path().join("token"), directory.path().join("key"));
+        fs::write(&token, "admin-token-of-a-test\n").expect("a file can be written");
+        fs::write(&key, format!("{KEY}\n")).expect("a file can be written");
+        let start = Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY");
+        let start = start.with("TILL_ADMIN_TOKEN_FILE", &token.display().to_string());
+        let start = start.with("TILL_VAULT_KEY_FILE", &key.display().to_string());
+        let start = start.with("TILL_LOG_FILTER", "info").recording(&directory.path().join("log"));
+        Armed { directory, server: start.server() }
+    }
+
+    fn token(&self) -> PathBuf {
+        self.directory.path().join("token")
+    }
+
+    fn key(&self) -> PathBuf {
+        self.directory.path().join("key")
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.directory.path().join("log")).expect("the log is kept")
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.server.command().args(arguments).output().expect("the binary can be started")
+    }
+
+    /// Runs a command that must succeed, and gives what it printed.
+    #[track_caller]
+    fn done(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    /// Whether the admin listener takes a token.
+    fn takes(&self, token: &str) -> bool {
+        Client::new(self.server.admin_address()).bearer(token).post("/admin/list-merchants", &json!({})).status == 200
+    }
+}
+
+fn lines(file: &Path) -> Vec<String> {
+    let text = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Says at its end that something is done.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Makes payments until what is asked for is done; how many were made, all of them well.
+fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
+    let (done, paid) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        let payer = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) || paid.load(Ordering::Relaxed) == 0 {
+                shop.pay(100);
+                paid.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let ended = Ended(&done); // Also when the work panics: the payer must not go on for ever.
+        work();
+        drop(ended);
+        payer.join().expect("every call was answered well");
+    });
+    paid.into_inner()
+}
+
+#[test]
+fn the_admin_token_is_replaced_in_two_steps_and_no_call_fails() {
+    let armed = Armed::start();
+    let shop = armed.server.shop();
+    let old = "admin-token-of-a-test";
+    let paid = paying_while(&shop, || {
+        armed.done(&["admin-token", "rotate"]);
+        let both = lines(&armed.token());
+        assert_eq!((both.len(), both[1].as_str(), both[0].len()), (2, old, 64));
+        assert!(armed.takes(&both[0]) && armed.takes(old) && !armed.takes("another"));
+        assert!(!armed.run(&["admin-token", "rotate"]).status.success(), "two are there already");
+        armed.done(&["admin-token", "retire"]);
+        assert_eq!(lines(&armed.token()), both[..1]);
+        assert!(armed.takes(&both[0]) && !armed.takes(old));
+        assert!(!armed.run(&["admin-token", "retire"]).status.success(), "there is none to retire");
+    });
+    assert!(paid > 0);
+    assert!(!armed.log().contains(&lines(&armed.token())[0]), "no log shows it");
+}
+
+#[test]
+fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing() {
+    let armed = Armed::start();
+    fs::write(armed.token(), "two words\n").expect("a file can be written");
+    let answer =
+        Client::new(armed.server.admin_address()).bearer("admin-token-of-a-test").post("/admin/reload", &json!({}));
+    let kept = answer.ok()["kept"].to_string();
+    assert!(kept.contains("admin_token") && !kept.contains("two words"), "{kept}");
+    assert!(armed.takes("admin-token-of-a-test"), "what was in use stays");
+    fs::write(armed.token(), "next-token\n").expect("a file can be written");
+    armed.server.signal("HUP");
+    let until = std::time::Instant::now() + Duration::from_secs(30);
+    while !armed.takes("next-token") {
+        assert!(std::time::Instant::now() < until, "the signal was not heard");
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!armed.takes("admin-token-of-a-test"));
+    assert!(armed.log().contains("not read anew") && armed.log().contains("read anew"));
+}
+
+#[test]
+fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_one() {
+    let mut armed = Armed::start();
+    let shop = armed.server.shop();
+    let before = shop.pay(100);
+    armed.server.admin("create-checkpoint", &json!({ "name": "before" })).ok();
+    let mut printed = String::new();
+    let paid = paying_while(&shop, || printed = armed.done(&["vault", "rotate"]));
+    assert!(paid > 0);
+    let new = lines(&armed.key());
+    assert!(new.len() == 1 && new[0] != KEY && new[0].len() == 64);
+    let retired = fs::read_dir(armed.directory.path()).expect("it can be read").filter_map(Result::ok);
+    let retired: Vec<PathBuf> =
+        retired.map(|entry| entry.path()).filter(|path| path.display().to_string().contains("key.retired-")).collect();
+    assert_eq!((retired.len(), lines(&retired[0])), (1, vec![KEY.to_owned()]), "checkpoints need it");
+    assert!(printed.contains(&retired[0].display().to_string()), "{printed}");
+    assert!(!printed.contains(KEY) && !printed.contains(&new[0]), "no key is printed");
+    let picture = shop.payment(&before);
+    assert!(armed.server.stop(), "exit code 0");
+    armed.done(&["verify"]);
+    let refused =
+        armed.server.command().args(["serve"]).env("TILL_VAULT_KEY", KEY).output().expect("it can be started");
+    let refused = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.contains("does not open") && refused.contains("is wrapped under the key"), "{refused}");
+    armed.server.restart();
+    let shop = shop.on(&armed.server);
+    assert_eq!(shop.payment(&before), picture, "personal data and cards open as before");
+    shop.pay(100);
+    let checkpoint = armed.server.data().join("checkpoints/before").display().to_string();
+    let refused = armed.run(&["checkpoint", "verify", &checkpoint]);
+    assert!(!refused.status.success(), "a checkpoint of before needs the key of before");
+    let mut with_old = armed.server.command();
+    let verified = with_old.env("TILL_VAULT_KEY", KEY).args(["checkpoint", "verify", &checkpoint]).output();
+    assert!(verified.expect("it can be started").status.success());
+}
+
+#[test]
+fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_file_holds_and_says_which() {
+    let rounds = std::env::var("TILL_ROTATION_ROUNDS").ok().map_or(ROUNDS, |text| text.parse().expect("a number"));
+    let mut dice = Dice::new(Dice::seed("TILL_ROTATION_SEED"));
+    let mut armed = Armed::start();
+    let mut shop = armed.server.shop();
+    let mut payments = Vec::new();
+    for _ in 0..rounds {
+        payments.push(shop.pay(100));
+        let mut rotating = armed.server.command();
+        let rotating = rotating.args(["vault", "rotate"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let mut rotating = rotating.expect("the binary can be started");
+        thread::sleep(Duration::from_micros(dice.between(0, 120_000)));
+        armed.server.kill();
+        rotating.wait().expect("it can be waited for");
+        let keys = lines(&armed.key());
+        assert!((1..=2).contains(&keys.len()), "the file is whole");
+        armed.server.restart();
+        assert!(armed.log().contains("the key ring is wrapped under this"), "{}", armed.log());
+        shop = shop.on(&armed.server);
+        // What was cut off goes on, with the key that it began with.
+        if keys.len() == 2 {
+            armed.done(&["vault", "rotate"]);
+            assert_eq!(lines(&armed.key()), keys[1..]);
+        }
+        payments.iter().for_each(|payment| drop(shop.payment(payment)));
+    }
+    for key in lines(&armed.key()) {
+        assert!(!armed.log().contains(&key), "no log shows a key");
+    }
+    assert!(armed.server.stop(), "exit code 0");
+    armed.done(&["verify"]);
+}
+
+#[test]
+fn the_call_says_whether_the_vault_opened_under_the_key_already_and_refuses_what_is_no_key() {
+    let server = Server::start();
+    let new = "ff".repeat(32);
+    assert_eq!(server.admin("rotate-vault-key", &json!({ "vault_key": new })).ok(), true);
+    assert_eq!(server.admin("rotate-vault-key", &json!({ "vault_key": new })).ok(), false);
+    let faults = server.admin("rotate-vault-key", &json!({ "vault_key": "distinctive" }));
+    assert!(!faults.body.to_string().contains("distinctive"), "{}", faults.body);
+    assert_eq!(faults.faults(), ["invalid vault_key"]);
+}

@@ -1,0 +1,212 @@
+//! Listeners behind TLS: certificates that are replaced while the server runs, and those that cannot be used.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rcgen::{CertificateParams, KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server, Start};
+
+/// How long an answer may take before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+type Secured = StreamOwned<ClientConnection, TcpStream>;
+
+/// A directory with a certificate and its key, which can be replaced.
+struct Pair {
+    directory: TempDir,
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let pair = Pair { directory: TempDir::new().expect("a temporary directory can be made") };
+        pair.renew();
+        pair
+    }
+
+    fn certificate(&self) -> PathBuf {
+        self.directory.path().join("certificate.pem")
+    }
+
+    fn key(&self) -> PathBuf {
+        self.directory.path().join("key.pem")
+    }
+
+    /// Writes another certificate with another key.
+    fn renew(&self) {
+        let key = KeyPair::generate().expect("randomness");
+        let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let certificate =
+            CertificateParams::new(names).expect("these are names").self_signed(&key).expect("it is signed");
+        fs::write(self.certificate(), certificate.pem()).expect("a file can be written");
+        fs::write(self.key(), key.serialize_pem()).expect("a file can be written");
+    }
+
+    fn der(&self) -> CertificateDer<'static> {
+        CertificateDer::from_pem_file(self.certificate()).expect("a certificate")
+    }
+
+    /// A start with both listeners behind it.
+    fn start(&self) -> Start {
+        let (certificate, key) = (self.certificate().display().to_string(), self.key().display().to_string());
+        Start::default()
+            .with("TILL_TLS_CERTIFICATE_FILE", &certificate)
+            .with("TILL_TLS_KEY_FILE", &key)
+            .with("TILL_ADMIN_TLS_CERTIFICATE_FILE", &certificate)
+            .with("TILL_ADMIN_TLS_KEY_FILE", &key)
+            .trusting(&self.certificate())
+    }
+}
+
+fn host(base: &str) -> &str {
+    base.strip_prefix("https://").expect("it says that it speaks TLS")
+}
+
+fn connect(base: &str, trusted: &[CertificateDer<'static>], versions: &[&'static SupportedProtocolVersion]) -> Secured {
+    let mut roots = RootCertStore::empty();
+    trusted.iter().for_each(|one| roots.add(one.clone()).expect("a certificate can be trusted"));
+    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_protocol_versions(versions)
+        .expect("the provider knows them")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").expect("a name");
+    let stream = TcpStream::connect(host(base)).expect("it listens");
+    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
+    StreamOwned::new(ClientConnection::new(Arc::new(config), name).expect("a client"), stream)
+}
+
+/// Asks on a connection that is kept, and gives the head of the answer.
+fn ask(connection: &mut Secured) -> std::io::Result<String> {
+    connection.write_all(b"POST /merchants/get-balance HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?;
+    let mut text = String::new();
+    let mut bytes = [0; 4096];
+    while !text.contains("UNAUTHORIZED") {
+        let length = connection.read(&mut bytes)?;
+        assert!(length > 0, "it was closed: {text}");
+        text.push_str(&String::from_utf8_lossy(&bytes[..length]));
+    }
+    Ok(text)
+}
+
+fn presented(connection: &Secured) -> CertificateDer<'static> {
+    connection.conn.peer_certificates().and_then(|chain| chain.first()).expect("it proves itself").clone().into_owned()
+}
+
+#[test]
+fn both_listeners_speak_tls_and_the_commands_find_their_way() {
+    let pair = Pair::new();
+    let server = pair.start().server();
+    assert!(server.public().starts_with("https://") && server.admin_address().starts_with("https://"));
+    let shop = server.shop();
+    shop.pay(100);
+    let listed = server.command().args(["merchant", "list"]).output().expect("the binary can be started");
+    assert!(String::from_utf8_lossy(&listed.stdout).contains(&shop.merchant_id), "{listed:?}");
+    // One that is elsewhere trusts by a file of its own.
+    let mut elsewhere = server.command();
+    elsewhere.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
+    let listed = elsewhere.env("TILL_ADMIN_CA_FILE", pair.certificate()).args(["merchant", "list"]).output();
+    assert!(listed.expect("the binary can be started").status.success());
+    let other = Pair::new();
+    let mut distrustful = server.command();
+    let refused = distrustful.env("TILL_ADMIN_CA_FILE", other.certificate()).args(["merchant", "list"]).output();
+    assert!(!refused.expect("the binary can be started").status.success(), "nobody vouches for it");
+    let document = server.client().get("/merchants").ok();
+    assert!(document["base_url"].as_str().is_some_and(|url| url.starts_with("https://")), "{document}");
+}
+
+#[test]
+fn both_versions_of_tls_are_spoken_and_plain_http_is_not() {
+    let pair = Pair::new();
+    let server = pair.start().server();
+    for version in [&TLS12, &TLS13] {
+        let mut connection = connect(server.public(), &[pair.der()], &[version]);
+        assert!(ask(&mut connection).expect("it answers").starts_with("HTTP/1.1 4"));
+        assert_eq!(connection.conn.protocol_version(), Some(version.version));
+        assert_eq!(connection.conn.alpn_protocol(), None, "nothing was asked for");
+    }
+    let plain = Client::new(&format!("http://{}", host(server.public())));
+    assert_eq!(plain.get("/merchants").status, 0, "no answer");
+}
+
+#[test]
+fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
+    let pair = Pair::new();
+    let server = pair.start().server();
+    let first = pair.der();
+    let mut old = connect(server.public(), std::slice::from_ref(&first), &[&TLS13]);
+    ask(&mut old).expect("it answers");
+    assert_eq!(presented(&old), first);
+    pair.renew();
+    let second = pair.der();
+    // The caller trusts the first one yet, and the file is the second.
+    let trusted = [first.clone(), second.clone()];
+    server.signal("HUP");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let mut new = connect(server.public(), &trusted, &[&TLS13]);
+        ask(&mut new).expect("it answers");
+        if presented(&new) == second {
+            break;
+        }
+        assert!(Instant::now() < until, "the signal was not heard");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    ask(&mut old).expect("the old connection goes on");
+    assert_eq!(presented(&old), first);
+    // A pair that does not go together is not taken.
+    fs::write(pair.key(), KeyPair::generate().expect("randomness").serialize_pem()).expect("a file can be written");
+    let kept = server.admin("reload", &json!({})).ok();
+    let text = kept["kept"].to_string();
+    assert!(text.contains("cannot be used together") && text.contains("admin_tls"), "{text}");
+    let mut third = connect(server.public(), &trusted, &[&TLS13]);
+    ask(&mut third).expect("it answers");
+    assert_eq!(presented(&third), second, "what was in use stays");
+}
+
+fn refused(start: &Start, data: &Path) -> String {
+    start.try_server_on(data, None).map(|_| ()).expect_err("it is refused")
+}
+
+#[test]
+fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
+    let (pair, other) = (Pair::new(), Pair::new());
+    let data = pair.directory.path().join("data");
+    let wrong = pair.start().with("TILL_TLS_KEY_FILE", &other.key().display().to_string());
+    let message = refused(&wrong, &data);
+    assert!(message.contains("failed to serve tls") && message.contains("cannot be used together"), "{message}");
+    assert!(message.contains(&other.key().display().to_string()) && !message.contains("BEGIN"), "{message}");
+    let missing = refused(&pair.start().with("TILL_ADMIN_TLS_CERTIFICATE_FILE", "/nonexistent/c.pem"), &data);
+    assert!(missing.contains("failed to serve admin_tls") && missing.contains("/nonexistent/c.pem"), "{missing}");
+    let swapped = refused(&pair.start().with("TILL_TLS_CERTIFICATE_FILE", &pair.key().display().to_string()), &data);
+    assert!(swapped.contains("holds no certificate"), "{swapped}");
+    let half = Start::default().with("TILL_TLS_KEY_FILE", &pair.key().display().to_string());
+    assert!(refused(&half, &data).contains("tls_certificate_file is missing"));
+}
+
+#[test]
+fn callers_who_never_finish_their_handshake_keep_nobody_out_and_are_sent_away() {
+    let pair = Pair::new();
+    let server: Server = pair.start().with("TILL_HTTP_THREADS", "1").with("TILL_CONNECTIONS_MAX", "400").server();
+    let silent: Vec<TcpStream> =
+        (0..300).map(|_| TcpStream::connect(host(server.public())).expect("it listens")).collect();
+    let began = Instant::now();
+    let mut connection = connect(server.public(), &[pair.der()], &[&TLS13]);
+    ask(&mut connection).expect("it answers");
+    assert!(began.elapsed() < Duration::from_secs(4), "before the silent ones are sent away");
+    for mut stream in silent {
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
+        assert_eq!(stream.read(&mut [0; 8]).unwrap_or(0), 0, "it was closed");
+    }
+    assert!(began.elapsed() < PATIENCE);
+}

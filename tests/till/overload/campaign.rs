@@ -1,0 +1,120 @@
+//! Ten times the load that the server can take: how much it does meanwhile, and how long those wait whom it answers.
+//!
+//! `TILL_OVERLOAD_SECONDS` sets how long each of the three loads lasts (`make overload`), `TILL_OVERLOAD_CONNECTIONS`
+//! the connections. The figures are printed; what must hold on any machine is asserted: nothing but refusals, none of
+//! them done, bounded places and memory.
+
+use std::process::Output;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server};
+
+/// Memory that a server may take at most under any load of these tests.
+const RESIDENT_BYTES_MAX: u64 = 1 << 30;
+
+/// One load and what it came to.
+struct Load {
+    point: Value,
+}
+
+impl Load {
+    /// Measures `till bench metadata` with these arguments against a server.
+    fn run(server: &Server, arguments: &[String]) -> Load {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let report = directory.path().join("report.json");
+        let mut command = server.command();
+        command.args(["bench", "metadata", "--target", server.public(), "--admin", server.admin_address()]);
+        command.args(["--merchants", "16", "--warm-up", "1s", "--json"]).arg(&report).args(arguments);
+        let Output { status, stderr, .. } = command.output().expect("the binary can be started");
+        assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&stderr));
+        let report = std::fs::read_to_string(&report).expect("it was written");
+        let report: Value = serde_json::from_str(&report).expect("it is JSON");
+        Load { point: report["points"][0].clone() }
+    }
+
+    fn rate(&self) -> f64 {
+        self.point["rate"].as_f64().expect("a number")
+    }
+
+    fn millis(&self, kind: &str, quantile: &str) -> f64 {
+        self.point[kind][quantile].as_f64().expect("a number") / 1_000.0
+    }
+
+    fn refused(&self) -> u64 {
+        let failures = self.point["failures"].as_object().expect("an object");
+        failures.values().map(|failure| failure["count"].as_u64().expect("a count")).sum()
+    }
+
+    /// Codes of what failed.
+    fn codes(&self) -> Vec<&str> {
+        self.point["failures"].as_object().expect("an object").keys().map(String::as_str).collect()
+    }
+
+    fn line(&self, name: &str) -> String {
+        format!(
+            "{name}: {:.0}/s answered, p50 {:.1} ms, p99 {:.1} ms; {} refused, p50 {:.1} ms, p99 {:.1} ms; {} never made",
+            self.rate(),
+            self.millis("latency_micros", "p50"),
+            self.millis("latency_micros", "p99"),
+            self.refused(),
+            self.millis("refused_micros", "p50"),
+            self.millis("refused_micros", "p99"),
+            self.point["never_made"]
+        )
+    }
+}
+
+fn number(variable: &str, usual: &str) -> String {
+    let text = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
+    assert!(text.parse::<u32>().is_ok(), "{variable} is a number");
+    text
+}
+
+/// A number of the process's own, in bytes.
+fn status_bytes(server: &Server, name: &str) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("it runs, on Linux");
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("Linux says so");
+    let kilobytes = line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>();
+    kilobytes.expect("a number") * 1_024
+}
+
+fn gauge(server: &Server, name: &str) -> f64 {
+    let metrics = Client::new(server.admin_address()).get("/metrics").body;
+    let metrics = metrics.as_str().expect("text").to_owned();
+    let line = metrics.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned));
+    line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is there"))
+}
+
+#[test]
+fn ten_times_the_load_is_refused_and_not_queued() {
+    let seconds = number("TILL_OVERLOAD_SECONDS", "2") + "s";
+    let connections = number("TILL_OVERLOAD_CONNECTIONS", "256");
+    let server = Server::start();
+    let run = |more: &[&str]| {
+        let duration = ["--duration", seconds.as_str()];
+        Load::run(&server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+    };
+    let few = run(&["--connections", "64"]);
+    let many = run(&["--connections", "128"]);
+    let best = few.rate().max(many.rate());
+    let (half, tenfold) = (format!("{:.0}", best / 2.0), format!("{:.0}", best * 10.0));
+    let half = run(&["--connections", &connections, "--rate", &half]);
+    let tenfold = run(&["--connections", &connections, "--rate", &tenfold, "--patience", "2ms"]);
+    let resident = status_bytes(&server, "VmHWM");
+    println!("{}\n{}", few.line("64 connections"), many.line("128 connections"));
+    println!("{}\n{}", half.line("half of the best"), tenfold.line("ten times the best"));
+    println!(
+        "goodput {:.2} of the best (aim: at least 0.9); p99 {:.2} times that at half load (aim: at most 3); {} MB",
+        tenfold.rate() / best,
+        tenfold.millis("latency_micros", "p99") / half.millis("latency_micros", "p99"),
+        resident / 1_000_000
+    );
+    assert_eq!(tenfold.point["wrong"]["count"], 0, "{}", tenfold.point["wrong"]);
+    assert!(tenfold.rate() > 0.0);
+    assert!(tenfold.codes().iter().all(|code| *code == "UNAVAILABLE"), "{:?}", tenfold.codes());
+    assert!(resident < RESIDENT_BYTES_MAX, "{resident}");
+    assert!((1.0..=4_096.0).contains(&gauge(&server, "till_calls_places")));
+    assert_eq!((gauge(&server, "till_calls_places_taken"), gauge(&server, "till_calls_waiting")), (0.0, 0.0));
+}

@@ -1,0 +1,9 @@
+//! More is asked than can be done, or may be: bounds hold, refusals are quick and clear, and who does not keep to them
+//! takes nothing from others.
+
+#[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
+mod campaign;
+mod connections;
+mod rates;
+mod refusals;
+mod slow_clients;

@@ -1,0 +1,83 @@
+//! How often a key, or an address, may call.
+
+use std::io::Write;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Client, Start, Wire, received};
+
+/// Checks a refusal, and gives the seconds until the next call.
+#[track_caller]
+fn wait_named_by(answer: &Answer) -> u64 {
+    assert_eq!((answer.status, answer.code(), answer.details()), (429, "RATE_LIMITED", Value::Null), "{}", answer.body);
+    assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
+    answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).expect("whole seconds")
+}
+
+/// The first refusal: on a slow machine it takes more than one call to get there.
+#[track_caller]
+fn turned_away(call: impl Fn() -> Answer) -> Answer {
+    (0..500).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
+}
+
+#[test]
+fn a_key_that_calls_too_often_is_told_when_to_go_on_and_no_other_key_is() {
+    let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "2").server();
+    let shop = server.shop();
+    let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
+    let other = server.client().bearer(other["key"].as_str().expect("a string"));
+    let balance = |client: &Client| client.post("/merchants/get-balance", &json!({}));
+    let refused = turned_away(|| balance(&shop.client()));
+    let seconds = wait_named_by(&refused);
+    assert!((1..=2).contains(&seconds), "{seconds}");
+    assert_eq!(balance(&other).status, 200, "another key of the merchant has its own count");
+    let problem = shop.client().header("Accept", "application/problem+json");
+    let problem = turned_away(|| balance(&problem));
+    assert_eq!((problem.status, &problem.body["code"]), (429, &json!("RATE_LIMITED")));
+    thread::sleep(Duration::from_secs(seconds));
+    assert_eq!(balance(&shop.client()).status, 200);
+}
+
+#[test]
+fn a_keys_rate_is_judged_behind_the_key_and_before_the_body() {
+    let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server();
+    let shop = server.shop();
+    let wire = Wire::new(server.public());
+    let key = format!("Bearer {}", shop.key);
+    let send = |key: &str| {
+        let headers = [("Authorization", key), ("Content-Type", "text/plain")];
+        wire.send("POST", "/merchants/get-balance", &headers, b"{}")
+    };
+    assert_eq!(turned_away(|| send(&key)).code(), "RATE_LIMITED");
+    for _ in 0..20 {
+        assert_eq!(send("Bearer sk_unknown").refused("UNAUTHORIZED"), Value::Null, "what is no key is not counted");
+    }
+    assert_eq!(wire.send("POST", "/merchants/nothing", &[("Authorization", &key)], b"{}").status, 404);
+}
+
+#[test]
+fn without_the_setting_a_key_may_call_as_often_as_it_likes() {
+    let server = Start::default().server();
+    let shop = server.shop();
+    assert!((0..300).all(|_| shop.call("get-balance", &json!({})).status == 200));
+}
+
+#[test]
+fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_come() {
+    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server();
+    let (shop, other) = (server.shop(), server.shop());
+    let call = |at: usize| [&shop, &other][at % 2].sdk("list-installment-plans", &json!({}));
+    let refused = (0..500).map(call).find(|answer| answer.status == 429).expect("whatever the installation");
+    wait_named_by(&refused);
+    let head =
+        "POST /sdk/tokenize-card HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n";
+    let without_body = || {
+        let mut stream = Wire::new(server.public()).connect();
+        stream.write_all(head.as_bytes()).expect("the server reads");
+        received(&mut stream).answer()
+    };
+    wait_named_by(&without_body());
+    assert_eq!(shop.call("get-balance", &json!({})).status, 200, "the merchants' own calls are not counted");
+}

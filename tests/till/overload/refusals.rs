@@ -1,0 +1,113 @@
+//! What a refusal leaves behind: the caller reads it, and the connection goes on where it can.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Barrier;
+use std::thread;
+
+use serde_json::json;
+
+use crate::harness::{Answer, Received, Server, Shop, Start, Wire};
+
+/// Reads one answer and leaves the connection as it is.
+fn next_answer(stream: &mut TcpStream) -> Received {
+    let mut bytes = Vec::new();
+    let mut byte = [0];
+    loop {
+        let received = Received::parse(&bytes);
+        if received.is_whole() || stream.read(&mut byte).is_ok_and(|count| count == 0) {
+            return received;
+        }
+        bytes.push(byte[0]);
+    }
+}
+
+fn head(method: &str, path: &str, more: &str, length: usize) -> String {
+    format!("{method} {path} HTTP/1.1\r\nHost: a\r\n{more}Content-Length: {length}\r\n\r\n")
+}
+
+#[test]
+fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
+    let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server();
+    let shop = server.shop();
+    assert!((0..500).any(|_| shop.sdk("list-installment-plans", &json!({})).status == 429));
+    let key = format!("Authorization: Bearer {}\r\n", shop.key);
+    let json = "Content-Type: application/json\r\n";
+    let mut stream = Wire::new(server.public()).connect();
+    let body = "x".repeat(20_000);
+    for (method, path, more, status) in [
+        ("POST", "/merchants/nothing", json.to_owned(), 404),
+        ("PUT", "/merchants/get-balance", json.to_owned(), 405),
+        ("POST", "/merchants/get-balance", json.to_owned(), 400),
+        ("POST", "/sdk/list-installment-plans", json.to_owned(), 429),
+        ("POST", "/merchants/get-balance", key.clone(), 415),
+    ] {
+        stream.write_all(head(method, path, &more, body.len()).as_bytes()).expect("the connection is open");
+        stream.write_all(body.as_bytes()).expect("the connection is open");
+        let refused = next_answer(&mut stream);
+        assert_eq!((refused.status, refused.header("connection")), (status, None), "{method} {path}");
+    }
+    let good = head("POST", "/merchants/get-balance", &format!("{key}{json}"), 2) + "{}";
+    stream.write_all(good.as_bytes()).expect("the connection is open");
+    assert_eq!(next_answer(&mut stream).status, 200);
+}
+
+#[test]
+fn a_caller_that_sends_a_large_body_anyway_reads_why_it_was_refused() {
+    let server = Server::start();
+    for (length, status, code) in [(900_000, 400, "UNAUTHORIZED"), (4_000_000, 400, "UNAUTHORIZED")] {
+        let mut stream = Wire::new(server.public()).connect();
+        let head = head("POST", "/merchants/get-balance", "Content-Type: application/json\r\n", length);
+        stream.write_all(head.as_bytes()).expect("the server reads");
+        stream.write_all(&vec![b' '; length]).expect("the server reads on");
+        let refused = next_answer(&mut stream).answer();
+        assert_eq!((refused.status, refused.code()), (status, code));
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+    let shop = server.shop();
+    let key = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n", shop.key);
+    let mut stream = Wire::new(server.public()).connect();
+    stream.write_all(head("POST", "/merchants/get-balance", &key, 3_000_000).as_bytes()).expect("the server reads");
+    stream.write_all(&vec![b' '; 3_000_000]).expect("the server reads on");
+    assert_eq!(next_answer(&mut stream).status, 413);
+}
+
+/// Calls that all begin at the same moment, on connections of their own.
+fn at_once(shop: &Shop, count: usize) -> Vec<Answer> {
+    let start = Barrier::new(count);
+    let call = |number: usize| {
+        let client = shop.client();
+        let body = json!({ "key": "many", "value": format!("item {number}") });
+        start.wait();
+        client.post("/merchants/add-to-metadata-set", &body)
+    };
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..count).map(|number| scope.spawn(move || call(number))).collect();
+        callers.into_iter().map(|caller| caller.join().expect("a caller ends well")).collect()
+    })
+}
+
+#[test]
+fn of_many_calls_of_one_merchant_at_once_those_above_the_bound_are_refused_and_did_nothing() {
+    let server = Start::default().with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "2").server();
+    let (shop, other) = (server.shop(), server.shop());
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    loop {
+        shop.call("delete-metadata", &json!({ "key": "many" }));
+        let answers = at_once(&shop, 64);
+        let done = answers.iter().filter(|answer| answer.status == 200).count();
+        for refused in answers.iter().filter(|answer| answer.status != 200) {
+            assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{}", refused.body);
+            assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
+            assert!(refused.header("retry-after").is_some());
+        }
+        let kept = shop.call("retrieve-metadata", &json!({ "key": "many", "data_only": true })).ok();
+        assert_eq!(kept.as_array().map(Vec::len), Some(done), "what was refused was not done");
+        if done < answers.len() {
+            break;
+        }
+        assert!(std::time::Instant::now() < until, "nothing was ever refused");
+    }
+    shop.call("get-balance", &json!({})).ok();
+    other.call("get-balance", &json!({})).ok();
+}
