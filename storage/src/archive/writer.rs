@@ -71,14 +71,14 @@ pub(super) struct Writer {
 impl Writer {
     /// Opens an archive where the store can go on with it, or begins one.
     pub(super) fn open(directory: &Path, segment_bytes: u64, side: &StoreSide<'_>) -> Result<Writer, ArchiveError> {
+        if side.was_there {
+            refuse_nothing(directory)?;
+        }
         durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
         let lock = lock(directory)?;
         let line = Line::read(directory)?;
         if let Some(found) = line.store.filter(|found| *found != side.identity) {
             return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
-        }
-        if line.segments.is_empty() && side.was_there {
-            return Err(ArchiveError::Gone { archive: directory.to_owned() });
         }
         let mut writer = Writer {
             directory: directory.to_owned(),
@@ -372,6 +372,15 @@ fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
         return Err(ArchiveError::Damaged { file: path.to_owned(), offset: bytes, what });
     }
     Ok(file)
+}
+
+/// Refuses a directory in which nothing is left of the archive, before anything is made in it: it may be where the
+/// archive's disk is to be mounted.
+fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
+    match Line::read(directory)?.segments.is_empty() {
+        true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
+        false => Ok(()),
+    }
 }
 
 fn lock(directory: &Path) -> Result<File, ArchiveError> {
