@@ -12,6 +12,7 @@ use std::time::Duration;
 use fixtures::{Chain, copy, merchant};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
+use till_storage::engine::high_water::SLOT_LEN;
 use till_storage::engine::{Engine, EngineOptions, OpenError, Place};
 use till_storage::family::Family;
 use till_storage::journal::record;
@@ -244,6 +245,49 @@ fn no_damage_of_the_manifest_loses_an_acknowledged_commit_without_a_word() {
     refusals(&image, &image.manifest(), runs(20), 3);
     let image = Image::unflushed();
     refusals(&image, &image.manifest(), runs(8), 4);
+}
+
+/// The bytes of both slots, and some of those between.
+fn bytes_of_the_mark() -> impl Iterator<Item = usize> {
+    (0..SLOT_LEN + 2).chain([2_000]).chain(4_096..4_096 + SLOT_LEN)
+}
+
+#[test]
+fn no_flipped_bit_of_the_mark_hides_that_the_end_of_the_log_is_gone() {
+    let image = Image::unflushed();
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    copy(image.directory.path(), directory.path());
+    let (log, mark) = (directory.path().join(image.log()), directory.path().join("high-water"));
+    let (sound_log, sound_mark) = (fs::read(&log).expect("readable"), fs::read(&mark).expect("readable"));
+    let last = *record_starts(&sound_log).last().expect("it has records");
+    // Cut off where a record ends, and in the midst of one: a start may not trust the log to say so.
+    for end in [last, last + 9] {
+        fs::write(&log, &sound_log[..end]).expect("writable");
+        for at in bytes_of_the_mark() {
+            let mut flipped = sound_mark.clone();
+            flipped[at] ^= 1 << (at % 8);
+            fs::write(&mark, flipped).expect("writable");
+            let opened = Engine::open(&options(directory.path(), 64 * 1024 * 1024)).map(drop);
+            assert!(matches!(opened, Err(OpenError::CommitsMissing { .. })), "byte {at}, cut at {end}: {opened:?}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_of_the_mark_of_a_sound_store_is_harmless_and_gone_after_a_start() {
+    let image = Image::unflushed();
+    for at in [3, 12, 31, 4_096, 4_096 + 15, 4_096 + 30] {
+        let image_of_start = tempfile::tempdir().expect("a temporary directory");
+        copy(image.directory.path(), image_of_start.path());
+        let mark = image_of_start.path().join("high-water");
+        let mut bytes = fs::read(&mark).expect("readable");
+        bytes[at] ^= 4;
+        fs::write(&mark, &bytes).expect("writable");
+        let engine = Engine::open(&options(image_of_start.path(), 64 * 1024 * 1024)).expect("nothing is missing");
+        image.assert_nothing_missing(&engine, &format!("byte {at}"));
+        let bytes = fs::read(&mark).expect("readable");
+        assert_eq!(bytes[..SLOT_LEN], bytes[4_096..], "both slots are good again");
+    }
 }
 
 #[test]

@@ -8,7 +8,9 @@
 //! It also knows how long the MANIFEST was, because a MANIFEST that was cut off, or has a flipped bit in a
 //! length in its last block, loses its end without a word, too.
 //!
-//! Shape: two slots, at offsets 0 and 4096, so that they never share a sector, written alternately. Each
+//! Shape: two slots, at offsets 0 and 4096, so that they never share a sector. Each mark is written to both, one after
+//! the other, before anything of it is answered. So a write that a power cut tears leaves the mark before it in the
+//! other slot, and damage to one slot, or its loss, hides nothing: the other has the last mark, too. Each
 //! (integers big-endian, offsets in bytes):
 //!
 //! ```text
@@ -18,7 +20,7 @@
 //! 28 CRC-32C of the 28 bytes before (4)
 //! ```
 //!
-//! The newer slot is the one that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
+//! The mark is that of the good slot that is greater by commit, then MANIFEST, then its bytes: all of them only grow.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -92,14 +94,13 @@ pub enum FoundMark {
     Missing,
     /// Neither slot is what was written.
     Damaged,
-    /// The newer good slot.
+    /// The greater good slot.
     Mark(Mark),
 }
 
 #[derive(Debug)]
 struct State {
     mark: Mark,
-    next_slot: usize,
     unsynced: bool,
 }
 
@@ -126,9 +127,9 @@ impl HighWater {
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse { directory: directory.to_owned() }),
             Err(TryLockError::Error(source)) => return Err(failed("lock", source)),
         }
-        let (found, next_slot) = read_slots(&file).map_err(|source| failed("read", source))?;
+        let found = read_slots(&file).map_err(|source| failed("read", source))?;
         let mark = if let FoundMark::Mark(mark) = found { mark } else { Mark::default() };
-        let state = Mutex::new(State { mark, next_slot, unsynced: false });
+        let state = Mutex::new(State { mark, unsynced: false });
         Ok((HighWater { file, path, state }, found))
     }
 
@@ -164,7 +165,7 @@ impl HighWater {
         if mark == state.mark { Ok(()) } else { self.write(&mut state, mark) }
     }
 
-    /// Writes the mark again, unchanged, so that a new file has a good slot. Not synced.
+    /// Writes the mark again, unchanged, so that a new file has good slots. Not synced.
     ///
     /// # Errors
     /// As [`HighWater::advance`].
@@ -187,8 +188,9 @@ impl HighWater {
     }
 
     fn write(&self, state: &mut State, mark: Mark) -> io::Result<()> {
-        self.file.write_all_at(&mark.encode(), SLOTS_AT[state.next_slot])?;
-        *state = State { mark, next_slot: 1 - state.next_slot, unsynced: true };
+        let slot = mark.encode();
+        SLOTS_AT.iter().try_for_each(|at| self.file.write_all_at(&slot, *at))?;
+        *state = State { mark, unsynced: true };
         Ok(())
     }
 
@@ -197,23 +199,22 @@ impl HighWater {
     }
 }
 
-/// The mark and the slot to be written next: the one that does not hold it.
-fn read_slots(file: &File) -> io::Result<(FoundMark, usize)> {
+/// The mark of the file.
+fn read_slots(file: &File) -> io::Result<FoundMark> {
     if file.metadata()?.len() == 0 {
-        return Ok((FoundMark::Missing, 0));
+        return Ok(FoundMark::Missing);
     }
     let slots = [read_slot(file, SLOTS_AT[0])?, read_slot(file, SLOTS_AT[1])?];
-    Ok(match slots {
-        [Some(first), Some(second)] if first > second => (FoundMark::Mark(first), 1),
-        [Some(first), None] => (FoundMark::Mark(first), 1),
-        [_, Some(second)] => (FoundMark::Mark(second), 0),
-        [None, None] => (FoundMark::Damaged, 0),
-    })
+    if slots.contains(&None) && slots != [None, None] {
+        tracing::warn!("a slot of the high-water mark is damaged: the other one has the mark, too");
+    }
+    let greater = slots.into_iter().flatten().max();
+    Ok(greater.map_or(FoundMark::Damaged, FoundMark::Mark))
 }
 
 /// The mark in a file that is only read; none when neither slot is what was written.
 pub(super) fn read_mark(file: &File) -> io::Result<Option<Mark>> {
-    let (found, _) = read_slots(file)?;
+    let found = read_slots(file)?;
     Ok(if let FoundMark::Mark(mark) = found { Some(mark) } else { None })
 }
 
@@ -258,18 +259,50 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");
-        high_water.advance(CommitNumber(2)).expect("writable");
-        high_water.file.write_all_at(&[0xff; 7], SLOTS_AT[1] + 9).expect("writable");
+        // The power went while the first slot was written.
+        let torn = [&mark(2, 0, 0).encode()[..16], &mark(1, 0, 0).encode()[16..]].concat();
+        high_water.file.write_all_at(&torn, SLOTS_AT[0]).expect("writable");
         drop(high_water);
         let (high_water, found) = open(directory.path());
         assert_eq!(found, FoundMark::Mark(mark(1, 0, 0)));
         high_water.advance(CommitNumber(3)).expect("writable");
         drop(high_water);
-        assert_eq!(
-            open(directory.path()).1,
-            FoundMark::Mark(mark(3, 0, 0)),
-            "the torn slot was written, not the good one"
-        );
+        assert_eq!(open(directory.path()).1, FoundMark::Mark(mark(3, 0, 0)));
+    }
+
+    #[test]
+    fn a_slot_that_was_not_written_any_more_counts_for_less_than_the_other() {
+        for at in SLOTS_AT {
+            let directory = tempfile::tempdir().expect("a temporary directory");
+            let (high_water, _) = open(directory.path());
+            high_water.advance(CommitNumber(2)).expect("writable");
+            high_water.file.write_all_at(&mark(1, 9, 9).encode(), at).expect("writable");
+            drop(high_water);
+            assert_eq!(open(directory.path()).1, FoundMark::Mark(mark(2, 0, 0)));
+        }
+    }
+
+    #[test]
+    fn no_flipped_bit_and_no_cut_hides_the_last_mark() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let (high_water, _) = open(directory.path());
+        for commit in 1..=3 {
+            high_water.advance(CommitNumber(commit)).expect("writable");
+            let sound = std::fs::read(high_water.path()).expect("readable");
+            let read = |bytes: &[u8]| {
+                let file = tempfile::NamedTempFile::new().expect("a temporary file");
+                std::fs::write(file.path(), bytes).expect("writable");
+                read_slots(file.as_file()).expect("readable")
+            };
+            for at in (0..SLOT_LEN).chain(4096..4096 + SLOT_LEN) {
+                let mut flipped = sound.clone();
+                flipped[at] ^= 1 << (at % 8);
+                assert_eq!(read(&flipped), FoundMark::Mark(mark(commit, 0, 0)), "byte {at} of commit {commit}");
+            }
+            for length in [SLOT_LEN, SLOT_LEN + 1, 4096, sound.len() - 1] {
+                assert_eq!(read(&sound[..length]), FoundMark::Mark(mark(commit, 0, 0)), "cut to {length}");
+            }
+        }
     }
 
     #[test]
@@ -277,7 +310,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let (high_water, _) = open(directory.path());
         high_water.advance(CommitNumber(1)).expect("writable");
-        high_water.file.write_all_at(&[0xff; 7], 9).expect("writable");
+        SLOTS_AT.iter().for_each(|at| high_water.file.write_all_at(&[0xff; 7], at + 9).expect("writable"));
         drop(high_water);
         assert_eq!(open(directory.path()).1, FoundMark::Damaged);
     }
