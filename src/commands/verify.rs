@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::Args;
 use till_storage::checkpoint::compare_heads;
-use till_storage::engine::{EngineOptions, StoppedStore};
+use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::sandbox_book::{Book, RocksBook};
 use till_storage::vault::Keyring;
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
@@ -53,6 +53,7 @@ pub struct VerifyArguments {
 pub(super) fn verify(configuration: &Configuration, arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
     let directory = &configuration.data;
     if !directory.join("db").exists() {
+        refuse_unfit(directory)?;
         bail!("there is no data to verify in {}", directory.display());
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_domain::ids::MerchantId;
 use till_storage::checkpoint::{MANIFEST_FILE, read_manifest};
-use till_storage::engine::{EngineOptions, StoppedStore};
+use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;
 use till_storage::shapes::{Personal, ReadPersonal, StoredRows};
@@ -33,6 +33,7 @@ impl Source {
     /// When it cannot be opened, or is a checkpoint that was not finished.
     pub fn open(directory: &Path, open_time_max: Duration, roots: Option<&RootKeys>) -> anyhow::Result<Source> {
         if !directory.join("db").exists() {
+            refuse_unfit(directory)?;
             bail!("there is no data in {}", directory.display());
         }
         if directory.join(MANIFEST_FILE).exists() || directory.extension().is_some_and(|end| end == "in-progress") {

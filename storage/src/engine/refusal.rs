@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::journal::CommitNumber;
+use crate::repair::BEFORE_DIRECTORY;
 
 use super::format::{FORMAT, ROW_FORMAT};
 use super::log_scan::LogFault;
@@ -52,8 +53,9 @@ pub enum OpenError {
     },
     /// A repair was cut off while it put the repaired database in its place.
     #[error(
-        "the repair of {directory} did not come to its end: run till repair rows again",
-        directory = directory.display()
+        "the repair of {directory} did not come to its end: run till repair rows again; the database as it was before \
+         is in {before}",
+        directory = directory.display(), before = directory.join(BEFORE_DIRECTORY).display()
     )]
     RepairUnfinished {
         /// The directory.

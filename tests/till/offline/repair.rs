@@ -10,7 +10,7 @@ use till_domain::ids::MerchantId;
 use till_storage::family::Family;
 use till_storage::keys::AppliedKey;
 
-use super::store::{Tampering, contents, ends, run};
+use super::store::{Tampering, contents, ends, run, text};
 use crate::harness::{Dice, Server, Shop, Start};
 
 /// Tables of derived rows, by their tags: payments, entries, balances, effects beside.
@@ -219,7 +219,9 @@ fn rows_that_lag_behind_the_log_are_brought_up() {
     let merchant: MerchantId = scene.shops[0].merchant_id.parse().expect("a merchant's id");
     tampering.delete(Family::Rows, &AppliedKey(merchant).encode());
     drop(tampering);
+    ends(&scene.server, &["verify"], 1);
     ends(&scene.server, &["repair", "rows", "--merchant", &scene.shops[0].merchant_id, "--yes"], 0);
+    ends(&scene.server, &["verify"], 0); // Before a server could bring them up by itself.
     scene.assert_served();
 }
 
@@ -254,13 +256,22 @@ fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_
 }
 
 #[test]
-fn a_repair_that_was_cut_off_while_the_databases_changed_places_is_named_by_a_start_and_ended_by_a_repair() {
+fn a_repair_that_was_cut_off_while_the_databases_changed_places_is_named_by_starts_and_looks_and_ended_by_a_repair() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     fs::rename(scene.db(), scene.server.data().join("db-repaired")).expect("it can be renamed");
     let refused = Start::default().try_server_on(scene.server.data(), None).err().expect("there is no database");
     assert!(refused.contains("run till repair rows again"), "{refused}");
+    let before = scene.server.data().join("db-before-repair");
+    let to = scene.server.data().join("export");
+    let export = ["export", "--to", text(&to)];
+    let inspect = ["inspect", &scene.shops[0].merchant_id];
+    for (arguments, code) in [(["verify"].as_slice(), 2), (&export, 1), (&inspect, 1)] {
+        let said = ends(&scene.server, arguments, code);
+        let words = ["did not come to its end: run till repair rows again", text(&before)];
+        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    }
     let said = ends(&scene.server, &["repair", "rows"], 0);
     assert!(said.contains("there is nothing to repair"), "{said}");
     scene.assert_served();

@@ -98,8 +98,10 @@ fn a_log_that_is_damaged_in_the_middle_is_not_cut_and_a_restore_is_named() {
 #[test]
 fn a_store_whose_log_ends_well_has_nothing_to_drop() {
     let (mut server, [first, _]) = killed();
+    let before = contents(server.data());
     let said = ends(&server, &["repair", "drop-tail", "--yes"], 0);
     assert!(said.contains("nothing to drop"), "{said}");
+    assert_eq!(contents(server.data()), before, "nothing is touched");
     server.restart();
     first.on(&server).pay(1);
 }
