@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use crate::engine::Rebuild;
+use crate::engine::Unlogged;
 use crate::family::Family;
 use crate::journal::layout::WriteSink;
 use crate::rows::{Direction, RowError, RowReader, Visit};
@@ -17,13 +17,13 @@ type Waiting = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
 
 /// A store that is being restored.
 pub(super) struct Overlay {
-    store: Rebuild,
+    store: Unlogged,
     waiting: RefCell<Waiting>,
     waiting_bytes: Cell<usize>,
 }
 
 impl Overlay {
-    pub(super) fn over(store: Rebuild) -> Overlay {
+    pub(super) fn over(store: Unlogged) -> Overlay {
         Overlay { store, waiting: RefCell::default(), waiting_bytes: Cell::new(0) }
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 
-use crate::engine::{EngineOptions, Rebuild, mark_copy};
+use crate::engine::{EngineOptions, Unlogged, mark_copy};
 use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, EncodedRecord, Head, record};
@@ -58,7 +58,7 @@ pub struct Restored {
 /// # Errors
 /// [`ArchiveError`].
 pub fn begin_anew(options: &EngineOptions) -> Result<(), ArchiveError> {
-    let overlay = Overlay::over(Rebuild::open(options)?);
+    let overlay = Overlay::over(Unlogged::restoring(options)?);
     let last = last_commit(&overlay)?;
     become_another(&overlay)?;
     overlay.finish()?;
@@ -77,7 +77,7 @@ pub fn restore_to(
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, ArchiveError> {
     let line = Line::read(archive)?;
-    let overlay = Overlay::over(Rebuild::open(options)?);
+    let overlay = Overlay::over(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
     check_begin(&line, base)?;
     let book = Agreement::open(&options.directory.join(BOOK_DIRECTORY))?;

@@ -1,13 +1,14 @@
 //! Deriving rows again from the log: for one merchant, or for all.
 
+use std::iter::once;
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 
-use crate::engine::{OpenError, ROW_FORMAT, Rewriting};
+use crate::engine::{OpenError, ROW_FORMAT, Unlogged};
 use crate::family::Family;
 use crate::journal::layout::read_merchants;
-use crate::journal::{Head, JournalError, RowWrite, snapshot};
+use crate::journal::{Head, JournalError, snapshot};
 use crate::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
 use crate::rows::{Direction, RowError, RowPair, RowReader};
 use crate::sandbox_book::Book;
@@ -141,7 +142,7 @@ impl Rebuild<'_> {
 
     fn rewrite(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
         let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
-        let copy = Rewriting::open(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
+        let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
         let merchants = self.merchants(&copy)?;
         let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
         let mut progress = Progress { merchants_total: count(merchants.len()), records_total, ..Progress::default() };
@@ -152,14 +153,14 @@ impl Rebuild<'_> {
             tell(&progress);
         }
         if self.merchant_id.is_none() {
-            let (key, value) = (MetaKey::RowFormat.encode().to_vec(), ROW_FORMAT.to_be_bytes().to_vec());
-            copy.write(&[RowWrite { family: Family::Meta, key, value: Some(value) }])?;
+            let (key, value) = (MetaKey::RowFormat.encode(), ROW_FORMAT.to_be_bytes());
+            copy.write(once((Family::Meta, key.as_slice(), Some(value.as_slice()))))?;
         }
         Ok(copy.finish()?)
     }
 
     /// Whose rows are written: those with a record.
-    fn merchants(&self, copy: &Rewriting) -> Result<Vec<(MerchantId, Head)>, RepairError> {
+    fn merchants(&self, copy: &Unlogged) -> Result<Vec<(MerchantId, Head)>, RepairError> {
         let mut all: Vec<(MerchantId, Head)> = Vec::new();
         loop {
             let more = read_merchants(copy, all.last().map(|(id, _)| *id), PAGE)?;
@@ -201,9 +202,9 @@ fn count(number: usize) -> u64 {
 /// Writes what one merchant's log comes to.
 struct Writer<'a> {
     rebuild: &'a Rebuild<'a>,
-    copy: &'a Rewriting,
+    copy: &'a Unlogged,
     merchant_id: MerchantId,
-    waiting: Vec<RowWrite>,
+    waiting: Vec<(Family, Vec<u8>, Vec<u8>)>,
     byte_count: usize,
 }
 
@@ -254,7 +255,7 @@ impl Writer<'_> {
                 let Rebuild { keyring, options, .. } = self.rebuild;
                 let owner = directory_owner(&key, &value, self.copy, keyring, options);
                 if owner == Some(self.merchant_id) && !explained.contains(&key) {
-                    self.copy.write(&[RowWrite { family: Family::Directory, key, value: None }])?;
+                    self.copy.write(once((Family::Directory, key.as_slice(), None)))?;
                 }
             }
         }
@@ -270,12 +271,13 @@ impl Writer<'_> {
 
     fn put(&mut self, family: Family, (key, value): RowPair) -> Result<(), RepairError> {
         self.byte_count += key.len() + value.len();
-        self.waiting.push(RowWrite { family, key, value: Some(value) });
+        self.waiting.push((family, key, value));
         if self.byte_count > WRITE_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), RepairError> {
-        self.copy.write(&self.waiting)?;
+        let rows = self.waiting.iter().map(|(family, key, value)| (*family, key.as_slice(), Some(value.as_slice())));
+        self.copy.write(rows)?;
         self.waiting.clear();
         self.byte_count = 0;
         Ok(())

@@ -1,12 +1,11 @@
-//! A copy of a database that is open to have its derived rows written anew. It is no store: it has no mark and takes no
-//! commits, and it counts for nothing before it is put in the database's place.
+//! A database that is being made: nobody else has it, it takes no commits, and it counts for nothing before it is finished.
+//! So it is written without a log: what is written lasts once all of it does.
 
 use std::path::Path;
 
 use rocksdb::{DB, FlushOptions, WriteBatch, WriteOptions};
 
 use crate::family::Family;
-use crate::journal::RowWrite;
 use crate::rows::{Direction, RowError, RowReader, Visit};
 
 use super::read::{Live, handle};
@@ -15,39 +14,56 @@ use super::settings::{self, Purpose};
 use super::time_limit::within;
 use super::{EngineOptions, manifest};
 
-/// An open copy.
-pub(crate) struct Rewriting {
+/// A row to write, or without a value, to remove.
+pub(crate) type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
+
+/// An open database that is being made.
+pub(crate) struct Unlogged {
     db: DB,
     unlogged: WriteOptions,
 }
 
-impl Rewriting {
-    /// Opens a copy and empties some families of it, whatever state their tables are in.
+impl Unlogged {
+    /// Opens the database of a directory that is being restored.
+    pub(crate) fn restoring(options: &EngineOptions) -> Result<Unlogged, OpenError> {
+        let database = settings::database(options, Purpose::Open);
+        let db = DB::open_cf_descriptors(&database, options.directory.join("db"), settings::families(options));
+        let db = db.map_err(|error| OpenError::Damaged { place: None, reason: error.into_string() })?;
+        Ok(Unlogged::of(db))
+    }
+
+    /// Opens a copy of a database that is being repaired, and empties some families of it, whatever state their tables
+    /// are in.
     ///
     /// Every record of its logs must have been found good: a table that does not open makes RocksDB refuse the
     /// database, and the way around that makes it lenient with logs, too.
-    pub(crate) fn open(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Rewriting, OpenError> {
+    pub(crate) fn repairing(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Unlogged, OpenError> {
         let damaged = |reason: String| OpenError::Damaged { place: manifest::first_fault(db_dir), reason };
-        let strict = open(options, db_dir, true);
-        let opened = if emptied.is_empty() { strict } else { strict.or_else(|_| open(options, db_dir, false)) };
+        let strict = open_without_compaction(options, db_dir, true);
+        let lenient = |_| open_without_compaction(options, db_dir, false);
+        let opened = if emptied.is_empty() { strict } else { strict.or_else(lenient) };
         let mut db = opened.map_err(damaged)?;
         for &family in emptied {
             let dropped = db.drop_cf(family.name());
             let made = dropped.and_then(|()| db.create_cf(family.name(), &settings::new_family(options)));
             made.map_err(|error| damaged(error.into_string()))?;
         }
-        let mut unlogged = WriteOptions::default();
-        unlogged.disable_wal(true);
-        Ok(Rewriting { db, unlogged })
+        Ok(Unlogged::of(db))
     }
 
-    /// Writes rows. They are durable when this is finished.
-    pub(crate) fn write(&self, rows: &[RowWrite]) -> Result<(), RowError> {
+    fn of(db: DB) -> Unlogged {
+        let mut unlogged = WriteOptions::default();
+        unlogged.disable_wal(true);
+        Unlogged { db, unlogged }
+    }
+
+    /// Writes rows. They last once [`Unlogged::finish`] returns.
+    pub(crate) fn write<'w>(&self, writes: impl Iterator<Item = UnloggedWrite<'w>>) -> Result<(), RowError> {
         let mut batch = WriteBatch::default();
-        for RowWrite { family, key, value } in rows {
+        for (family, key, value) in writes {
             match value {
-                Some(value) => batch.put_cf(handle(&self.db, *family), key, value),
-                None => batch.delete_cf(handle(&self.db, *family), key),
+                Some(value) => batch.put_cf(handle(&self.db, family), key, value),
+                None => batch.delete_cf(handle(&self.db, family), key),
             }
         }
         self.write_batch(batch)
@@ -61,21 +77,26 @@ impl Rewriting {
     }
 
     fn write_batch(&self, batch: WriteBatch) -> Result<(), RowError> {
-        let written = self.db.write_opt(batch, &self.unlogged);
-        written.map_err(|error| RowError::Unwritten { reason: error.into_string() })
+        self.db.write_opt(batch, &self.unlogged).map_err(unwritten)
     }
 
-    /// Puts everything into tables, and closes.
+    /// Puts everything into tables, and closes the database.
     pub(crate) fn finish(self) -> Result<(), RowError> {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);
-        let flushed = self.db.flush_cfs_opt(&Family::ALL.map(|family| handle(&self.db, family)), &flush);
-        flushed.map_err(|error| RowError::Unwritten { reason: error.into_string() })
+        let families = Family::ALL.map(|family| handle(&self.db, family));
+        self.db.flush_cfs_opt(&families, &flush).map_err(unwritten)?;
+        self.db.cancel_all_background_work(true);
+        Ok(())
     }
 }
 
-/// Opens without compaction, which would meet damaged tables.
-fn open(options: &EngineOptions, db_dir: &Path, is_strict: bool) -> Result<DB, String> {
+fn unwritten(error: rocksdb::Error) -> RowError {
+    RowError::Unwritten { reason: error.into_string() }
+}
+
+/// Compaction would meet damaged tables.
+fn open_without_compaction(options: &EngineOptions, db_dir: &Path, is_strict: bool) -> Result<DB, String> {
     let (copy, db_dir) = (options.clone(), db_dir.to_owned());
     let open = move || {
         let mut database = settings::database(&copy, Purpose::Open);
@@ -86,7 +107,7 @@ fn open(options: &EngineOptions, db_dir: &Path, is_strict: bool) -> Result<DB, S
     within(options.open_limit, open).unwrap_or_else(|_| Err("opening the copy did not end in time".to_owned()))
 }
 
-impl RowReader for Rewriting {
+impl RowReader for Unlogged {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
         Live(&self.db).get(family, key)
     }
