@@ -27,6 +27,7 @@ mod session;
 
 // The whole.
 mod activity_keys;
+mod fold;
 mod keys;
 mod mutation;
 mod personal;
@@ -45,6 +46,7 @@ mod samples;
 
 pub use activity_keys::{ActivityIndex, activity_of};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
+pub(crate) use fold::fold_mutation;
 pub use keys::{
     KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,
     due_timers_range, id_range, metadata_items_range, metadata_positions_range, metadata_sets_range, row_key,

@@ -4,14 +4,13 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 
-use till_domain::apply::apply_rows;
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
-use till_domain::records::{AnyKey, AnyRow, Rows, RowsMut, Table, Unreadable};
+use till_domain::records::Unreadable;
 
 use crate::family::Family;
 use crate::rows::RowPair;
-use crate::shapes::{Personal, decode_row, encode_row, row_key};
+use crate::shapes::fold_mutation;
 
 use super::personal::ReplayPersonal;
 use super::scratch::{Scratch, ScratchError};
@@ -54,17 +53,20 @@ impl Replayed {
         mutation: &Mutation,
         personal: &mut ReplayPersonal<'_>,
     ) -> Result<(), ReplayError> {
-        let mut folding = Folding::new(self, merchant_id, personal);
-        let applied = apply_rows(mutation, &mut folding);
-        let Folding { changed, scratch_failed, .. } = folding;
+        let scratch_failed = RefCell::new(None);
+        let stored = |family, key: &[u8]| {
+            self.get(&slot(family, key)).map_err(|error| {
+                let reason = error.to_string();
+                scratch_failed.borrow_mut().get_or_insert(error);
+                Unreadable { reason }
+            })
+        };
+        let folded = fold_mutation(merchant_id, mutation, personal, &stored);
         if let Some(error) = scratch_failed.into_inner() {
             return Err(ReplayError::Scratch(error));
         }
-        applied.map_err(ReplayError::Log)?;
-        for (key, row) in changed {
-            let slot = slot(merchant_id, &key, personal);
-            let value = row.map(|row| encode_row(&row, &key, personal)).transpose().map_err(ReplayError::Log)?;
-            self.set(slot, value).map_err(ReplayError::Scratch)?;
+        for changed in folded.map_err(ReplayError::Log)? {
+            self.set(slot(changed.family, &changed.key), changed.value).map_err(ReplayError::Scratch)?;
         }
         Ok(())
     }
@@ -165,54 +167,6 @@ fn family_byte(family: Family) -> u8 {
     u8::try_from(family.index()).expect("there are nine families")
 }
 
-fn slot(merchant_id: MerchantId, key: &AnyKey, personal: &ReplayPersonal<'_>) -> Vec<u8> {
-    let (family, key) = row_key(merchant_id, key, personal);
-    [[family_byte(family)].as_slice(), &key].concat()
-}
-
-/// Rows in the course of one mutation.
-struct Folding<'a, 'p> {
-    replayed: &'a Replayed,
-    merchant_id: MerchantId,
-    personal: &'a ReplayPersonal<'p>,
-    changed: BTreeMap<AnyKey, Option<AnyRow>>,
-    scratch_failed: RefCell<Option<ScratchError>>,
-}
-
-impl<'a, 'p> Folding<'a, 'p> {
-    fn new(replayed: &'a Replayed, merchant_id: MerchantId, personal: &'a ReplayPersonal<'p>) -> Self {
-        let (changed, scratch_failed) = (BTreeMap::new(), RefCell::new(None));
-        Folding { replayed, merchant_id, personal, changed, scratch_failed }
-    }
-
-    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
-        let stored = self.replayed.get(&slot(self.merchant_id, key, self.personal));
-        let stored = stored.map_err(|error| {
-            let reason = error.to_string();
-            self.scratch_failed.borrow_mut().get_or_insert(error);
-            Unreadable { reason }
-        })?;
-        Ok(stored.map(|bytes| decode_row(key, &bytes, self.personal as &dyn Personal)).transpose()?)
-    }
-}
-
-impl Rows for Folding<'_, '_> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        let key = T::key(key);
-        let row = match self.changed.get(&key) {
-            Some(changed) => changed.clone(),
-            None => self.read(&key)?,
-        };
-        Ok(row.and_then(T::unwrap))
-    }
-}
-
-impl RowsMut for Folding<'_, '_> {
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.changed.insert(T::key(key), Some(T::wrap(row)));
-    }
-
-    fn remove<T: Table>(&mut self, key: T::Key) {
-        self.changed.insert(T::key(key), None);
-    }
+fn slot(family: Family, key: &[u8]) -> Vec<u8> {
+    [[family_byte(family)].as_slice(), key].concat()
 }
