@@ -52,7 +52,8 @@ crash: tools
 power-cut: tools
 	TILL_POWER_CUTS=$(ROUNDS) cargo test --test till crash::power_cut -- --nocapture --test-threads 1
 
-# Flips a bit in one file after another, of every kind, and checks that it is found or harmless: ROUNDS bits.
+# Flips a bit in one file after another, of every kind, and checks that it is found or harmless, and that checkpoint and
+# archive restore everything: ROUNDS bits.
 damage: tools
 	TILL_DAMAGE_ROUNDS=$(ROUNDS) cargo test --test till damage::campaign -- --nocapture
 

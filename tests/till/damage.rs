@@ -9,5 +9,8 @@ mod image;
 mod logs;
 mod tables;
 mod refusals;
+mod segments;
 mod kinds;
+mod restored;
+mod archive;
 mod campaign;

@@ -20,6 +20,15 @@ const SECOND_PAYMENTS: usize = 30;
 /// Threads that pay.
 const CUSTOMERS: usize = 10;
 
+/// Top-ups of a merchant of its own that are the last of all commits, one after the other.
+const LAST_TOPUPS: u64 = 3;
+
+/// What each of them adds.
+const TOPUP_MINOR: u64 = 1_000;
+
+/// Bytes of a segment of the archive.
+const SEGMENT_BYTES: &str = "100000";
+
 /// How long a start may take until it counts as hanging: well above the limit that the server is given itself.
 const START_MAX: Duration = Duration::from_secs(30);
 
@@ -55,11 +64,13 @@ pub(super) struct Witness {
     balance: Value,
 }
 
-/// A data directory that no server is on, and what is in it.
+/// A data directory that no server is on, and what is in it; beside it, where there is one, its archive.
 pub(super) struct Image {
     directory: TempDir,
     /// The one with most rows, and the other.
     pub(super) witnesses: [Witness; 2],
+    /// The merchant of the last commits.
+    last: Option<Shop>,
 }
 
 /// A copy of an image.
@@ -82,10 +93,16 @@ impl Image {
         Image::of(&server, witnesses)
     }
 
-    /// One server as a kill leaves it, with tables, a log, and a checkpoint called `one` of the same moment; and as the
-    /// stop of its next life leaves it.
+    /// One server as a kill leaves it, with tables, a log, an archive that has every commit, a checkpoint called `early`,
+    /// and one called `one` that has all but the last top-ups; and as the stop of its next life leaves it.
     pub(super) fn killed_and_stopped() -> [Image; 2] {
-        let (mut server, witnesses) = witnessed();
+        let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
+        let data = directory.path().join("data");
+        let started = archiving(Start::default(), &data).try_server_on(&data, Some(directory));
+        let (mut server, witnesses) =
+            witnessed_on(started.unwrap_or_else(|error| panic!("it does not start: {error}")));
+        let mut last = server.shop();
+        server.admin("create-checkpoint", &json!({ "name": "early" })).ok();
         assert!(server.stop(), "a stop ends well");
         server.restart();
         let mut more = witnesses.map(|witness| {
@@ -94,25 +111,47 @@ impl Image {
             Witness::of(shop, &payments)
         });
         server.admin("create-checkpoint", &json!({ "name": "one" })).ok();
+        (0..LAST_TOPUPS).for_each(|_| add_topup(&server, &last));
         server.kill();
-        let killed = Image::of(&server, more.clone());
+        let killed = Image { last: Some(last.clone()), ..Image::of(&server, more.clone()) };
         server.restart();
         more.iter_mut().for_each(|witness| witness.shop = witness.shop.on(&server));
+        last = last.on(&server);
         assert!(server.stop(), "a stop ends well");
-        [killed, Image::of(&server, more)]
+        [killed, Image { last: Some(last), ..Image::of(&server, more) }]
     }
 
     fn of(server: &Server, witnesses: [Witness; 2]) -> Image {
         let directory = TempDir::new().expect("a temporary directory can be made");
         copy(server.data(), &directory.path().join("data"));
-        Image { directory, witnesses }
+        let archive = archive_of(server.data());
+        if archive.exists() {
+            copy(&archive, &directory.path().join("archive"));
+        }
+        Image { directory, witnesses, last: None }
     }
 
     /// A copy to be damaged.
     pub(super) fn copy(&self) -> Copy {
         let directory = TempDir::new().expect("a temporary directory can be made");
-        copy(&self.directory.path().join("data"), &directory.path().join("data"));
+        copy(self.directory.path(), directory.path());
         Copy { directory: Arc::new(directory) }
+    }
+
+    /// How many of the last top-ups are there.
+    pub(super) fn last_topups(&self, server: &Server) -> u64 {
+        let shop = self.last.as_ref().expect("an image with an archive").on(server);
+        shop.balance()["available"].as_u64().expect("a number") / TOPUP_MINOR
+    }
+
+    /// One more of them; it must be acknowledged.
+    pub(super) fn add_last_topup(&self, server: &Server) {
+        add_topup(server, self.last.as_ref().expect("an image with an archive"));
+    }
+
+    /// How many of them were acknowledged.
+    pub(super) const fn topups_acknowledged(&self) -> u64 {
+        LAST_TOPUPS
     }
 
     /// Nothing that was acknowledged is missing or different.
@@ -130,6 +169,11 @@ impl Copy {
     /// The data directory.
     pub(super) fn data(&self) -> PathBuf {
         self.directory.path().join("data")
+    }
+
+    /// The archive beside it.
+    pub(super) fn archive(&self) -> PathBuf {
+        archive_of(&self.data())
     }
 
     /// A file of the database that has such a name, the newest one.
@@ -251,9 +295,30 @@ impl Witness {
     }
 }
 
+/// The archive of a data directory.
+fn archive_of(data: &Path) -> PathBuf {
+    data.with_file_name("archive")
+}
+
+/// How a server is started whose commits are all archived before they are acknowledged.
+pub(super) fn archiving(start: Start, data: &Path) -> Start {
+    let archive = archive_of(data);
+    start
+        .with("TILL_ARCHIVE_DIRECTORY", archive.to_str().expect("temporary directories are ASCII"))
+        .with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true")
+        .with("TILL_ARCHIVE_SEGMENT_BYTES", SEGMENT_BYTES)
+}
+
+fn add_topup(server: &Server, shop: &Shop) {
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": TOPUP_MINOR })).ok();
+}
+
 /// A server with two merchants that have told what is in it.
 fn witnessed() -> (Server, [Witness; 2]) {
-    let server = Server::start();
+    witnessed_on(Server::start())
+}
+
+fn witnessed_on(server: Server) -> (Server, [Witness; 2]) {
     // Ids grow with time, so that the first one's rows come first.
     let shops = [server.shop(), server.shop()];
     let [first, second] = shops;

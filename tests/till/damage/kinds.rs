@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::logs;
 use super::tables::is_of;
+use super::{logs, segments};
 use crate::harness::Dice;
 
 /// In what a file lies.
@@ -16,6 +16,8 @@ pub(super) enum Home {
     Stopped,
     /// A checkpoint, which is then restored.
     Checkpoint,
+    /// The archive of a data directory.
+    Archive,
 }
 
 /// A kind of file.
@@ -29,14 +31,23 @@ pub(super) struct Kind {
     place: fn(&mut Dice, &[u8]) -> usize,
 }
 
+/// A flipped bit.
+pub(super) struct Damage {
+    pub(super) file: PathBuf,
+    /// What was done, in words.
+    pub(super) what: String,
+}
+
 /// Every kind. Those on which most depends stand here more than once, so that they are damaged more often.
-pub(super) const KINDS: [Kind; 26] = [
+pub(super) const KINDS: [Kind; 30] = [
     kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
     kind("table of journal", Home::Stopped, "db", |file| is_table_of(file, "journal"), place_in_table),
     kind("table of rows", Home::Stopped, "db", |file| is_table_of(file, "rows"), place_in_table),
     kind("MANIFEST", Home::Killed, "db", is_manifest, logs::place),
     kind("high-water", Home::Killed, "", |file| is_called(file, "high-water"), place_in_slots),
     kind("checkpoint: table", Home::Checkpoint, "db", is_table, place_in_table),
+    kind("archive: closed segment", Home::Archive, "", is_closed_segment, segments::place),
+    kind("archive: open segment", Home::Archive, "", is_open_segment, segments::place),
     kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
     kind("table of indexes", Home::Stopped, "db", |file| is_table_of(file, "indexes"), place_in_table),
     kind("table of timers, snapshots, directory", Home::Stopped, "db", is_small_derived, place_in_table),
@@ -45,6 +56,8 @@ pub(super) const KINDS: [Kind; 26] = [
     kind("checkpoint: write-ahead log", Home::Checkpoint, "db", is_log, logs::place),
     kind("checkpoint: checkpoint-manifest", Home::Checkpoint, "", is_checkpoint_manifest, anywhere),
     kind("write-ahead log", Home::Killed, "db", is_log, logs::place),
+    kind("archive: closed segment", Home::Archive, "", is_closed_segment, segments::place),
+    kind("archive: open segment", Home::Archive, "", is_open_segment, segments::place),
     kind("table of vault", Home::Stopped, "db", |file| is_table_of(file, "vault"), place_in_table),
     kind("table of meta", Home::Stopped, "db", |file| is_table_of(file, "meta"), place_in_table),
     kind("OPTIONS", Home::Stopped, "db", is_options, anywhere),
@@ -70,8 +83,8 @@ const fn kind(
 }
 
 impl Kind {
-    /// Flips a bit of such a file and says what it did; nothing where there is none with a byte in it.
-    pub(super) fn flip(&self, home: &Path, dice: &mut Dice) -> Option<String> {
+    /// Flips a bit of such a file; nothing where there is none with a byte in it.
+    pub(super) fn flip(&self, home: &Path, dice: &mut Dice) -> Option<Damage> {
         let entries = fs::read_dir(home.join(self.directory)).expect("readable");
         let files = entries.map(|entry| entry.expect("it lists").path()).filter(|file| file.is_file());
         let is_wanted = |file: &PathBuf| (self.is_one)(file) && fs::metadata(file).is_ok_and(|found| found.len() > 0);
@@ -80,10 +93,11 @@ impl Kind {
         if files.is_empty() {
             return None;
         }
-        let file = &files[dice.index(files.len())];
-        let bytes = fs::read(file).expect("readable");
+        let file = files.swap_remove(dice.index(files.len()));
+        let bytes = fs::read(&file).expect("readable");
         let (place, bit) = ((self.place)(dice, &bytes), dice.index(8));
-        Some(format!("{}: {}", self.name, super::image::flip(file, place, bit)))
+        let what = format!("{}: {}", self.name, super::image::flip(&file, place, bit));
+        Some(Damage { file, what })
     }
 }
 
@@ -121,6 +135,14 @@ fn is_small_derived(file: &Path) -> bool {
 
 fn is_checkpoint_manifest(file: &Path) -> bool {
     is_called(file, "checkpoint-manifest")
+}
+
+fn is_closed_segment(file: &Path) -> bool {
+    name_of(file).starts_with("segment-") && !is_open_segment(file)
+}
+
+fn is_open_segment(file: &Path) -> bool {
+    name_of(file).ends_with(".open")
 }
 
 fn is_small_of_database(file: &Path) -> bool {

@@ -1,0 +1,83 @@
+//! What a damaged segment of the archive must lead to: `till archive verify`, a restore and a start that needs it name the
+//! file, or nothing is missing. Only the last write of the open segment may be taken for one that a crash tore, as
+//! `docs/storage-format.md` says: then that is said, and all but that write is there.
+
+use super::campaign::Outcome;
+use super::image::{Copy, Image, archiving, name_of, start};
+use super::kinds::Damage;
+use super::restored::{Restored, Said, restore, run, text, with_archive};
+use crate::harness::Server;
+
+/// What is said of a write that counts as torn.
+const TORN: &str = "is torn";
+
+/// Holds a damaged archive to the promise.
+pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Outcome {
+    let archive = copy.archive();
+    let verified = run(&["archive", "verify", text(&archive)], copy, &damage.what);
+    let outcome = match restore(copy, "early", "from-archive", &with_archive(&archive), &damage.what) {
+        Restored::Refused(reason) => {
+            assert_named(&reason, damage);
+            assert_ne!(verified.code, Some(0), "{}: a restore refuses what verify passes", damage.what);
+            Outcome::Restore
+        }
+        Restored::Serves(server, said) => judge_restored(image, &server, &said, &verified, damage),
+    };
+    if verified.code != Some(0) {
+        assert_named(&verified.text, damage);
+    }
+    judge_going_on(image, copy, damage);
+    outcome
+}
+
+fn assert_named(said: &str, damage: &Damage) {
+    let is_named = said.contains(&name_of(&damage.file)) && said.contains("offset ");
+    assert!(is_named, "{}: the place is not named: {said}", damage.what);
+}
+
+fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, damage: &Damage) -> Outcome {
+    let is_torn = said.contains(TORN);
+    assert!(!is_torn || name_of(&damage.file).ends_with(".open"), "{}: a closed segment is not torn", damage.what);
+    assert_eq!(is_torn, verified.text.contains(TORN), "{}: {}", damage.what, verified.text);
+    assert_served(image, server, u64::from(is_torn), damage);
+    match verified.code {
+        Some(0) if is_torn => Outcome::Torn,
+        Some(0) => Outcome::Harmless,
+        // The restore had no need of that segment: the checkpoint has its commits.
+        _ => Outcome::Verify,
+    }
+}
+
+/// Everything is there but `lost` of the last commits.
+fn assert_served(image: &Image, server: &Server, lost: u64, damage: &Damage) {
+    let refused: usize =
+        image.witnesses.iter().map(|witness| witness.ask_all(&witness.shop.on(server), &damage.what)).sum();
+    assert_eq!(refused, 0, "{}: calls were refused", damage.what);
+    let there = image.last_topups(server);
+    assert_eq!(there + lost, image.topups_acknowledged(), "{}: of the last commits", damage.what);
+}
+
+/// A server that is to go on in the archive refuses it by name, or goes on; then a restore has what it acknowledged, or
+/// says what is damaged or not there.
+fn judge_going_on(image: &Image, copy: &Copy, damage: &Damage) {
+    let data = copy.data();
+    let mut server = match archiving(start(), &data).try_server_on(&data, None) {
+        Err(message) => return assert_named(&message, damage),
+        Ok(server) => server,
+    };
+    image.add_last_topup(&server);
+    assert_served_and(image, &server, 1, damage);
+    assert!(server.stop(), "{}: a stop ends well", damage.what);
+    let archive = copy.archive();
+    match restore(copy, "early", "after-going-on", &with_archive(&archive), &damage.what) {
+        Restored::Refused(reason) if reason.contains("are not in the archive") => {}
+        Restored::Refused(reason) => assert_named(&reason, damage),
+        Restored::Serves(server, _) => assert_served_and(image, &server, 1, damage),
+    }
+}
+
+/// Everything is there, and so many commits more.
+fn assert_served_and(image: &Image, server: &Server, more: u64, damage: &Damage) {
+    let there = image.last_topups(server);
+    assert_eq!(there, image.topups_acknowledged() + more, "{}: of the last commits", damage.what);
+}
