@@ -99,10 +99,11 @@ impl Image {
         let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
         let data = directory.path().join("data");
         let started = archiving(Start::default(), &data).try_server_on(&data, Some(directory));
-        let (mut server, witnesses) =
-            witnessed_on(started.unwrap_or_else(|error| panic!("it does not start: {error}")));
+        let server = started.unwrap_or_else(|error| panic!("it does not start: {error}"));
         let mut last = server.shop();
+        // So early that a restore needs every segment of the archive.
         server.admin("create-checkpoint", &json!({ "name": "early" })).ok();
+        let (mut server, witnesses) = witnessed_on(server);
         assert!(server.stop(), "a stop ends well");
         server.restart();
         let mut more = witnesses.map(|witness| {
