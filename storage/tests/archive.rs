@@ -279,6 +279,29 @@ fn a_segment_that_is_missing_or_of_another_line_is_noticed() {
 }
 
 #[test]
+fn an_entry_that_was_replaced_by_another_good_one_is_noticed_by_the_checksum_of_the_segment() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 100);
+    for _ in 0..3 {
+        append(&engine, 1, 1);
+        archiver.catch_up().expect("it can be written to");
+    }
+    drop(archiver);
+    let file = world.segments().remove(0);
+    let mut bytes = fs::read(&file).expect("readable");
+    let (head, rest) = bytes[92..].split_at_mut(12);
+    let length = u32::from_be_bytes([head[4], head[5], head[6], head[7]]);
+    let body = &mut rest[..usize::try_from(length).expect("it is short")];
+    *body.last_mut().expect("it ends with a row of the vault") ^= 1;
+    let crc = crc32c::crc32c_append(crc32c::crc32c(&head[..8]), body);
+    head[8..].copy_from_slice(&crc.to_be_bytes());
+    fs::write(&file, &bytes).expect("writable");
+    let replaced = check_line(&world.archive(), &mut |_| {}).expect_err("it is not what was archived");
+    assert!(is_damaged_at(&replaced, &file), "{replaced}");
+}
+
+#[test]
 fn an_archive_of_another_store_in_use_inside_the_data_or_ahead_of_the_store_is_refused() {
     let world = World::new();
     let engine = world.engine("data");
