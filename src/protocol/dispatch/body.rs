@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use actix_web::dev::Payload;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
-use actix_web::web;
 use futures_util::StreamExt;
 use zeroize::Zeroize;
 
@@ -133,7 +133,7 @@ pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
 }
 
 /// Reads a whole body, and never more than its limit.
-pub(super) async fn read(headers: &HeaderMap, payload: &mut web::Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
+pub(super) async fn read(headers: &HeaderMap, payload: &mut Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
     let announced = announced(headers);
     if announced > BODY_BYTES_MAX {
         return Err(too_large());
@@ -144,7 +144,7 @@ pub(super) async fn read(headers: &HeaderMap, payload: &mut web::Payload, room: 
 
 /// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
 /// large one, or one that does not come, nothing is waited for: the connection is closed behind the answer then.
-pub(super) async fn discard(headers: &HeaderMap, payload: &mut web::Payload) {
+pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     if announced(headers) > DISCARDED_BYTES_MAX {
         return;
     }
@@ -164,7 +164,7 @@ fn announced(headers: &HeaderMap) -> usize {
 }
 
 /// What was only announced takes no memory.
-async fn collect(payload: &mut web::Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
+async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
     let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| incomplete())?;

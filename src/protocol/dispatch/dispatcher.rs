@@ -8,9 +8,11 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
+use actix_http::Request;
+use actix_web::dev::{AppConfig, Payload};
 use actix_web::http::Method;
 use actix_web::http::header::{HOST, HeaderMap, HeaderName};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpMessage, HttpResponse};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
@@ -88,7 +90,8 @@ enum Target<'d, C> {
 
 /// One request on its way, with what has been learnt of it so far.
 struct Exchange<'r> {
-    request: &'r HttpRequest,
+    request: &'r Request,
+    address: &'r AppConfig,
     request_id: RequestId,
     version: Cell<ApiVersion>,
     caller: RefCell<Option<String>>,
@@ -118,17 +121,19 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
-    pub async fn handle(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    /// `address` is where it came in.
+    pub async fn handle(&self, mut request: Request, address: &AppConfig) -> HttpResponse {
+        let payload = request.take_payload();
         let _busy = Connection::of(&request).map(Connection::begin);
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(&request, request_id);
+        let exchange = Exchange::new(&request, address, request_id);
         self.answer(&exchange, payload).instrument(span).await
     }
 
-    async fn answer(&self, exchange: &Exchange<'_>, mut payload: web::Payload) -> HttpResponse {
+    async fn answer(&self, exchange: &Exchange<'_>, mut payload: Payload) -> HttpResponse {
         let started = Instant::now();
-        let place = locate(exchange.request.uri().path());
+        let place = locate(exchange.request.path());
         let target = place.and_then(|place| self.target(place));
         let label = target.as_ref().map_or(UNKNOWN_PATH, Target::label);
         let judged = AssertUnwindSafe(self.judge(exchange, place, target, &mut payload)).catch_unwind().await;
@@ -167,7 +172,7 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         place: Option<Place<'_>>,
         target: Option<Target<'_, C>>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
@@ -256,14 +261,14 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         package: Package,
         functions: &Functions<C>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
             let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
             let body = Body::parse(bytes, false)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let base_url = self.base_url(exchange.request);
+        let base_url = self.base_url(exchange);
         let declarations = functions.values().map(|function| function.declaration());
         let document = package_document(package, &base_url, exchange.version.get(), declarations);
         Ok(Answer::Json { json: document.to_string(), replayed: false })
@@ -273,23 +278,23 @@ impl<C: Caller> Dispatcher<C> {
     fn openapi_answer(&self, exchange: &Exchange<'_>) -> Answer {
         let functions = self.packages.values().flat_map(|functions| functions.values());
         let declarations = functions.map(|function| function.declaration());
-        let document = openapi_document(&self.origin(exchange.request), ApiVersion::NEWEST, declarations);
+        let document = openapi_document(&self.origin(exchange), ApiVersion::NEWEST, declarations);
         Answer::Json { json: document.to_string(), replayed: false }
     }
 
     /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
-    fn base_url(&self, request: &HttpRequest) -> String {
-        format!("{}{}/", self.origin(request), request.uri().path().trim_end_matches('/'))
+    fn base_url(&self, exchange: &Exchange<'_>) -> String {
+        format!("{}{}/", self.origin(exchange), exchange.request.path().trim_end_matches('/'))
     }
 
     /// Scheme and host of that address.
-    fn origin(&self, request: &HttpRequest) -> String {
-        let host = header_text(request.headers(), &HOST).filter(|host| !host.is_empty());
+    fn origin(&self, exchange: &Exchange<'_>) -> String {
+        let host = header_text(exchange.request.headers(), &HOST).filter(|host| !host.is_empty());
         match &self.public_url {
             Some(public_url) => public_url.clone(),
             None => {
-                let scheme = if request.app_config().secure() { "https" } else { "http" };
-                format!("{scheme}://{}", host.unwrap_or_else(|| request.app_config().host()))
+                let scheme = if exchange.address.secure() { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or_else(|| exchange.address.host()))
             }
         }
     }
@@ -299,7 +304,7 @@ impl<C: Caller> Dispatcher<C> {
         exchange: &Exchange<'_>,
         named: Option<ApiVersion>,
         function: &Arc<dyn Function<C>>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         let declaration = function.declaration();
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
@@ -355,9 +360,10 @@ impl<C> Target<'_, C> {
 }
 
 impl<'r> Exchange<'r> {
-    fn new(request: &'r HttpRequest, request_id: RequestId) -> Exchange<'r> {
+    fn new(request: &'r Request, address: &'r AppConfig, request_id: RequestId) -> Exchange<'r> {
         let version = Cell::new(ApiVersion::NEWEST);
-        Exchange { request, request_id, version, caller: RefCell::default(), cross_origin: CrossOrigin::default() }
+        let (caller, cross_origin) = (RefCell::default(), CrossOrigin::default());
+        Exchange { request, address, request_id, version, caller, cross_origin }
     }
 
     /// The version that the request names in its path, header and query.
@@ -368,7 +374,7 @@ impl<'r> Exchange<'r> {
         };
         // A header that is no text names no version either.
         let in_headers = self.request.headers().get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
-        let query = self.request.query_string().as_bytes();
+        let query = self.request.uri().query().unwrap_or_default().as_bytes();
         let in_query: Vec<_> = url::form_urlencoded::parse(query)
             .filter(|(key, _)| key == "api_version")
             .map(|(_, value)| value)
@@ -379,7 +385,7 @@ impl<'r> Exchange<'r> {
         Ok(named)
     }
 
-    async fn read_body(&self, payload: &mut web::Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
+    async fn read_body(&self, payload: &mut Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
         body::check_media_type(self.request.headers())?;
         body::read(self.request.headers(), payload, room).await
     }
@@ -402,7 +408,7 @@ impl<'r> Exchange<'r> {
 
     /// The path less its first segment when that is the caller's own text.
     fn path_without_version(&self, place: Option<Place<'_>>) -> &str {
-        let path = self.request.uri().path();
+        let path = self.request.path();
         match place {
             Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
             Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
