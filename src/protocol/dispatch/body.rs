@@ -1,12 +1,15 @@
 //! A request's body: whether it may be read, and reading it within its limit.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
@@ -138,8 +141,27 @@ pub(super) async fn read(headers: &HeaderMap, payload: &mut Payload, room: BodyR
     if announced > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let collected = tokio::time::timeout(ARRIVAL_MAX, collect(payload, announced, room.share())).await;
-    collected.unwrap_or_else(|_| Err(incomplete()))
+    let mut collected = pin!(collect(payload, announced, room.share()));
+    if let Some(collected) = with_the_head(&mut collected).await {
+        return collected;
+    }
+    tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
+}
+
+/// What a body becomes when it came along with its head, as nearly all do: the web server hands it over when the task
+/// has had its first turn. No alarm need be set for these.
+async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
+    let mut is_first_turn = true;
+    poll_fn(|context| match collected.poll_unpin(context) {
+        Poll::Ready(bytes) => Poll::Ready(Some(bytes)),
+        Poll::Pending if is_first_turn => {
+            is_first_turn = false;
+            context.waker().wake_by_ref(); // The second turn comes whether or not there is more of the body.
+            Poll::Pending
+        }
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
