@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
 
-use super::hooks::Permit;
 use crate::protocol::api_error::ApiError;
 
 /// When to come back after being turned away for too much work, in seconds.
@@ -42,18 +41,20 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
     ///
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when all of them are taken.
-    pub fn enter(&self, key: K) -> Result<Permit, ApiError> {
+    pub fn enter(&self, key: K) -> Result<PlaceOf<K>, ApiError> {
         let mut now = locked(&self.now);
         let count = now.entry(key.clone()).or_default();
         if *count >= self.limit {
             return Err(ApiError::overloaded(RETRY_AFTER_SECONDS));
         }
         *count += 1;
-        Ok(Permit::holding(PlaceOf { key, now: Arc::clone(&self.now) }))
+        Ok(PlaceOf { key, now: Arc::clone(&self.now) })
     }
 }
 
-struct PlaceOf<K: Ord> {
+/// A place of one key's. Dropping it gives it back.
+#[derive(Debug)]
+pub struct PlaceOf<K: Ord> {
     key: K,
     now: Arc<Mutex<BTreeMap<K, usize>>>,
 }
