@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use actix_http::Request;
 use actix_web::dev::{AppConfig, Payload};
@@ -89,12 +89,12 @@ enum Target<'d, C> {
 }
 
 /// One request on its way, with what has been learnt of it so far.
-struct Exchange<'r> {
+struct Exchange<'r, C: Caller> {
     request: &'r Request,
     address: &'r AppConfig,
     request_id: RequestId,
     version: Cell<ApiVersion>,
-    caller: RefCell<Option<String>>,
+    caller: RefCell<Option<C::LogName>>,
     cross_origin: CrossOrigin,
 }
 
@@ -131,7 +131,7 @@ impl<C: Caller> Dispatcher<C> {
         self.answer(&exchange, payload).instrument(span).await
     }
 
-    async fn answer(&self, exchange: &Exchange<'_>, mut payload: Payload) -> HttpResponse {
+    async fn answer(&self, exchange: &Exchange<'_, C>, mut payload: Payload) -> HttpResponse {
         let started = Instant::now();
         let place = locate(exchange.request.path());
         let target = place.and_then(|place| self.target(place));
@@ -151,10 +151,11 @@ impl<C: Caller> Dispatcher<C> {
         if let Some(share) = share {
             response = in_slices(response, share);
         }
+        let took = started.elapsed();
         if let Some(left_out) = logged {
-            exchange.log(label, place, code, &response, started, left_out);
+            exchange.log(label, place, code, &response, took, left_out);
         }
-        tally::count(label, code, started.elapsed());
+        tally::count(label, code, took);
         response
     }
 
@@ -169,7 +170,7 @@ impl<C: Caller> Dispatcher<C> {
 
     async fn judge(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         place: Option<Place<'_>>,
         target: Option<Target<'_, C>>,
         payload: &mut Payload,
@@ -228,7 +229,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Refuses a method that the target does not take. A browser's preflight is answered here.
-    fn judge_method(&self, exchange: &Exchange<'_>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
+    fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
         let method = exchange.request.method();
         let (allowed, allow): (&[Method], &'static str) = match target {
             Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
@@ -258,7 +259,7 @@ impl<C: Caller> Dispatcher<C> {
 
     async fn package_answer(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         package: Package,
         functions: &Functions<C>,
         payload: &mut Payload,
@@ -275,7 +276,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Everything that the listener serves, as one OpenAPI document.
-    fn openapi_answer(&self, exchange: &Exchange<'_>) -> Answer {
+    fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         let functions = self.packages.values().flat_map(|functions| functions.values());
         let declarations = functions.map(|function| function.declaration());
         let document = openapi_document(&self.origin(exchange), ApiVersion::NEWEST, declarations);
@@ -283,12 +284,12 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
-    fn base_url(&self, exchange: &Exchange<'_>) -> String {
+    fn base_url(&self, exchange: &Exchange<'_, C>) -> String {
         format!("{}{}/", self.origin(exchange), exchange.request.path().trim_end_matches('/'))
     }
 
     /// Scheme and host of that address.
-    fn origin(&self, exchange: &Exchange<'_>) -> String {
+    fn origin(&self, exchange: &Exchange<'_, C>) -> String {
         let host = header_text(exchange.request.headers(), &HOST).filter(|host| !host.is_empty());
         match &self.public_url {
             Some(public_url) => public_url.clone(),
@@ -301,7 +302,7 @@ impl<C: Caller> Dispatcher<C> {
 
     async fn call(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         named: Option<ApiVersion>,
         function: &Arc<dyn Function<C>>,
         payload: &mut Payload,
@@ -320,7 +321,7 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json: reply.into_json(), replayed })
     }
 
-    async fn authenticated(&self, exchange: &Exchange<'_>, named: Option<ApiVersion>) -> Result<C, ApiError> {
+    async fn authenticated(&self, exchange: &Exchange<'_, C>, named: Option<ApiVersion>) -> Result<C, ApiError> {
         let token = bearer::token(exchange.request.headers()).ok_or_else(|| self.authenticate.no_token())?;
         let caller = self.authenticate.authenticate(token).await?;
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
@@ -359,8 +360,8 @@ impl<C> Target<'_, C> {
     }
 }
 
-impl<'r> Exchange<'r> {
-    fn new(request: &'r Request, address: &'r AppConfig, request_id: RequestId) -> Exchange<'r> {
+impl<'r, C: Caller> Exchange<'r, C> {
+    fn new(request: &'r Request, address: &'r AppConfig, request_id: RequestId) -> Exchange<'r, C> {
         let version = Cell::new(ApiVersion::NEWEST);
         let (caller, cross_origin) = (RefCell::default(), CrossOrigin::default());
         Exchange { request, address, request_id, version, caller, cross_origin }
@@ -390,7 +391,7 @@ impl<'r> Exchange<'r> {
         body::read(self.request.headers(), payload, room).await
     }
 
-    fn call<C>(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
+    fn call(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
         let headers = self.request.headers();
         let takes_key = declaration.flags.takes_idempotency_key;
         Call {
@@ -438,20 +439,20 @@ impl<'r> Exchange<'r> {
         place: Option<Place<'_>>,
         code: &'static str,
         response: &HttpResponse,
-        started: Instant,
+        took: Duration,
         left_out: u64,
     ) {
-        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
         let method = known_method(self.request.method());
         let path = if label == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version(place) };
         let caller = self.caller.borrow();
-        let caller = caller.as_deref();
+        let caller = || caller.as_ref().map(ToString::to_string);
         let left_out = (left_out > 0).then_some(left_out);
         if response.status().is_server_error() {
-            tracing::warn!(method, path, status, code, ms, caller, left_out, "answered");
+            tracing::warn!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
         } else {
-            tracing::info!(method, path, status, code, ms, caller, left_out, "answered");
+            tracing::info!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
         }
     }
 }

@@ -41,12 +41,14 @@ static SDK: Declaration =
 struct Key;
 
 impl Caller for Key {
+    type LogName = &'static str;
+
     fn pinned_version(&self) -> ApiVersion {
         ApiVersion::NEWEST
     }
 
-    fn log_name(&self) -> String {
-        "key_test".to_owned()
+    fn log_name(&self) -> &'static str {
+        "key_test"
     }
 }
 
