@@ -40,6 +40,12 @@ impl Reference {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The same, for good.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.0
+    }
 }
 
 impl fmt::Display for Reference {
