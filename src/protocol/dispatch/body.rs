@@ -8,7 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
@@ -17,6 +17,9 @@ use crate::protocol::json::{Malformed, Object, parse_object};
 
 /// Bytes of a body, at most: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// What every body is.
+const JSON: &str = "application/json";
 
 /// How long a body may take to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
@@ -124,8 +127,7 @@ impl Drop for Body {
 pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let mut types = headers.get_all(CONTENT_TYPE);
     let only = types.next().filter(|_| types.next().is_none());
-    let media_type = only.and_then(|value| value.to_str().ok()).and_then(|value| value.split(';').next());
-    if !media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("application/json")) {
+    if !only.is_some_and(|value| value == JSON || is_json(value)) {
         return Err(ApiError::new(Code::UnsupportedMediaType, "Send the body with Content-Type: application/json."));
     }
     let is_plain = |value: &str| value.split(',').all(|coding| coding.trim().eq_ignore_ascii_case("identity"));
@@ -133,6 +135,11 @@ pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
         return Err(ApiError::new(Code::UnsupportedMediaType, "Send the body without Content-Encoding."));
     }
     Ok(())
+}
+
+fn is_json(value: &HeaderValue) -> bool {
+    let media_type = value.to_str().ok().and_then(|value| value.split(';').next());
+    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
 }
 
 /// Reads a whole body, and never more than its limit.
@@ -210,7 +217,7 @@ fn incomplete() -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::http::header::HeaderName;
 
     use super::*;
 
