@@ -1,6 +1,7 @@
 //! Bounds that a gate or an endpoint is built from.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -54,20 +55,20 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
 
 /// A place of one key's. Dropping it gives it back.
 #[derive(Debug)]
-pub struct PlaceOf<K: Ord> {
+pub struct PlaceOf<K: Clone + Ord> {
     key: K,
     now: Arc<Mutex<BTreeMap<K, usize>>>,
 }
 
-impl<K: Ord> Drop for PlaceOf<K> {
+impl<K: Clone + Ord> Drop for PlaceOf<K> {
     fn drop(&mut self) {
-        let mut now = locked(&self.now);
-        let left = now.get_mut(&self.key).map_or(0, |count| {
-            *count = count.saturating_sub(1);
-            *count
-        });
-        if left == 0 {
-            now.remove(&self.key);
+        if let Entry::Occupied(mut place) = locked(&self.now).entry(self.key.clone()) {
+            match place.get().saturating_sub(1) {
+                0 => {
+                    place.remove();
+                }
+                left => *place.get_mut() = left,
+            }
         }
     }
 }
