@@ -7,6 +7,20 @@ use std::fmt;
 /// Characters of the Crockford base32 alphabet that TypeID uses, in value order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
+/// What stands in [`VALUES`] for a byte that is no character of the alphabet.
+const NO_VALUE: u8 = u8::MAX;
+
+/// The value of each character of the alphabet, by its byte.
+static VALUES: [u8; 256] = {
+    let mut values = [NO_VALUE; 256];
+    let mut value: u8 = 0;
+    while value < 32 {
+        values[ALPHABET[value as usize] as usize] = value;
+        value += 1;
+    }
+    values
+};
+
 /// Length of the part of an id behind its prefix.
 pub const SUFFIX_LEN: usize = 26;
 
@@ -91,8 +105,11 @@ impl RawId {
         }
         let mut bits: u128 = 0;
         for character in suffix {
-            let value = ALPHABET.iter().position(|known| known == character)?;
-            bits = (bits << 5) | u128::try_from(value).ok()?;
+            let value = VALUES[usize::from(*character)];
+            if value == NO_VALUE {
+                return None;
+            }
+            bits = (bits << 5) | u128::from(value);
         }
         Some(RawId(bits.to_be_bytes()))
     }

@@ -23,7 +23,8 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 #[must_use]
 pub fn key_text(random: [u8; KEY_RANDOM_LEN]) -> String {
     let body: String = random.iter().map(|byte| char::from(BASE62[usize::from(byte % 62)])).collect();
-    format!("{KEY_PREFIX}{body}{}", checksum(&body))
+    let checksum: String = checksum(&body).map(char::from).iter().collect();
+    format!("{KEY_PREFIX}{body}{checksum}")
 }
 
 /// Whether a text has the form of a key and its checksum fits: a mistyped key is refused without a look-up.
@@ -32,7 +33,7 @@ pub fn is_well_formed(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(KEY_PREFIX) else { return false };
     rest.len() == KEY_RANDOM_LEN.saturating_add(KEY_CHECKSUM_LEN)
         && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && checksum(&rest[..KEY_RANDOM_LEN]) == rest[KEY_RANDOM_LEN..]
+        && checksum(&rest[..KEY_RANDOM_LEN]) == rest.as_bytes()[KEY_RANDOM_LEN..]
 }
 
 /// The first characters of a key, by which a person recognizes it.
@@ -41,14 +42,14 @@ pub fn display(text: &str) -> String {
     text.chars().take(KEY_DISPLAY_LEN).collect()
 }
 
-fn checksum(body: &str) -> String {
+fn checksum(body: &str) -> [u8; KEY_CHECKSUM_LEN] {
     let mut rest = crc32fast::hash(body.as_bytes());
     let mut text = [b'0'; KEY_CHECKSUM_LEN];
     for slot in text.iter_mut().rev() {
         *slot = BASE62[usize::try_from(rest % 62).unwrap_or(0)];
         rest /= 62;
     }
-    text.iter().copied().map(char::from).collect()
+    text
 }
 
 /// A keyed digest of a key's text: what is stored in its place.
@@ -120,7 +121,7 @@ mod tests {
         }
         crc = !crc;
         let mut value: u32 = 0;
-        for character in checksum(&body).bytes() {
+        for character in checksum(&body) {
             let digit = BASE62.iter().position(|known| *known == character).expect("base62");
             value = value.wrapping_mul(62).wrapping_add(u32::try_from(digit).expect("below 62"));
         }

@@ -34,12 +34,14 @@ impl MerchantCaller {
 }
 
 impl Caller for MerchantCaller {
+    type LogName = KeyId;
+
     fn pinned_version(&self) -> ApiVersion {
         self.version
     }
 
-    fn log_name(&self) -> String {
-        self.key_id.to_string()
+    fn log_name(&self) -> KeyId {
+        self.key_id
     }
 }
 

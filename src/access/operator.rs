@@ -16,12 +16,14 @@ use crate::protocol::version::ApiVersion;
 pub struct Operator;
 
 impl Caller for Operator {
+    type LogName = &'static str;
+
     fn pinned_version(&self) -> ApiVersion {
         ApiVersion::NEWEST
     }
 
-    fn log_name(&self) -> String {
-        "operator".to_owned()
+    fn log_name(&self) -> &'static str {
+        "operator"
     }
 }
 

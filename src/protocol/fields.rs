@@ -30,19 +30,37 @@ const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
 pub struct Fields<'a> {
     declaration: &'static Declaration,
     body: &'a Object,
-    asked: Vec<bool>,
+    /// In the declaration's order.
+    slots: Vec<Slot<'a>>,
+    has_unknown: bool,
     /// Where the argument stands that is most likely asked for next.
     next: usize,
     faults: Vec<(usize, Fault)>,
     header_fault: Option<Fault>,
 }
 
+/// A declared argument.
+#[derive(Clone, Copy, Default)]
+struct Slot<'a> {
+    /// What the body has under its name.
+    value: Option<&'a Json>,
+    /// Whether its endpoint has asked for it.
+    asked: bool,
+}
+
 impl<'a> Fields<'a> {
     /// Starts on a body.
     #[must_use]
     pub fn new(declaration: &'static Declaration, body: &'a Object) -> Fields<'a> {
-        let asked = vec![false; declaration.arguments.len()];
-        Fields { declaration, body, asked, next: 0, faults: Vec::new(), header_fault: None }
+        let mut slots = vec![Slot::default(); declaration.arguments.len()];
+        let mut has_unknown = false;
+        for (name, value) in body {
+            match declaration.position(name) {
+                Some(position) => slots[position].value = Some(value),
+                None => has_unknown = true,
+            }
+        }
+        Fields { declaration, body, slots, has_unknown, next: 0, faults: Vec::new(), header_fault: None }
     }
 
     /// Adds what was wrong with a header that counts as an argument.
@@ -70,8 +88,7 @@ impl<'a> Fields<'a> {
 
     /// An argument that must be there and for which null is a value like any other.
     pub fn required_or_null(&mut self, name: &'static str) -> Option<&'a Json> {
-        self.mark_asked(name);
-        let value = self.body.get(name);
+        let value = self.ask(name);
         if value.is_none() {
             self.fault(Fault::missing(name));
         }
@@ -81,7 +98,8 @@ impl<'a> Fields<'a> {
     /// Whether the caller sent a value for this argument, faulty or not.
     #[must_use]
     pub fn is_given(&self, name: &str) -> bool {
-        self.body.get(name).is_some_and(|value| !value.is_null())
+        let slot = self.declaration.position(name).map(|position| self.slots[position]);
+        slot.and_then(|slot| slot.value).is_some_and(|value| !value.is_null())
     }
 
     /// Remembers a fault that two arguments make together.
@@ -99,7 +117,7 @@ impl<'a> Fields<'a> {
     /// `INVALID_ARGUMENTS` with every fault.
     pub fn finish<T>(self, build: impl FnOnce() -> Option<T>) -> Result<T, ApiError> {
         debug_assert!(
-            self.asked.iter().all(|asked| *asked),
+            self.slots.iter().all(|slot| slot.asked),
             "{} declares an argument that its endpoint never asks for",
             self.declaration.name
         );
@@ -113,23 +131,25 @@ impl<'a> Fields<'a> {
     fn into_faults(mut self) -> Vec<Fault> {
         self.faults.sort_by_key(|(position, _)| *position);
         let declaration = self.declaration;
-        let unknown = self.body.keys().filter(|name| declaration.position(name).is_none()).take(UNKNOWN_REPORTED_MAX);
+        let names = self.has_unknown.then(|| self.body.keys()).into_iter().flatten();
+        let unknown = names.filter(|name| declaration.position(name).is_none()).take(UNKNOWN_REPORTED_MAX);
         let unknown = unknown.map(|name| unknown_argument(declaration, name));
         self.faults.into_iter().map(|(_, fault)| fault).chain(unknown).chain(self.header_fault).collect()
     }
 
     fn given(&mut self, name: &'static str) -> Option<&'a Json> {
-        self.mark_asked(name);
-        self.body.get(name).filter(|value| !value.is_null())
+        self.ask(name).filter(|value| !value.is_null())
     }
 
-    fn mark_asked(&mut self, name: &'static str) {
+    /// What the body has under a declared name.
+    fn ask(&mut self, name: &'static str) -> Option<&'a Json> {
         let position = self.position(name);
         debug_assert!(position.is_some(), "{} does not declare {name}", self.declaration.name);
-        if let Some(position) = position {
-            self.asked[position] = true;
-            self.next = position + 1;
-        }
+        let position = position?;
+        let slot = &mut self.slots[position];
+        slot.asked = true;
+        self.next = position + 1;
+        slot.value
     }
 
     /// Where an argument stands. Endpoints ask in the declaration's order, as a rule.

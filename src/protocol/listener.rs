@@ -5,11 +5,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::HttpServer;
 use actix_web::dev::Server;
-use actix_web::{App, HttpRequest, HttpServer, web};
 use rustls::ServerConfig;
 
 use super::dispatch::{Caller, Connections, Dispatcher};
+use super::serving::ServingFactory;
 use crate::supervision::Pulse;
 
 /// How long a request's head may take to arrive.
@@ -66,11 +67,7 @@ impl Listener {
         let connections = Connections::watch(settings.idle_max + HEAD_ARRIVAL_MAX)?;
         let server = HttpServer::new(move || {
             pulse.iter().for_each(|pulse| pulse.beat_here());
-            let dispatcher = Arc::clone(&dispatcher);
-            App::new().default_service(web::to(move |request: HttpRequest, payload: web::Payload| {
-                let dispatcher = Arc::clone(&dispatcher);
-                async move { dispatcher.handle(request, payload).await }
-            }))
+            ServingFactory(Arc::clone(&dispatcher))
         });
         let server = server
             .workers(workers)

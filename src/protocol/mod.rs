@@ -2,7 +2,7 @@
 //!
 //! To read from the bottom up: `json`, what can be wrong with a body (`fault`, `fields`), single arguments
 //! (`field`), how a refusal is answered (`api_error`), how endpoints are declared (`declaration`), and the
-//! dispatcher that judges a request (`dispatch`) behind its socket (`listener`).
+//! dispatcher that judges a request (`dispatch`) behind its socket (`serving`, `listener`).
 
 pub mod api_error;
 pub mod declaration;
@@ -13,5 +13,6 @@ pub mod fields;
 pub mod json;
 pub mod listener;
 pub mod quality;
+mod serving;
 mod swagger_ui;
 pub mod version;

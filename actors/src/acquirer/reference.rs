@@ -1,8 +1,11 @@
 //! References: how a call to an acquirer is named, so that asking twice does it once.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use till_domain::ids::{PaymentId, RawId};
+
+/// Bytes of a reference, at most.
+const LEN_MAX: usize = 64;
 
 /// The name of one call to an acquirer: the payment and the step, such as
 /// `pay_01h2e8kqvbfwea724h75qc655w/capture`. The same step of the same payment has the same reference after
@@ -27,18 +30,27 @@ impl Reference {
     /// The reference of a step of a payment.
     #[must_use]
     pub fn new(payment: PaymentId, step: Step) -> Reference {
-        match step {
-            Step::Authorize => Reference(format!("{payment}/authorize")),
-            Step::Capture => Reference(format!("{payment}/capture")),
-            Step::Void => Reference(format!("{payment}/void")),
-            Step::Refund(refund) => Reference(format!("{payment}/refund/{refund:?}")),
-        }
+        let mut text = String::with_capacity(LEN_MAX);
+        let written = match step {
+            Step::Authorize => write!(text, "{payment}/authorize"),
+            Step::Capture => write!(text, "{payment}/capture"),
+            Step::Void => write!(text, "{payment}/void"),
+            Step::Refund(refund) => write!(text, "{payment}/refund/{refund:?}"),
+        };
+        written.expect("writing to a string cannot fail");
+        Reference(text)
     }
 
     /// The text that the acquirer gets.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The same, for good.
+    #[must_use]
+    pub fn into_text(self) -> String {
+        self.0
     }
 }
 
@@ -63,7 +75,7 @@ mod tests {
         ];
         for (step, text) in texts {
             assert_eq!(Reference::new(payment, step).to_string(), text);
-            assert!(text.len() <= 64);
+            assert!(text.len() <= LEN_MAX);
         }
     }
 }

@@ -2,15 +2,20 @@
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
+const SCHEME: &[u8] = b"bearer";
+
 /// The token of the one `Authorization: Bearer <token>` header. None when the header is missing, stands there
 /// twice, has another scheme, or holds no single token.
 pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION);
-    let value = values.next().filter(|_| values.next().is_none())?;
-    let (scheme, rest) = value.to_str().ok()?.split_once(' ')?;
-    let token = rest.trim_matches(' ');
-    let is_one_token = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    (scheme.eq_ignore_ascii_case("bearer") && is_one_token).then_some(token)
+    let value = values.next().filter(|_| values.next().is_none())?.as_bytes();
+    let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
+    let start = rest.iter().position(|byte| *byte != b' ')?;
+    let end = rest.iter().rposition(|byte| *byte != b' ')?;
+    let token = &rest[start..=end];
+    let is_one_token = start > 0 && token.iter().all(u8::is_ascii_graphic);
+    let token = if scheme.eq_ignore_ascii_case(SCHEME) && is_one_token { token } else { return None };
+    std::str::from_utf8(token).ok()
 }
 
 #[cfg(test)]
@@ -45,6 +50,10 @@ mod tests {
             &["Bearer a b"],
             &["Bearer sk_1", "Bearer sk_1"],
             &["Bearersk_1"],
+            &["Bearer\tsk_1"],
+            &["Bearer sk_1\t"],
+            &["Bearer \tsk_1"],
+            &["Bearex sk_1"],
         ] {
             assert_eq!(of(values), None, "{values:?}");
         }

@@ -1,12 +1,15 @@
 //! A request's body: whether it may be read, and reading it within its limit.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
-use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
-use actix_web::web;
-use futures_util::StreamExt;
+use actix_web::dev::Payload;
+use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
+use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
@@ -14,6 +17,9 @@ use crate::protocol::json::{Malformed, Object, parse_object};
 
 /// Bytes of a body, at most: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+
+/// What every body is.
+const JSON: &str = "application/json";
 
 /// How long a body may take to arrive. A mebibyte in this time is 35 kB/s.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
@@ -121,8 +127,7 @@ impl Drop for Body {
 pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     let mut types = headers.get_all(CONTENT_TYPE);
     let only = types.next().filter(|_| types.next().is_none());
-    let media_type = only.and_then(|value| value.to_str().ok()).and_then(|value| value.split(';').next());
-    if !media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case("application/json")) {
+    if !only.is_some_and(|value| value == JSON || is_json(value)) {
         return Err(ApiError::new(Code::UnsupportedMediaType, "Send the body with Content-Type: application/json."));
     }
     let is_plain = |value: &str| value.split(',').all(|coding| coding.trim().eq_ignore_ascii_case("identity"));
@@ -132,19 +137,43 @@ pub(super) fn check_media_type(headers: &HeaderMap) -> Result<(), ApiError> {
     Ok(())
 }
 
+fn is_json(value: &HeaderValue) -> bool {
+    let media_type = value.to_str().ok().and_then(|value| value.split(';').next());
+    media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
+}
+
 /// Reads a whole body, and never more than its limit.
-pub(super) async fn read(headers: &HeaderMap, payload: &mut web::Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
+pub(super) async fn read(headers: &HeaderMap, payload: &mut Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
     let announced = announced(headers);
     if announced > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let collected = tokio::time::timeout(ARRIVAL_MAX, collect(payload, announced, room.share())).await;
-    collected.unwrap_or_else(|_| Err(incomplete()))
+    let mut collected = pin!(collect(payload, announced, room.share()));
+    if let Some(collected) = with_the_head(&mut collected).await {
+        return collected;
+    }
+    tokio::time::timeout(ARRIVAL_MAX, collected).await.unwrap_or_else(|_| Err(incomplete()))
+}
+
+/// What a body becomes when it came along with its head, as nearly all do: the web server hands it over when the task
+/// has had its first turn. No alarm need be set for these.
+async fn with_the_head<T>(mut collected: impl Future<Output = T> + Unpin) -> Option<T> {
+    let mut is_first_turn = true;
+    poll_fn(|context| match collected.poll_unpin(context) {
+        Poll::Ready(bytes) => Poll::Ready(Some(bytes)),
+        Poll::Pending if is_first_turn => {
+            is_first_turn = false;
+            context.waker().wake_by_ref(); // The second turn comes whether or not there is more of the body.
+            Poll::Pending
+        }
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 /// Reads what is left of a small body, so that the next request can be told from it, and the connection kept. Of a
 /// large one, or one that does not come, nothing is waited for: the connection is closed behind the answer then.
-pub(super) async fn discard(headers: &HeaderMap, payload: &mut web::Payload) {
+pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
     if announced(headers) > DISCARDED_BYTES_MAX {
         return;
     }
@@ -164,7 +193,7 @@ fn announced(headers: &HeaderMap) -> usize {
 }
 
 /// What was only announced takes no memory.
-async fn collect(payload: &mut web::Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
+async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
     let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| incomplete())?;
@@ -188,7 +217,7 @@ fn incomplete() -> ApiError {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::http::header::HeaderName;
 
     use super::*;
 

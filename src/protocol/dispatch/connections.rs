@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
+use actix_http::Request;
 use actix_tls::accept::rustls_0_23::TlsStream;
-use actix_web::HttpRequest;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream as Socket;
 
@@ -72,7 +72,7 @@ impl Connections {
 
 impl Connection {
     /// That of a request, where it is watched.
-    pub(super) fn of(request: &HttpRequest) -> Option<&Arc<Connection>> {
+    pub(super) fn of(request: &Request) -> Option<&Arc<Connection>> {
         request.conn_data::<Arc<Connection>>()
     }
 

@@ -6,11 +6,13 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use actix_http::Request;
+use actix_web::dev::{AppConfig, Payload};
 use actix_web::http::Method;
 use actix_web::http::header::{HOST, HeaderMap, HeaderName};
-use actix_web::{HttpRequest, HttpResponse, web};
+use actix_web::{HttpMessage, HttpResponse};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
@@ -87,11 +89,12 @@ enum Target<'d, C> {
 }
 
 /// One request on its way, with what has been learnt of it so far.
-struct Exchange<'r> {
-    request: &'r HttpRequest,
+struct Exchange<'r, C: Caller> {
+    request: &'r Request,
+    address: &'r AppConfig,
     request_id: RequestId,
     version: Cell<ApiVersion>,
-    caller: RefCell<Option<String>>,
+    caller: RefCell<Option<C::LogName>>,
     cross_origin: CrossOrigin,
 }
 
@@ -118,17 +121,19 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
-    pub async fn handle(&self, request: HttpRequest, payload: web::Payload) -> HttpResponse {
+    /// `address` is where it came in.
+    pub async fn handle(&self, mut request: Request, address: &AppConfig) -> HttpResponse {
+        let payload = request.take_payload();
         let _busy = Connection::of(&request).map(Connection::begin);
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(&request, request_id);
+        let exchange = Exchange::new(&request, address, request_id);
         self.answer(&exchange, payload).instrument(span).await
     }
 
-    async fn answer(&self, exchange: &Exchange<'_>, mut payload: web::Payload) -> HttpResponse {
+    async fn answer(&self, exchange: &Exchange<'_, C>, mut payload: Payload) -> HttpResponse {
         let started = Instant::now();
-        let place = locate(exchange.request.uri().path());
+        let place = locate(exchange.request.path());
         let target = place.and_then(|place| self.target(place));
         let label = target.as_ref().map_or(UNKNOWN_PATH, Target::label);
         let judged = AssertUnwindSafe(self.judge(exchange, place, target, &mut payload)).catch_unwind().await;
@@ -146,10 +151,11 @@ impl<C: Caller> Dispatcher<C> {
         if let Some(share) = share {
             response = in_slices(response, share);
         }
+        let took = started.elapsed();
         if let Some(left_out) = logged {
-            exchange.log(label, place, code, &response, started, left_out);
+            exchange.log(label, place, code, &response, took, left_out);
         }
-        tally::count(label, code, started.elapsed());
+        tally::count(label, code, took);
         response
     }
 
@@ -164,10 +170,10 @@ impl<C: Caller> Dispatcher<C> {
 
     async fn judge(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         place: Option<Place<'_>>,
         target: Option<Target<'_, C>>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
@@ -223,7 +229,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Refuses a method that the target does not take. A browser's preflight is answered here.
-    fn judge_method(&self, exchange: &Exchange<'_>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
+    fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
         let method = exchange.request.method();
         let (allowed, allow): (&[Method], &'static str) = match target {
             Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
@@ -253,53 +259,53 @@ impl<C: Caller> Dispatcher<C> {
 
     async fn package_answer(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         package: Package,
         functions: &Functions<C>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
             let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
             let body = Body::parse(bytes, false)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let base_url = self.base_url(exchange.request);
+        let base_url = self.base_url(exchange);
         let declarations = functions.values().map(|function| function.declaration());
         let document = package_document(package, &base_url, exchange.version.get(), declarations);
         Ok(Answer::Json { json: document.to_string(), replayed: false })
     }
 
     /// Everything that the listener serves, as one OpenAPI document.
-    fn openapi_answer(&self, exchange: &Exchange<'_>) -> Answer {
+    fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         let functions = self.packages.values().flat_map(|functions| functions.values());
         let declarations = functions.map(|function| function.declaration());
-        let document = openapi_document(&self.origin(exchange.request), ApiVersion::NEWEST, declarations);
+        let document = openapi_document(&self.origin(exchange), ApiVersion::NEWEST, declarations);
         Answer::Json { json: document.to_string(), replayed: false }
     }
 
     /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.
-    fn base_url(&self, request: &HttpRequest) -> String {
-        format!("{}{}/", self.origin(request), request.uri().path().trim_end_matches('/'))
+    fn base_url(&self, exchange: &Exchange<'_, C>) -> String {
+        format!("{}{}/", self.origin(exchange), exchange.request.path().trim_end_matches('/'))
     }
 
     /// Scheme and host of that address.
-    fn origin(&self, request: &HttpRequest) -> String {
-        let host = header_text(request.headers(), &HOST).filter(|host| !host.is_empty());
+    fn origin(&self, exchange: &Exchange<'_, C>) -> String {
+        let host = header_text(exchange.request.headers(), &HOST).filter(|host| !host.is_empty());
         match &self.public_url {
             Some(public_url) => public_url.clone(),
             None => {
-                let scheme = if request.app_config().secure() { "https" } else { "http" };
-                format!("{scheme}://{}", host.unwrap_or_else(|| request.app_config().host()))
+                let scheme = if exchange.address.secure() { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or_else(|| exchange.address.host()))
             }
         }
     }
 
     async fn call(
         &self,
-        exchange: &Exchange<'_>,
+        exchange: &Exchange<'_, C>,
         named: Option<ApiVersion>,
         function: &Arc<dyn Function<C>>,
-        payload: &mut web::Payload,
+        payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         let declaration = function.declaration();
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
@@ -315,7 +321,7 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json: reply.into_json(), replayed })
     }
 
-    async fn authenticated(&self, exchange: &Exchange<'_>, named: Option<ApiVersion>) -> Result<C, ApiError> {
+    async fn authenticated(&self, exchange: &Exchange<'_, C>, named: Option<ApiVersion>) -> Result<C, ApiError> {
         let token = bearer::token(exchange.request.headers()).ok_or_else(|| self.authenticate.no_token())?;
         let caller = self.authenticate.authenticate(token).await?;
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
@@ -354,10 +360,11 @@ impl<C> Target<'_, C> {
     }
 }
 
-impl<'r> Exchange<'r> {
-    fn new(request: &'r HttpRequest, request_id: RequestId) -> Exchange<'r> {
+impl<'r, C: Caller> Exchange<'r, C> {
+    fn new(request: &'r Request, address: &'r AppConfig, request_id: RequestId) -> Exchange<'r, C> {
         let version = Cell::new(ApiVersion::NEWEST);
-        Exchange { request, request_id, version, caller: RefCell::default(), cross_origin: CrossOrigin::default() }
+        let (caller, cross_origin) = (RefCell::default(), CrossOrigin::default());
+        Exchange { request, address, request_id, version, caller, cross_origin }
     }
 
     /// The version that the request names in its path, header and query.
@@ -368,7 +375,7 @@ impl<'r> Exchange<'r> {
         };
         // A header that is no text names no version either.
         let in_headers = self.request.headers().get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
-        let query = self.request.query_string().as_bytes();
+        let query = self.request.uri().query().unwrap_or_default().as_bytes();
         let in_query: Vec<_> = url::form_urlencoded::parse(query)
             .filter(|(key, _)| key == "api_version")
             .map(|(_, value)| value)
@@ -379,12 +386,12 @@ impl<'r> Exchange<'r> {
         Ok(named)
     }
 
-    async fn read_body(&self, payload: &mut web::Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
+    async fn read_body(&self, payload: &mut Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
         body::check_media_type(self.request.headers())?;
         body::read(self.request.headers(), payload, room).await
     }
 
-    fn call<C>(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
+    fn call(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
         let headers = self.request.headers();
         let takes_key = declaration.flags.takes_idempotency_key;
         Call {
@@ -402,7 +409,7 @@ impl<'r> Exchange<'r> {
 
     /// The path less its first segment when that is the caller's own text.
     fn path_without_version(&self, place: Option<Place<'_>>) -> &str {
-        let path = self.request.uri().path();
+        let path = self.request.path();
         match place {
             Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
             Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
@@ -432,20 +439,20 @@ impl<'r> Exchange<'r> {
         place: Option<Place<'_>>,
         code: &'static str,
         response: &HttpResponse,
-        started: Instant,
+        took: Duration,
         left_out: u64,
     ) {
-        let ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let status = response.status().as_u16();
         let method = known_method(self.request.method());
         let path = if label == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version(place) };
         let caller = self.caller.borrow();
-        let caller = caller.as_deref();
+        let caller = || caller.as_ref().map(ToString::to_string);
         let left_out = (left_out > 0).then_some(left_out);
         if response.status().is_server_error() {
-            tracing::warn!(method, path, status, code, ms, caller, left_out, "answered");
+            tracing::warn!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
         } else {
-            tracing::info!(method, path, status, code, ms, caller, left_out, "answered");
+            tracing::info!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
         }
     }
 }

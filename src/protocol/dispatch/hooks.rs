@@ -1,6 +1,7 @@
 //! What the dispatcher asks of the rest of the program.
 
 use std::any::Any;
+use std::fmt;
 use std::net::IpAddr;
 
 use futures_util::FutureExt;
@@ -12,11 +13,14 @@ use crate::protocol::version::ApiVersion;
 
 /// Somebody whose key was accepted.
 pub trait Caller: 'static {
+    /// The caller's name in the log. It is written out only where there is a line.
+    type LogName: fmt::Display;
+
     /// The version that the key is pinned to.
     fn pinned_version(&self) -> ApiVersion;
 
-    /// The caller's name in the log: the key's uid, never the key.
-    fn log_name(&self) -> String;
+    /// The key's uid, never the key.
+    fn log_name(&self) -> Self::LogName;
 }
 
 /// Tells who holds a bearer token.

@@ -5,11 +5,10 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::body::MessageBody;
-use actix_web::dev::{Service, ServiceResponse};
+use actix_web::body::to_bytes;
+use actix_web::dev::AppConfig;
 use actix_web::http::Method;
-use actix_web::test::{TestRequest, init_service, read_body};
-use actix_web::{App, HttpRequest, web};
+use actix_web::test::TestRequest;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
@@ -42,12 +41,14 @@ static SDK: Declaration =
 struct Key;
 
 impl Caller for Key {
+    type LogName = &'static str;
+
     fn pinned_version(&self) -> ApiVersion {
         ApiVersion::NEWEST
     }
 
-    fn log_name(&self) -> String {
-        "key_test".to_owned()
+    fn log_name(&self) -> &'static str {
+        "key_test"
     }
 }
 
@@ -149,19 +150,10 @@ impl Received {
 }
 
 async fn send(request: TestRequest) -> Received {
-    let dispatcher = dispatcher();
-    let app = init_service(App::new().default_service(web::to(move |request: HttpRequest, payload: web::Payload| {
-        let dispatcher = Arc::clone(&dispatcher);
-        async move { dispatcher.handle(request, payload).await }
-    })))
-    .await;
-    receive(app.call(request.to_request()).await).await
-}
-
-async fn receive<B: MessageBody>(response: Result<ServiceResponse<B>, actix_web::Error>) -> Received {
-    let response = response.unwrap_or_else(|error| panic!("{error}"));
+    let response = dispatcher().handle(request.to_request(), &AppConfig::default()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    Received { status, headers, body: read_body(response).await.to_vec() }
+    let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
+    Received { status, headers, body: body.to_vec() }
 }
 
 fn refused(status: u16, code: Code) -> (u16, String) {

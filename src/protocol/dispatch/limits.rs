@@ -1,6 +1,7 @@
 //! Bounds that a gate or an endpoint is built from.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
@@ -10,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
 
-use super::hooks::Permit;
 use crate::protocol::api_error::ApiError;
 
 /// When to come back after being turned away for too much work, in seconds.
@@ -42,31 +42,33 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
     ///
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when all of them are taken.
-    pub fn enter(&self, key: K) -> Result<Permit, ApiError> {
+    pub fn enter(&self, key: K) -> Result<PlaceOf<K>, ApiError> {
         let mut now = locked(&self.now);
         let count = now.entry(key.clone()).or_default();
         if *count >= self.limit {
             return Err(ApiError::overloaded(RETRY_AFTER_SECONDS));
         }
         *count += 1;
-        Ok(Permit::holding(PlaceOf { key, now: Arc::clone(&self.now) }))
+        Ok(PlaceOf { key, now: Arc::clone(&self.now) })
     }
 }
 
-struct PlaceOf<K: Ord> {
+/// A place of one key's. Dropping it gives it back.
+#[derive(Debug)]
+pub struct PlaceOf<K: Clone + Ord> {
     key: K,
     now: Arc<Mutex<BTreeMap<K, usize>>>,
 }
 
-impl<K: Ord> Drop for PlaceOf<K> {
+impl<K: Clone + Ord> Drop for PlaceOf<K> {
     fn drop(&mut self) {
-        let mut now = locked(&self.now);
-        let left = now.get_mut(&self.key).map_or(0, |count| {
-            *count = count.saturating_sub(1);
-            *count
-        });
-        if left == 0 {
-            now.remove(&self.key);
+        if let Entry::Occupied(mut place) = locked(&self.now).entry(self.key.clone()) {
+            match place.get().saturating_sub(1) {
+                0 => {
+                    place.remove();
+                }
+                left => *place.get_mut() = left,
+            }
         }
     }
 }

@@ -69,17 +69,16 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
         let name = rest.strip_prefix('/');
         return (rest.is_empty() || name.is_some()).then_some(Place::Pages(name));
     }
-    let segments: Vec<&str> = path.strip_prefix('/')?.splitn(4, '/').collect();
-    let (version, rest) = match segments.as_slice() {
-        [first, rest @ ..] if Package::from_segment(first).is_none() && is_version_like(first) => (Some(*first), rest),
-        all => (None, all),
+    let mut segments = path.strip_prefix('/')?.split('/');
+    let first = segments.next()?;
+    let (version, package) = match Package::from_segment(first) {
+        Some(package) => (None, package),
+        None if is_version_like(first) => (Some(first), Package::from_segment(segments.next()?)?),
+        None => return None,
     };
-    let (package, function) = match rest {
-        [package] => (package, None),
-        [package, function] if !function.is_empty() => (package, Some(*function)),
-        _ => return None,
-    };
-    Some(Place::Package { version, package: Package::from_segment(package)?, function })
+    let function = segments.next();
+    let is_whole = segments.next().is_none() && function != Some("");
+    is_whole.then_some(Place::Package { version, package, function })
 }
 
 fn is_version_like(segment: &str) -> bool {

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::hooks::Permit;
 use crate::protocol::api_error::ApiError;
 
 /// Places that there are at least, unless the operator allows fewer: what fills a commit or two.
@@ -118,15 +117,9 @@ struct Place {
     of: Option<Arc<Shared>>,
 }
 
-/// A place with the time since which a call has it. What is dropped first is noted first.
-struct Working {
-    _noted: Noted,
-    _place: Place,
-}
-
-/// Notes how long a call had its place.
-struct Noted {
-    shared: Arc<Shared>,
+/// A place with the time since which a call has it. Dropping it notes how long that was, and gives the place back.
+pub struct Working {
+    place: Place,
     work: Work,
     since: Instant,
 }
@@ -152,7 +145,7 @@ impl Places {
     ///
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when others were chosen.
-    pub async fn enter(&self, work: Work) -> Result<Permit, ApiError> {
+    pub async fn enter(&self, work: Work) -> Result<Working, ApiError> {
         let place = match self.shared.take_or_queue() {
             Ok(place) => place,
             Err((called, hope_max)) => match tokio::time::timeout(hope_max, called).await {
@@ -160,8 +153,7 @@ impl Places {
                 Ok(Err(_)) | Err(_) => return Err(self.refuse().await),
             },
         };
-        let noted = Noted { shared: Arc::clone(&self.shared), work, since: Instant::now() };
-        Ok(Permit::holding(Working { _noted: noted, _place: place }))
+        Ok(Working { place, work, since: Instant::now() })
     }
 
     /// Refuses in its time.
@@ -227,11 +219,20 @@ impl Shared {
         Err((receiver, state.hope_max(since)))
     }
 
-    /// Gives a place to whoever is next, unless there are too many places now.
-    fn give_back(self: &Arc<Self>) {
+    /// A call that had a place has ended.
+    fn end(self: &Arc<Self>, work: Work, since: Instant) {
+        let now = Instant::now();
         let mut state = self.lock();
+        if work == Work::Change {
+            self.note(&mut state, now.saturating_duration_since(since), now);
+        }
+        self.give_back(state, now);
+    }
+
+    /// Gives a place to whoever is next, unless there are too many places now.
+    fn give_back(self: &Arc<Self>, mut state: MutexGuard<'_, State>, now: Instant) {
         while state.taken <= state.places {
-            let Some(next) = state.next(Instant::now()) else { break };
+            let Some(next) = state.next(now) else { break };
             match next.called.send(Place { of: Some(Arc::clone(self)) }) {
                 Ok(()) => return,
                 Err(mut place) => place.of = None, // Whoever has gone has nothing to give back.
@@ -240,9 +241,8 @@ impl Shared {
         state.taken -= 1;
     }
 
-    fn worked(&self, time: Duration) {
-        let now = Instant::now();
-        let mut state = self.lock();
+    /// A call has worked for so long.
+    fn note(&self, state: &mut State, time: Duration, now: Instant) {
         state.window.calls += 1;
         state.window.time += time;
         if now.duration_since(state.window.since) >= JUDGED_EVERY {
@@ -328,15 +328,15 @@ impl Window {
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(of) = self.of.take() {
-            of.give_back();
+            of.give_back(of.lock(), Instant::now());
         }
     }
 }
 
-impl Drop for Noted {
+impl Drop for Working {
     fn drop(&mut self) {
-        if self.work == Work::Change {
-            self.shared.worked(self.since.elapsed());
+        if let Some(of) = self.place.of.take() {
+            of.end(self.work, self.since);
         }
     }
 }

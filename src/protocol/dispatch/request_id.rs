@@ -37,14 +37,13 @@ impl RequestId {
     }
 
     fn fresh() -> RequestId {
-        let bytes = random();
-        let mut text = String::with_capacity(PREFIX.len() + 2 * FRESH_BYTES);
-        text.push_str(PREFIX);
-        for byte in bytes {
-            text.push(char::from(HEX[usize::from(byte >> 4)]));
-            text.push(char::from(HEX[usize::from(byte & 0x0f)]));
+        let mut text = [0; PREFIX.len() + 2 * FRESH_BYTES];
+        let (prefix, digits) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        for (byte, two) in random().into_iter().zip(digits.chunks_exact_mut(2)) {
+            two.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0x0f)]]);
         }
-        RequestId(text.into())
+        RequestId(std::str::from_utf8(&text).expect("the prefix and the digits are ASCII").into())
     }
 
     /// The id's text.

@@ -2,32 +2,44 @@
 //! longer than to count.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use metrics::{Counter, Histogram, counter, histogram};
 
-/// The counters that a thread has used.
-#[derive(Default)]
+/// The counters of one endpoint that a thread has used.
 struct Handles {
-    /// By endpoint and code.
-    answers: HashMap<(&'static str, &'static str), Counter>,
-    /// By endpoint.
-    times: HashMap<&'static str, Histogram>,
+    /// With the codes that they count; these are few.
+    answers: Vec<(&'static str, Counter)>,
+    times: Histogram,
 }
 
 thread_local! {
-    static HANDLES: RefCell<Handles> = RefCell::default();
+    /// By endpoint.
+    static HANDLES: RefCell<BTreeMap<&'static str, Handles>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Counts one answer of an endpoint.
 pub(super) fn count(endpoint: &'static str, code: &'static str, took: Duration) {
     HANDLES.with_borrow_mut(|handles| {
-        let answers = handles.answers.entry((endpoint, code));
-        answers
-            .or_insert_with(|| counter!("till_http_requests_total", "endpoint" => endpoint, "code" => code))
-            .increment(1);
-        let times = handles.times.entry(endpoint);
-        times.or_insert_with(|| histogram!("till_http_request_seconds", "endpoint" => endpoint)).record(took);
+        let handles = handles.entry(endpoint).or_insert_with(|| Handles::new(endpoint));
+        handles.answers(endpoint, code).increment(1);
+        handles.times.record(took);
     });
+}
+
+impl Handles {
+    fn new(endpoint: &'static str) -> Handles {
+        Handles { answers: Vec::new(), times: histogram!("till_http_request_seconds", "endpoint" => endpoint) }
+    }
+
+    fn answers(&mut self, endpoint: &'static str, code: &'static str) -> &Counter {
+        let known = self.answers.iter().position(|(known, _)| *known == code);
+        let position = known.unwrap_or_else(|| {
+            let counter = counter!("till_http_requests_total", "endpoint" => endpoint, "code" => code);
+            self.answers.push((code, counter));
+            self.answers.len() - 1
+        });
+        &self.answers[position].1
+    }
 }

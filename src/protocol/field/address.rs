@@ -3,7 +3,7 @@
 use email_address::{EmailAddress, Options};
 use url::Url;
 
-use super::text::printable;
+use super::text::{has_any, printable};
 use crate::protocol::json::Json;
 
 /// Bytes of a return address.
@@ -49,7 +49,7 @@ pub fn return_url(value: &Json) -> Result<String, String> {
     if text.len() > URL_BYTES_MAX {
         return Err(format!("must be at most {URL_BYTES_MAX} bytes long, not {}", text.len()));
     }
-    if text.contains(char::is_whitespace) {
+    if has_any(text, char::is_whitespace) {
         return Err("must not contain spaces; encode them as %20".to_owned());
     }
     let is_sound = after_scheme(text).is_some_and(|rest| names_a_plain_host(rest) || is_read_as_an_address(text, rest));
@@ -68,11 +68,13 @@ fn after_scheme(text: &str) -> Option<&str> {
 /// Whether the rest begins with labels of small letters, digits and single hyphens, the last of which begins with a
 /// letter, as nearly all do. No URL parser refuses these, whatever path follows.
 fn names_a_plain_host(rest: &str) -> bool {
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_label = |label: &str| !label.is_empty() && label.bytes().all(is_plain) && !label.contains("--");
-    let last = host.rsplit('.').next().unwrap_or_default();
-    host.split('.').all(is_label) && last.starts_with(|first: char| first.is_ascii_lowercase())
+    let host = rest.as_bytes().split(|byte| matches!(byte, b'/' | b'?' | b'#')).next().unwrap_or_default();
+    let is_plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'-';
+    let is_single = |pair: &[u8]| pair != b"--";
+    let is_label = |label: &[u8]| !label.is_empty() && label.iter().all(is_plain) && label.windows(2).all(is_single);
+    let mut labels = host.split(|byte| *byte == b'.');
+    let begins_with_a_letter = |label: &[u8]| label.first().is_some_and(u8::is_ascii_lowercase);
+    labels.clone().next_back().is_some_and(begins_with_a_letter) && labels.all(is_label)
 }
 
 /// Whether a URL parser finds a host. It is more lenient than we are: it takes `https:host` and `https:///host` too.

@@ -39,10 +39,15 @@ pub fn from_text<T, E>(
 /// A string without control characters.
 pub(super) fn printable(value: &Json) -> Result<&str, String> {
     let text = value.as_str().ok_or_else(|| format!("send a string, not {}", value.kind()))?;
-    if text.chars().any(char::is_control) {
+    if has_any(text, char::is_control) {
         return Err("must not contain control characters".to_owned());
     }
     Ok(text)
+}
+
+/// Whether a text has a character of a kind. Nearly all texts are ASCII, whose characters need not be put together.
+pub(super) fn has_any(text: &str, is_meant: impl Fn(char) -> bool) -> bool {
+    if text.is_ascii() { text.bytes().any(|byte| is_meant(char::from(byte))) } else { text.chars().any(is_meant) }
 }
 
 fn measured(text: &str, length: usize, limits: &RangeInclusive<usize>, unit: &str) -> Result<String, String> {

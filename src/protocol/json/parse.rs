@@ -1,5 +1,6 @@
 //! Bytes to a JSON object, strictly.
 
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::str;
 
@@ -175,11 +176,10 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
         self.descend()?;
         let mut members = Object::new();
         while let Some(key) = access.next_key::<String>()? {
-            if members.contains_key(&key) {
+            let Entry::Vacant(member) = members.entry(key) else {
                 return Err(A::Error::custom("an object has the same key twice"));
-            }
-            let value = access.next_value_seed(self.inner())?;
-            members.insert(key, value);
+            };
+            member.insert(access.next_value_seed(self.inner())?);
         }
         Ok(Json::Object(members))
     }

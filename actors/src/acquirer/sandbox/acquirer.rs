@@ -68,7 +68,7 @@ impl SandboxAcquirer {
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
         let what = What::FollowUp { what, authorization };
         let FollowUpRequest { reference, merchant, payment, money, .. } = request;
-        self.answer(Ask { reference: reference.to_string(), merchant, payment, money, what }, completion)
+        self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
     }
 
     fn answer<T: 'static>(&self, ask: Ask, read: fn(&BookLine) -> Option<T>) -> AcquirerAnswer<T> {
@@ -94,7 +94,7 @@ impl Acquirer for SandboxAcquirer {
         };
         let what = What::Authorize { instrument, capture: request.capture, behaviour };
         let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
-        self.answer(Ask { reference: reference.to_string(), merchant, payment, money, what }, authorization)
+        self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, authorization)
     }
 
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -149,7 +149,7 @@ fn completion(line: &BookLine) -> Option<Completion> {
 }
 
 fn own_reference(line: &BookLine) -> String {
-    format!("{OWN_PREFIX}{}", line.reference)
+    [OWN_PREFIX, &line.reference].concat()
 }
 
 fn now_ms() -> u64 {
