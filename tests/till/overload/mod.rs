@@ -4,6 +4,7 @@
 #[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
 mod campaign;
 mod connections;
+mod memory;
 mod rates;
 mod refusals;
 mod slow_clients;
