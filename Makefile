@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build lint bench bench-compare bench-regression crash power-cut damage overload disk-full tools
+.PHONY: run test build lint bench bench-compare bench-regression crash power-cut damage overload checkpoint-load disk-full tools
 
 run: tools
 	cargo build --bin till
@@ -60,6 +60,11 @@ damage: tools
 # Half the load that the server can take, and ten times that, SECONDS each: how much it does, how long callers wait.
 overload: tools
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) cargo test --test till overload::campaign -- --nocapture
+
+# Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some two minutes a round.
+checkpoint-load: ROUNDS = 3
+checkpoint-load: tools
+	TILL_CHECKPOINT_ROUNDS=$(ROUNDS) cargo test --test till overload::checkpoints -- --nocapture --test-threads 1
 
 # Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.
 disk-full: tools

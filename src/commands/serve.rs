@@ -15,6 +15,7 @@ use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, Secrets, TlsFiles};
 use crate::demo;
+use crate::exposition::expose_certificate_end;
 use crate::logging;
 use crate::observation::Observation;
 use crate::protocol::listener::{Listener, ListenerSettings};
@@ -114,11 +115,11 @@ fn tls_of(what: &'static str, files: Option<&TlsFiles>, reloads: &Reloads) -> an
     let Some(files) = files else { return Ok(None) };
     let certificates = Certificates::read(files).with_context(|| format!("failed to serve {what}"))?;
     let config = certificates.server_config();
+    expose_certificate_end(what, certificates.end_seconds());
     reloads.add(what, move || {
-        certificates
-            .read_anew()
-            .map(|()| "connections from now on see it".to_owned())
-            .map_err(|error| error.to_string())
+        certificates.read_anew().map_err(|error| error.to_string())?;
+        expose_certificate_end(what, certificates.end_seconds());
+        Ok("connections from now on see it".to_owned())
     });
     Ok(Some(config))
 }

@@ -22,12 +22,16 @@ const COUNTERS: [(&str, &str); 6] = [
     ("till_reloads_total", "Files read anew at the operator's word, by file and outcome."),
 ];
 
-const GAUGES: [(&str, &str); 7] = [
+const GAUGES: [(&str, &str); 8] = [
     ("till_commit_queued", "Batches and barriers that wait for the commit thread."),
     ("till_commit_queued_bytes", "Their bytes."),
     ("till_effects_paused", "1 on a restored server before it is resumed, else 0."),
     ("till_live_actors", "Merchants whose actor is live."),
     ("till_requests_in_flight", "Calls that change something, not answered yet."),
     ("till_acquirer_calls_running", "Calls to acquirers under way."),
+    (
+        "till_tls_certificate_end_timestamp_seconds",
+        "When the first certificate of a listener ends, in Unix seconds, 0 when it is not known.",
+    ),
     ("till_checkpoint_newest_timestamp_seconds", "When the newest checkpoint was taken, 0 for none."),
 ];

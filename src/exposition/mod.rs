@@ -1,11 +1,13 @@
 //! Numbers that are read where they stand when somebody asks for them, in Prometheus' text form.
 
+mod certificates;
 mod description;
 mod engine;
 mod process;
 mod store;
 mod text;
 
+pub use certificates::expose_certificate_end;
 pub use description::describe;
 pub use engine::expose_engine;
 pub use process::{ProcessStart, expose_process};

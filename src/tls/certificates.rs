@@ -15,6 +15,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use zeroize::Zeroizing;
 
+use super::validity::end_of;
 use crate::configuration::TlsFiles;
 
 /// Why certificates cannot be used. No message shows a part of a key.
@@ -72,6 +73,13 @@ impl Certificates {
         let read = Arc::new(certified(&self.files)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
         Ok(())
+    }
+
+    /// When the first of those that are in use ends, in Unix seconds; None when none of them says so.
+    #[must_use]
+    pub fn end_seconds(&self) -> Option<u64> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.cert.iter().filter_map(|certificate| end_of(certificate)).min()
     }
 
     /// How a listener with these certificates speaks.

@@ -2,6 +2,7 @@
 
 mod certificates;
 mod trust;
+mod validity;
 
 pub use certificates::{Certificates, TlsError};
 pub use trust::trusting;

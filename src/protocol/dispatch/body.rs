@@ -13,7 +13,7 @@ use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::json::{Malformed, Object, parse_object};
+use crate::protocol::json::{Malformed, Object, parse_object, weight};
 
 /// Bytes of a body, at most: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -28,7 +28,10 @@ const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 /// than connections.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// Bytes of all large bodies that are there at once, whole or in part: 256 MiB.
+/// Bytes of a body whose values are not counted: whatever it is made of, they take less than a hundred times as much.
+const UNWEIGHED_BYTES: usize = 1024;
+
+/// Bytes of all large bodies that are there at once, whole or in part, with what their values take: 256 MiB.
 const LARGE_BODIES_BYTES_MAX: usize = 256 << 20;
 
 /// Bytes of an unread body that are read after a refusal, so that the connection can go on.
@@ -67,6 +70,14 @@ impl BodyRoom {
 }
 
 impl Share {
+    /// Makes room for the values of a body that is there, too. What is no JSON may seem to have more than fit.
+    fn grow_by_values(&mut self, body: &[u8]) -> Result<(), ApiError> {
+        if body.len() <= UNWEIGHED_BYTES {
+            return Ok(());
+        }
+        self.grow_to((body.len() + weight(body)).min(self.room.bytes_max))
+    }
+
     /// Makes room for a body that has grown to this.
     fn grow_to(&mut self, body_bytes: usize) -> Result<(), ApiError> {
         let more = body_bytes.saturating_sub(UNCOUNTED_BYTES).saturating_sub(self.byte_count);
@@ -106,8 +117,9 @@ impl Body {
 
     /// Reads the arguments out of the bytes, which are overwritten too when they hold card data.
     pub(super) fn parse(bytes: Bytes, carries_card_data: bool) -> Result<Body, ApiError> {
-        let Bytes { mut bytes, share } = bytes;
-        let parsed = parse_object(&bytes).map_err(|malformed| ApiError::malformed(&malformed));
+        let Bytes { mut bytes, mut share } = bytes;
+        let has_room = share.grow_by_values(&bytes);
+        let parsed = has_room.and_then(|()| parse_object(&bytes).map_err(|malformed| ApiError::malformed(&malformed)));
         if carries_card_data {
             bytes.zeroize();
         }
@@ -192,7 +204,8 @@ fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-/// What was only announced takes no memory.
+/// What was only announced takes no memory: room for all of a large body is reserved at once, so that it need not move
+/// as it grows, and becomes memory as the body arrives.
 async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
     let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     while let Some(chunk) = payload.next().await {
@@ -202,6 +215,9 @@ async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> R
             return Err(too_large());
         }
         share.grow_to(length)?;
+        if length > bytes.capacity() {
+            bytes.reserve_exact(announced.clamp(length, BODY_BYTES_MAX) - bytes.len());
+        }
         bytes.extend_from_slice(&chunk);
     }
     Ok(Bytes { bytes, share })
@@ -241,6 +257,22 @@ mod tests {
         assert_eq!(room.taken.load(Ordering::Relaxed), 61);
         drop(first);
         assert!(room.clone().share().grow_to(UNCOUNTED_BYTES + 100).is_ok());
+        assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
+        let room = BodyRoom { taken: Arc::default(), bytes_max: 1 << 20 };
+        let of = |text: String| Bytes { bytes: text.into_bytes(), share: room.clone().share() };
+        let first = Body::parse(of(format!("{{\"all\":[{}0]}}", "0,".repeat(10_000))), false);
+        assert!(first.is_ok() && room.taken.load(Ordering::Relaxed) > 300_000);
+        let (most, malformed) = (format!("[{}]", "{},".repeat(2_000)), "{".repeat(9_000));
+        let second = Body::parse(of(most.clone()), false);
+        assert!(second.is_err_and(|error| error.code() == Code::Unavailable));
+        drop(first);
+        for text in [most, malformed] {
+            assert!(Body::parse(of(text), false).is_err_and(|error| error.code() == Code::InvalidArguments));
+        }
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
     }
 

@@ -4,8 +4,10 @@ mod canonical;
 mod number;
 mod parse;
 mod value;
+mod weight;
 
 pub use canonical::{canonical, depth};
 pub use number::Number;
 pub use parse::{DEPTH_MAX, Malformed, parse_object};
 pub use value::{Json, Object};
+pub use weight::weight;

@@ -24,6 +24,7 @@ use crate::engine::{Engine, EngineOptions, StoppedStore, mark_copy};
 use crate::journal::{CommitNumber, Journal};
 use crate::sandbox_book::RocksBook;
 
+use super::background::giving_way;
 use super::heads::HeadsError;
 use super::manifest::{Entry, Manifest};
 use super::shelf::{Kept, Shelf, Standing, is_name};
@@ -138,7 +139,7 @@ impl Checkpointer {
     pub fn take_until(
         &self,
         wanted: &Wanted<'_>,
-        goes_on: &mut dyn FnMut(Step) -> bool,
+        goes_on: &mut (dyn FnMut(Step) -> bool + Send),
     ) -> Result<Taken, CheckpointError> {
         if !is_name(wanted.name) {
             return Err(CheckpointError::Name { name: wanted.name.to_owned() });
@@ -172,6 +173,21 @@ impl Checkpointer {
         done(Step::Begun)?;
         let acknowledged = self.engine.last_commit();
         self.link(&staging, done)?;
+        // From here on nobody waits for it: what it takes of the processors is what calls leave.
+        let manifest = giving_way(|| self.complete(wanted, acknowledged, done))?;
+        let directory = self.name(&unfinished, wanted.name)?;
+        done(Step::Named)?;
+        Ok(Taken { directory, manifest })
+    }
+
+    /// Moves what was linked to where checkpoints are kept, looks through it and lists it.
+    fn complete(
+        &self,
+        wanted: &Wanted<'_>,
+        acknowledged: CommitNumber,
+        done: &mut Done<'_>,
+    ) -> Result<Manifest, CheckpointError> {
+        let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         let moved = move_all(&staging, &unfinished);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
         done(Step::Moved)?;
@@ -183,9 +199,7 @@ impl Checkpointer {
         let written = write_manifest(&unfinished, &manifest);
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
         done(Step::Listed)?;
-        let directory = self.name(&unfinished, wanted.name)?;
-        done(Step::Named)?;
-        Ok(Taken { directory, manifest })
+        Ok(manifest)
     }
 
     /// Links the files of the database and the book as they are at one moment of the book.
@@ -240,7 +254,7 @@ impl Checkpointer {
 }
 
 /// Hears of each step that was done, and may end it there.
-type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + 'd;
+type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + Send + 'd;
 
 fn move_all(staging: &Path, unfinished: &Path) -> io::Result<()> {
     for entry in fs::read_dir(staging)? {

@@ -1,9 +1,12 @@
 //! Files and directories that are on the disk when a call returns.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Bytes of a copy that are synced together.
+const PART_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Writes a new file.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -102,7 +105,17 @@ fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::copy(from.join(&file), target)?;
+        copy_in_parts(&from.join(&file), &target)?;
+    }
+    Ok(())
+}
+
+/// Copies a file, and syncs it part by part: a system that has gigabytes to write at once keeps the syncs of others
+/// waiting meanwhile.
+fn copy_in_parts(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut source, mut target) = (File::open(from)?, File::create_new(to)?);
+    while io::copy(&mut Read::by_ref(&mut source).take(PART_BYTES), &mut target)? > 0 {
+        target.sync_data()?;
     }
     Ok(())
 }

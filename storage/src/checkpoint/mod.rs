@@ -5,6 +5,7 @@
 //! (`checkpoint-manifest`). It is made under another name and gets its own when all of it is durable, so that
 //! whatever has the right name is whole. Format: `docs/storage-format.md`, "Checkpoints".
 
+mod background;
 mod checksum;
 mod create;
 pub(crate) mod durable;

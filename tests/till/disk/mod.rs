@@ -8,4 +8,5 @@ mod campaign;
 mod filler;
 mod load;
 mod own_disk;
+mod read_only;
 mod reserve;

@@ -2,6 +2,7 @@
 
 mod client;
 mod dice;
+mod secured;
 mod server;
 mod shop;
 mod stage;
@@ -10,7 +11,8 @@ mod wire;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use dice::Dice;
-pub(crate) use server::{Server, Start, VAULT_KEY};
+pub(crate) use secured::{Pair, Secured, connect, host};
+pub(crate) use server::{Server, Start, VAULT_KEY, ticks};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
 pub(crate) use stage::Stage;
 pub(crate) use volume::Volume;

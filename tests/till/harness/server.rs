@@ -129,6 +129,13 @@ impl Start {
     }
 }
 
+/// The sum of two fields of a process's `stat`, one behind the other; fields are counted from behind the program's name.
+pub(crate) fn ticks(file: &str, field: usize) -> u64 {
+    let stat = std::fs::read_to_string(file).expect("it runs, on Linux");
+    let fields = stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace();
+    fields.skip(field).take(2).map(|ticks| ticks.parse::<u64>().expect("a number")).sum()
+}
+
 /// Kills a process of ours after a time, unless what is returned is dropped before.
 fn kill_unless_dropped(id: u32, limit: Duration) -> Sender<()> {
     let (watch, dropped) = channel();
@@ -196,6 +203,18 @@ impl Server {
     /// Its process's number.
     pub(crate) fn id(&self) -> u32 {
         self.child.as_ref().expect("it runs").id()
+    }
+
+    /// The most memory that it has had resident, in bytes.
+    pub(crate) fn resident_bytes_max(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/status", self.id())).expect("it runs, on Linux");
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("Linux says so");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1_024
+    }
+
+    /// The processor time that it has taken, the system's for it included, in hundredths of a second.
+    pub(crate) fn processor_ticks(&self) -> u64 {
+        ticks(&format!("/proc/{}/stat", self.id()), 11)
     }
 
     /// Whether it has ended by itself, and how.

@@ -7,17 +7,18 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::Start;
+use crate::harness::Pair;
 
 fn file(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text form after a payment and a checkpoint.
+/// The text form after a payment and a checkpoint, with all that is there in some settings only.
 fn scrape() -> String {
     let archive = TempDir::new().expect("a directory can be made");
-    let server = Start::default().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server();
+    let pair = Pair::new();
+    let server = pair.start().with("TILL_ARCHIVE_DIRECTORY", &archive.path().display().to_string()).server();
     let shop = server.shop();
     let payment = shop.pay(100);
     shop.settled(&payment);
@@ -123,6 +124,7 @@ fn a_payment_shows_in_the_histograms_and_in_the_numbers_of_the_store_and_the_pro
         "till_disk_free_bytes",
         "till_disk_reserve_bytes",
         "till_checkpoint_newest_timestamp_seconds",
+        "till_tls_certificate_end_timestamp_seconds{what=\"admin_tls\"}",
         "process_resident_memory_bytes",
         "process_open_fds",
         "process_start_time_seconds",

@@ -3,88 +3,18 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rcgen::{CertificateParams, KeyPair};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
+use rcgen::KeyPair;
+use rustls::pki_types::CertificateDer;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, SupportedProtocolVersion};
-use serde_json::json;
-use tempfile::TempDir;
+use serde_json::{Value, json};
 
-use crate::harness::{Client, Server, Start};
+use crate::harness::{Client, Pair, Secured, Server, Start, connect, host};
 
 /// How long an answer may take before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-type Secured = StreamOwned<ClientConnection, TcpStream>;
-
-/// A directory with a certificate and its key, which can be replaced.
-struct Pair {
-    directory: TempDir,
-}
-
-impl Pair {
-    fn new() -> Pair {
-        let pair = Pair { directory: TempDir::new().expect("a temporary directory can be made") };
-        pair.renew();
-        pair
-    }
-
-    fn certificate(&self) -> PathBuf {
-        self.directory.path().join("certificate.pem")
-    }
-
-    fn key(&self) -> PathBuf {
-        self.directory.path().join("key.pem")
-    }
-
-    /// Writes another certificate with another key.
-    fn renew(&self) {
-        let key = KeyPair::generate().expect("randomness");
-        let names = vec!["localhost".to_owned(), "127.0.0.1".to_owned()];
-        let certificate =
-            CertificateParams::new(names).expect("these are names").self_signed(&key).expect("it is signed");
-        fs::write(self.certificate(), certificate.pem()).expect("a file can be written");
-        fs::write(self.key(), key.serialize_pem()).expect("a file can be written");
-    }
-
-    fn der(&self) -> CertificateDer<'static> {
-        CertificateDer::from_pem_file(self.certificate()).expect("a certificate")
-    }
-
-    /// A start with both listeners behind it.
-    fn start(&self) -> Start {
-        let (certificate, key) = (self.certificate().display().to_string(), self.key().display().to_string());
-        Start::default()
-            .with("TILL_TLS_CERTIFICATE_FILE", &certificate)
-            .with("TILL_TLS_KEY_FILE", &key)
-            .with("TILL_ADMIN_TLS_CERTIFICATE_FILE", &certificate)
-            .with("TILL_ADMIN_TLS_KEY_FILE", &key)
-            .trusting(&self.certificate())
-    }
-}
-
-fn host(base: &str) -> &str {
-    base.strip_prefix("https://").expect("it says that it speaks TLS")
-}
-
-fn connect(base: &str, trusted: &[CertificateDer<'static>], versions: &[&'static SupportedProtocolVersion]) -> Secured {
-    let mut roots = RootCertStore::empty();
-    trusted.iter().for_each(|one| roots.add(one.clone()).expect("a certificate can be trusted"));
-    let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_protocol_versions(versions)
-        .expect("the provider knows them")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let name = ServerName::try_from("localhost").expect("a name");
-    let stream = TcpStream::connect(host(base)).expect("it listens");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
-    StreamOwned::new(ClientConnection::new(Arc::new(config), name).expect("a client"), stream)
-}
 
 /// Asks on a connection that is kept, and gives the head of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
@@ -174,6 +104,29 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     assert_eq!(presented(&third), second, "what was in use stays");
 }
 
+/// When the certificates of the public listener end, as the server shows it.
+fn end_of_tls(server: &Server) -> String {
+    let Value::String(metrics) = server.admin_client().get("/metrics").body else { panic!("text") };
+    let name = "till_tls_certificate_end_timestamp_seconds{what=\"tls\"} ";
+    let value = metrics.lines().find_map(|line| line.strip_prefix(name).map(str::to_owned));
+    value.unwrap_or_else(|| panic!("{name} is not in\n{metrics}"))
+}
+
+#[test]
+fn the_end_of_a_certificate_is_counted_and_follows_what_is_read_anew() {
+    let (pair, of_admin) = (Pair::new(), Pair::new());
+    pair.renew_until(2051);
+    let certificate = pair.certificate().display().to_string();
+    let start = of_admin.start().with("TILL_TLS_CERTIFICATE_FILE", &certificate);
+    let server = start.with("TILL_TLS_KEY_FILE", &pair.key().display().to_string()).server();
+    let (in_2051, in_2049) = ("2561241600", "2498169600"); // The first of March.
+    assert_eq!(end_of_tls(&server), in_2051);
+    pair.renew_until(2049);
+    assert_eq!(end_of_tls(&server), in_2051, "what is in use counts, not what the file holds");
+    server.admin("reload", &json!({})).ok();
+    assert_eq!(end_of_tls(&server), in_2049);
+}
+
 fn refused(start: &Start, data: &Path) -> String {
     start.try_server_on(data, None).map(|_| ()).expect_err("it is refused")
 }
@@ -181,7 +134,7 @@ fn refused(start: &Start, data: &Path) -> String {
 #[test]
 fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
     let (pair, other) = (Pair::new(), Pair::new());
-    let data = pair.directory.path().join("data");
+    let data = pair.certificate().with_file_name("data");
     let wrong = pair.start().with("TILL_TLS_KEY_FILE", &other.key().display().to_string());
     let message = refused(&wrong, &data);
     assert!(message.contains("failed to serve tls") && message.contains("cannot be used together"), "{message}");

@@ -5,18 +5,24 @@
 //! them done, bounded places and memory.
 
 use std::process::Output;
+use std::time::Instant;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server};
+use crate::harness::{Client, Server, ticks};
 
 /// Memory that a server may take at most under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
+/// Units of processor time in a second, as Linux shows them to programs.
+const TICKS_PER_SECOND: f64 = 100.0;
+
 /// One load and what it came to.
 struct Load {
     point: Value,
+    /// Processors that the server had in use, and the load tester.
+    processors: (f64, f64),
 }
 
 impl Load {
@@ -27,11 +33,17 @@ impl Load {
         let mut command = server.command();
         command.args(["bench", "metadata", "--target", server.public(), "--admin", server.admin_address()]);
         command.args(["--merchants", "16", "--warm-up", "1s", "--json"]).arg(&report).args(arguments);
+        let (begun, before) = (Instant::now(), (server.processor_ticks(), ticks_of_ended_children()));
         let Output { status, stderr, .. } = command.output().expect("the binary can be started");
         assert!(status.success(), "{status}: {}", String::from_utf8_lossy(&stderr));
+        let used = |now: u64, before: u64| {
+            let ticks = u32::try_from(now - before).expect("no load lasts so long");
+            f64::from(ticks) / TICKS_PER_SECOND / begun.elapsed().as_secs_f64()
+        };
+        let processors = (used(server.processor_ticks(), before.0), used(ticks_of_ended_children(), before.1));
         let report = std::fs::read_to_string(&report).expect("it was written");
         let report: Value = serde_json::from_str(&report).expect("it is JSON");
-        Load { point: report["points"][0].clone() }
+        Load { point: report["points"][0].clone(), processors }
     }
 
     fn rate(&self) -> f64 {
@@ -54,30 +66,30 @@ impl Load {
 
     fn line(&self, name: &str) -> String {
         format!(
-            "{name}: {:.0}/s answered, p50 {:.1} ms, p99 {:.1} ms; {} refused, p50 {:.1} ms, p99 {:.1} ms; {} never made",
+            "{name}: {:.0}/s answered, p50 {:.1} ms, p99 {:.1} ms; {} refused, p50 {:.1} ms, p99 {:.1} ms; \
+             {} never made; processors: server {:.2}, load tester {:.2}",
             self.rate(),
             self.millis("latency_micros", "p50"),
             self.millis("latency_micros", "p99"),
             self.refused(),
             self.millis("refused_micros", "p50"),
             self.millis("refused_micros", "p99"),
-            self.point["never_made"]
+            self.point["never_made"],
+            self.processors.0,
+            self.processors.1
         )
     }
+}
+
+/// Processor time of the children of this process that have ended: with no other test beside, load testers only.
+fn ticks_of_ended_children() -> u64 {
+    ticks("/proc/self/stat", 13)
 }
 
 fn number(variable: &str, usual: &str) -> String {
     let text = std::env::var(variable).unwrap_or_else(|_| usual.to_owned());
     assert!(text.parse::<u32>().is_ok(), "{variable} is a number");
     text
-}
-
-/// A number of the process's own, in bytes.
-fn status_bytes(server: &Server, name: &str) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/{}/status", server.id())).expect("it runs, on Linux");
-    let line = text.lines().find_map(|line| line.strip_prefix(name)).expect("Linux says so");
-    let kilobytes = line.trim_start_matches(':').trim().trim_end_matches(" kB").parse::<u64>();
-    kilobytes.expect("a number") * 1_024
 }
 
 fn gauge(server: &Server, name: &str) -> f64 {
@@ -102,7 +114,7 @@ fn ten_times_the_load_is_refused_and_not_queued() {
     let (half, tenfold) = (format!("{:.0}", best / 2.0), format!("{:.0}", best * 10.0));
     let half = run(&["--connections", &connections, "--rate", &half]);
     let tenfold = run(&["--connections", &connections, "--rate", &tenfold, "--patience", "2ms"]);
-    let resident = status_bytes(&server, "VmHWM");
+    let resident = server.resident_bytes_max();
     println!("{}\n{}", few.line("64 connections"), many.line("128 connections"));
     println!("{}\n{}", half.line("half of the best"), tenfold.line("ten times the best"));
     println!(

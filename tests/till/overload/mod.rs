@@ -1,9 +1,13 @@
 //! More is asked than can be done, or may be: bounds hold, refusals are quick and clear, and who does not keep to them
 //! takes nothing from others.
 
+mod background_load;
 #[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
 mod campaign;
+#[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
+mod checkpoints;
 mod connections;
+mod memory;
 mod rates;
 mod refusals;
 mod slow_clients;

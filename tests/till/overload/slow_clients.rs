@@ -1,13 +1,13 @@
 //! Clients that take their time: they hold a connection for a while, and nothing else.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustls::version::TLS13;
 use serde_json::json;
 
-use crate::harness::{Server, Shop, Start, Wire};
+use crate::harness::{Pair, Server, Shop, Start, Wire, connect};
 
 /// Slow clients of each kind.
 const SLOW: usize = 150;
@@ -22,14 +22,50 @@ fn head(shop: &Shop, length: usize) -> String {
     )
 }
 
-/// Connections that have sent this.
-fn opened(wire: &Wire, bytes: &[u8], count: usize) -> Vec<TcpStream> {
-    let open = |_| {
-        let mut stream = wire.connect();
-        stream.write_all(bytes).expect("the server reads");
-        stream
-    };
-    (0..count).map(open).collect()
+/// A connection, with or without TLS.
+trait Line: Read + Write {}
+
+impl<L: Read + Write> Line for L {}
+
+/// A server and how it is reached.
+struct Stand {
+    server: Server,
+    pair: Option<Pair>,
+}
+
+impl Stand {
+    fn without_tls() -> Stand {
+        Stand { server: slowly(Start::default()), pair: None }
+    }
+
+    fn with_tls() -> Stand {
+        let pair = Pair::new();
+        Stand { server: slowly(pair.start()), pair: Some(pair) }
+    }
+
+    /// Opens a connection; with TLS its keys are agreed on.
+    fn connect(&self) -> Box<dyn Line> {
+        let Some(pair) = &self.pair else { return Box::new(Wire::new(self.server.public()).connect()) };
+        let mut line = connect(self.server.public(), &[pair.der()], &[&TLS13]);
+        line.conn.complete_io(&mut line.sock).expect("it proves itself");
+        Box::new(line)
+    }
+
+    /// Connections that have sent this.
+    fn opened(&self, bytes: &[u8], count: usize) -> Vec<Box<dyn Line>> {
+        let open = |_| {
+            let mut line = self.connect();
+            line.write_all(bytes).expect("the server reads");
+            line.flush().expect("the server reads");
+            line
+        };
+        (0..count).map(open).collect()
+    }
+}
+
+fn slowly(start: Start) -> Server {
+    let start = start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2");
+    start.with("TILL_CALLS_IN_FLIGHT_MAX", "4").with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "4").server()
 }
 
 /// Connections that the server has open, twice each.
@@ -41,7 +77,7 @@ fn open_sockets(server: &Server) -> usize {
 
 /// Reads until the server ends the connection; gives how many bytes came.
 #[track_caller]
-fn bytes_until_ended(stream: &mut TcpStream) -> usize {
+fn bytes_until_ended(stream: &mut Box<dyn Line>) -> usize {
     let until = Instant::now() + PATIENCE;
     let mut buffer = vec![0; 1 << 20];
     let mut bytes = 0;
@@ -63,39 +99,39 @@ fn is_served(shop: &Shop, number: usize) {
     shop.call("get-balance", &json!({})).ok();
 }
 
-fn start() -> Server {
-    let start = Start::default().with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2");
-    start.with("TILL_CALLS_IN_FLIGHT_MAX", "4").with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "4").server()
+#[test]
+fn slow_clients_of_every_kind_take_nothing_from_others_and_are_ended() {
+    slow_clients_are_ended(&Stand::without_tls());
 }
 
 #[test]
-fn slow_clients_of_every_kind_take_nothing_from_others_and_are_ended() {
-    let server = start();
+fn slow_clients_below_tls_take_nothing_from_others_and_are_ended() {
+    slow_clients_are_ended(&Stand::with_tls());
+}
+
+fn slow_clients_are_ended(stand: &Stand) {
+    let server = &stand.server;
     let shop = server.shop();
-    let wire = Wire::new(server.public());
-    let sockets_before = open_sockets(&server);
+    let sockets_before = open_sockets(server);
     let large = json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } });
     shop.call("sync-metadata", &large).ok();
     let question = "{\"key\":\"large\"}";
     let asked = [head(&shop, question.len()).as_bytes(), question.as_bytes()].concat();
     let mut slow = vec![
-        ("a head that does not end", opened(&wire, b"POST /merchants/get-balance HTTP/1.1\r\nHost:", SLOW)),
-        (
-            "a second head that does not end",
-            opened(&wire, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\nPOST /mer", SLOW),
-        ),
-        ("a connection without a request", opened(&wire, b"", SLOW)),
-        ("a connection that is kept", opened(&wire, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", SLOW)),
-        ("answers that nobody reads", opened(&wire, &asked.repeat(30), 16)),
+        ("a head that does not end", stand.opened(b"POST /merchants/get-balance HTTP/1.1\r\nHost:", SLOW)),
+        ("a second head that does not end", stand.opened(b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\nPOST /mer", SLOW)),
+        ("a connection without a request", stand.opened(b"", SLOW)),
+        ("a connection that is kept", stand.opened(b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", SLOW)),
+        ("answers that nobody reads", stand.opened(&asked.repeat(30), 16)),
     ];
-    let bodies = opened(&wire, format!("{}{{", head(&shop, 900_000)).as_bytes(), SLOW);
+    let bodies = stand.opened(format!("{}{{", head(&shop, 900_000)).as_bytes(), SLOW);
     for number in 0..20 {
         is_served(&shop, number);
     }
     drop(bodies);
     let until = Instant::now() + PATIENCE;
-    while open_sockets(&server) > sockets_before + 8 {
-        assert!(Instant::now() < until, "{} sockets are held on", open_sockets(&server));
+    while open_sockets(server) > sockets_before + 8 {
+        assert!(Instant::now() < until, "{} sockets are held on", open_sockets(server));
         thread::sleep(Duration::from_millis(50));
     }
     for (kind, streams) in &mut slow {
@@ -108,13 +144,21 @@ fn slow_clients_of_every_kind_take_nothing_from_others_and_are_ended() {
 
 #[test]
 fn a_client_that_sends_a_little_now_and_then_is_served_and_holds_nobody_up() {
-    let server = start();
-    let shop = server.shop();
+    sends_a_little_now_and_then(&Stand::without_tls());
+}
+
+#[test]
+fn the_same_client_below_tls_is_served_and_holds_nobody_up() {
+    sends_a_little_now_and_then(&Stand::with_tls());
+}
+
+fn sends_a_little_now_and_then(stand: &Stand) {
+    let shop = stand.server.shop();
     shop.call("sync-metadata", &json!({ "key": "large", "metadata": {} })).ok();
     let body = format!("{{\"key\":\"large\"{}}}", " ".repeat(30));
-    let mut stream = Wire::new(server.public()).connect();
+    let mut stream = stand.connect();
     for (number, byte) in [head(&shop, body.len()).as_bytes(), body.as_bytes()].concat().chunks(16).enumerate() {
-        stream.write_all(byte).expect("the server reads");
+        stream.write_all(byte).and_then(|()| stream.flush()).expect("the server reads");
         thread::sleep(Duration::from_millis(50));
         is_served(&shop, number);
     }

@@ -1,0 +1,115 @@
+//! Until when a certificate is valid: the one field of it that nobody else tells us.
+//!
+//! Only the way to that field is walked: elements of DER, each a tag, a length and so many bytes. A certificate of another
+//! form has no end that we know; whether it can be used is not decided here.
+//!
+//! Source: RFC 5280, 4.1 (the fields) and 4.1.2.5 (the two forms of a time); X.690, 8.1 and 10.1 (tags, lengths).
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+const INTEGER: u8 = 0x02;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+const SEQUENCE: u8 = 0x30;
+
+/// The field that says which version of X.509 it is; certificates of the first version have none.
+const VERSION: u8 = 0xA0;
+
+/// One element of DER.
+struct Element<'d> {
+    tag: u8,
+    content: &'d [u8],
+    /// What comes after it.
+    behind: &'d [u8],
+}
+
+/// When a certificate ends, in Unix seconds. None when it is not of a form that is known here, or ended before 1970.
+pub(super) fn end_of(certificate: &[u8]) -> Option<u64> {
+    let whole = tagged(certificate, SEQUENCE)?;
+    let mut rest = tagged(whole.content, SEQUENCE)?.content;
+    if rest.first() == Some(&VERSION) {
+        rest = element(rest)?.behind;
+    }
+    for tag in [INTEGER, SEQUENCE, SEQUENCE] {
+        rest = tagged(rest, tag)?.behind; // Its number, how it is signed, who signed it.
+    }
+    let begin = element(tagged(rest, SEQUENCE)?.content)?;
+    let end = element(begin.behind)?;
+    seconds(end.tag, std::str::from_utf8(end.content).ok()?)
+}
+
+fn tagged(bytes: &[u8], tag: u8) -> Option<Element<'_>> {
+    element(bytes).filter(|element| element.tag == tag)
+}
+
+fn element(bytes: &[u8]) -> Option<Element<'_>> {
+    let (&tag, rest) = bytes.split_first()?;
+    let (&first, rest) = rest.split_first()?;
+    let (length, rest) = match first {
+        0x00..=0x7F => (usize::from(first), rest),
+        0x81..=0x83 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
+            (digits.iter().fold(0, |length, digit| (length << 8) | usize::from(*digit)), rest)
+        }
+        0x80 | 0x84..=0xFF => return None, // Without a length, or longer than any certificate.
+    };
+    let (content, behind) = rest.split_at_checked(length)?;
+    Some(Element { tag, content, behind })
+}
+
+/// A time such as `491231235959Z` or `20491231235959Z`.
+fn seconds(tag: u8, text: &str) -> Option<u64> {
+    let with_century = match tag {
+        UTC_TIME if text.get(..2)? < "50" => format!("20{text}"),
+        UTC_TIME => format!("19{text}"),
+        GENERALIZED_TIME => text.to_owned(),
+        _ => return None,
+    };
+    let moment = DateTime::strptime("%Y%m%d%H%M%SZ", &with_century).ok()?.to_zoned(TimeZone::UTC).ok()?;
+    u64::try_from(moment.timestamp().as_second()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+
+    use super::*;
+
+    fn ending(year: i32) -> Vec<u8> {
+        let mut parameters = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        parameters.not_after = date_time_ymd(year, 3, 1);
+        let key = KeyPair::generate().expect("randomness");
+        parameters.self_signed(&key).expect("it is signed").der().to_vec()
+    }
+
+    #[test]
+    fn a_certificate_ends_when_its_maker_said_in_either_form_of_a_time() {
+        assert_eq!(end_of(&ending(2026)), Some(1_772_323_200));
+        assert_eq!(end_of(&ending(2051)), Some(2_561_241_600));
+    }
+
+    #[test]
+    fn the_last_years_of_one_form_are_of_the_century_before() {
+        assert_eq!(seconds(UTC_TIME, "491231235959Z"), Some(2_524_607_999));
+        assert_eq!(seconds(UTC_TIME, "990101000000Z"), Some(915_148_800));
+        assert_eq!(seconds(UTC_TIME, "990101000000+0100"), None);
+        assert_eq!(seconds(SEQUENCE, "20491231235959Z"), None);
+    }
+
+    #[test]
+    fn what_is_cut_off_or_otherwise_has_no_end_and_nothing_breaks() {
+        let whole = ending(2026);
+        for length in 0..whole.len() {
+            assert_eq!(end_of(&whole[..length]), None, "{length}");
+        }
+        for place in 0..whole.len().min(200) {
+            for value in [0x00, 0x7F, 0x80, 0x84, 0xFF] {
+                let mut otherwise = whole.clone();
+                otherwise[place] = value;
+                let _whatever = end_of(&otherwise);
+            }
+        }
+        assert_eq!(end_of(b"no certificate"), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Work that gives way to everything else that the process does.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+/// By how much the system's priority is lowered: beside busy threads, a tenth of what each of them gets.
+const NICENESS: i32 = 10;
+
+/// Does this on a thread of its own, which gets what processor time others leave, and waits for it. Threads that it
+/// starts give way as well.
+pub(super) fn giving_way<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let span = tracing::Span::current();
+    thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            // On Linux it is this thread's alone. Without it the work is done all the same.
+            if let Err(error) = rustix::process::nice(NICENESS) {
+                tracing::warn!(%error, "a background thread's priority could not be lowered");
+            }
+            span.in_scope(work)
+        });
+        worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The niceness of the thread that asks.
+    fn niceness() -> i32 {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux says it");
+        let fields = stat.rsplit_once(')').expect("a name in brackets").1;
+        fields.split_whitespace().nth(16).and_then(|niceness| niceness.parse().ok()).expect("a number")
+    }
+
+    #[test]
+    fn the_work_gives_way_and_whoever_waits_for_it_does_not() {
+        let before = niceness();
+        assert_eq!(giving_way(niceness), before + NICENESS);
+        assert_eq!(giving_way(|| thread::scope(|scope| scope.spawn(niceness).join().ok())), Some(before + NICENESS));
+        assert_eq!(niceness(), before);
+    }
+}

@@ -1,0 +1,120 @@
+//! The file system becomes read-only while the server writes to it.
+//!
+//! Linux refuses `mount -o remount,ro` as long as a file is open for writing, and the server always has its log open. What
+//! can come over it nevertheless is a read-only mount at its path; and an error of the file system's own, which
+//! `campaign` makes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::harness::{Shop, Start};
+
+use super::load::{Load, Told, verify};
+use super::own_disk::OwnDisk;
+
+const MIB: u64 = 1 << 20;
+
+/// A read-only mount over a directory, until it is dropped.
+struct ReadOnly {
+    root: PathBuf,
+}
+
+impl ReadOnly {
+    fn over(root: &Path) -> ReadOnly {
+        mount(&["--bind"], &[root, root]).expect("a directory can be mounted over itself");
+        let read_only = ReadOnly { root: root.to_owned() };
+        mount(&["-o", "remount,bind,ro"], &[root]).expect("nobody writes by this mount");
+        read_only
+    }
+}
+
+impl Drop for ReadOnly {
+    fn drop(&mut self) {
+        let status = Command::new("umount").arg("-l").arg(&self.root).status(); // Files of it may be open.
+        assert!(status.is_ok_and(|status| status.success()), "it can be taken away again");
+    }
+}
+
+fn mount(options: &[&str], paths: &[&Path]) -> Result<(), String> {
+    let output = Command::new("mount").args(options).args(paths).output().expect("mount is there");
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn start() -> Start {
+    Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string())
+}
+
+#[track_caller]
+fn reads_go_on(shop: &Shop, payment: &str) {
+    assert_eq!(shop.payment(payment)["status"], "SUCCESSFUL");
+    shop.call("list-payments", &json!({})).ok();
+}
+
+#[test]
+fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_on() {
+    let Some(disk) = OwnDisk::make(512 * MIB) else { return };
+    let mut server = start().server_in(&disk.root().join("data"));
+    let (shop, told) = (server.shop(), Arc::default());
+    let load = Load::start(&shop, &told);
+    told.wait_for_more("a write", &told.done, || false);
+    let refused = mount(&["-o", "remount,ro"], &[&disk.root()]).expect_err("a file is open for writing");
+    assert!(refused.contains("busy"), "{refused}");
+    told.wait_for_more("a write", &told.done, || false);
+    load.end();
+    assert!(server.ended().is_none());
+    told.check(&shop);
+    verify(&mut server);
+}
+
+#[test]
+fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_again_without_a_restart() {
+    let Some(disk) = OwnDisk::make(512 * MIB) else { return };
+    let mut server = start().server_in(&disk.root().join("data"));
+    let (shop, told) = (server.shop(), Arc::<Told>::default());
+    let payment = shop.pay(100);
+    let load = Load::start(&shop, &told);
+    for round in 0..2 {
+        told.wait_for_more("a write", &told.done, || false);
+        let read_only = ReadOnly::over(&disk.root());
+        told.wait_for_more("a refusal", &told.not_done, || false);
+        reads_go_on(&shop, &payment);
+        let session = json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" });
+        let refused = shop.sdk("select-payment-method", &session);
+        assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{round}: {}", refused.body);
+        assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
+        assert_ne!(server.admin("create-checkpoint", &json!({})).status, 200, "nor is a checkpoint taken");
+        drop(read_only);
+    }
+    told.wait_for_more("a write after it could be written to again", &told.done, || false);
+    load.end();
+    assert!(server.ended().is_none(), "it runs on");
+    told.check(&shop);
+    verify(&mut server);
+}
+
+#[test]
+fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lost() {
+    let Some(disk) = OwnDisk::make(256 * MIB) else { return };
+    let data = disk.root().join("data");
+    let mut server = start().server_in(&data);
+    let shop = server.shop();
+    let payment = shop.pay(100);
+    for is_stopped in [true, false] {
+        if is_stopped {
+            assert!(server.stop(), "a stop ends well");
+        } else {
+            server.kill();
+        }
+        mount(&["-o", "remount,ro"], &[&disk.root()]).expect("nobody writes");
+        let said = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
+        assert!(said.contains("Read-only file system") || said.contains("read-only"), "{said}");
+        mount(&["-o", "remount,rw"], &[&disk.root()]).expect("it is sound");
+        server = start().server_in(&data);
+        reads_go_on(&shop.on(&server), &payment);
+        shop.on(&server).pay(100);
+    }
+    verify(&mut server);
+}

@@ -1,0 +1,72 @@
+//! Payments that the load tester initiates at a running server while a test does something else.
+
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server};
+
+/// How long making the sessions, or the end of a load, may take.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// What has been answered, as the server counts it.
+const INITIATED: &str = "till_http_requests_total{endpoint=\"initiate-payment-flow\",code=\"OK\"} ";
+
+/// A load under way.
+pub(super) struct BackgroundLoad {
+    child: Child,
+    directory: TempDir,
+}
+
+impl BackgroundLoad {
+    /// Has `till bench initiate` with these arguments call a server, and returns once payments are answered.
+    pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
+        let directory = TempDir::new().expect("a temporary directory can be made");
+        let mut command = server.command();
+        command.args(["bench", "initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
+        command.arg(report_in(&directory)).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut load = BackgroundLoad { child: command.spawn().expect("the binary can be started"), directory };
+        let until = Instant::now() + PATIENCE;
+        while initiated(server) == 0 {
+            assert!(load.is_running() && Instant::now() < until, "the load does not begin");
+            thread::sleep(Duration::from_millis(20));
+        }
+        load
+    }
+
+    /// Whether it goes on.
+    pub(super) fn is_running(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be waited for").is_none()
+    }
+
+    /// Waits for its end and checks that every answer was right.
+    pub(super) fn end(mut self) {
+        let status = self.child.wait().expect("a child can be waited for");
+        assert!(status.success(), "{status}");
+        let report = std::fs::read_to_string(report_in(&self.directory)).expect("it was written");
+        let report: Value = serde_json::from_str(&report).expect("it is JSON");
+        let point = &report["points"][0];
+        assert_eq!((&point["wrong"]["count"], &point["ended_early"]), (&0.into(), &Value::Null), "{point}");
+    }
+}
+
+impl Drop for BackgroundLoad {
+    fn drop(&mut self) {
+        let _ = self.child.kill(); // It has ended, unless the test failed before.
+        let _ = self.child.wait();
+    }
+}
+
+fn report_in(directory: &TempDir) -> PathBuf {
+    directory.path().join("report.json")
+}
+
+/// Initiations that the server has answered well.
+pub(super) fn initiated(server: &Server) -> u64 {
+    let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { return 0 };
+    metrics.lines().find_map(|line| line.strip_prefix(INITIATED)?.parse().ok()).unwrap_or(0)
+}
