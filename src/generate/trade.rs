@@ -17,8 +17,8 @@ use super::plan::Share;
 use super::shop::{CURRENCY, Shop};
 use super::team::Team;
 
-/// Bursts of a merchant, as long as none is larger than [`BURST_MAX`].
-const BURSTS: u64 = 512;
+/// Bursts of a merchant, as long as none is larger than [`BURST_MAX`]: each is waited for.
+const BURSTS: u64 = 32;
 /// Payments of a burst at most: the acquirer answers them together.
 const BURST_MAX: u64 = 2_048;
 /// Between two payments of a burst.

@@ -36,9 +36,7 @@ impl Rewriting {
             let made = dropped.and_then(|()| db.create_cf(family.name(), &settings::new_family(options)));
             made.map_err(|error| damaged(error.into_string()))?;
         }
-        let mut unlogged = WriteOptions::default();
-        unlogged.disable_wal(true);
-        Ok(Rewriting { db, unlogged })
+        Ok(Rewriting { db, unlogged: settings::unlogged_write() })
     }
 
     /// Writes rows. They are durable when this is finished.
