@@ -32,8 +32,8 @@ use crate::vault_keys::RootKeys;
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
 
-/// Blocks kept in memory while a new directory is filled: what the customers of large merchants are looked up in.
-const FILLING_CACHE_BYTES: usize = 512 * MIB;
+/// Blocks kept in memory while a new directory is filled: filters and indexes, as rows that are read again are at hand.
+const FILLING_CACHE_BYTES: usize = 256 * MIB;
 
 /// Rows not yet in table files while a new directory is filled: the fewer tables, the less is merged.
 const FILLING_MEMTABLE_BYTES: usize = 1_024 * MIB;

@@ -18,6 +18,14 @@ use crate::store::Store;
 /// Durable rows of a merchant that are kept at hand: those of all payments that wait for the acquirer, some 30 MB.
 const KEPT_ROWS: usize = 32_768;
 
+/// The same where nothing lasts before the end: what is read of a merchant with five million payments, its customers
+/// among it, at some 600 bytes each. Each that had to be read from the store would take longer than the rest of its
+/// payment.
+const KEPT_ROWS_OF_MANY: usize = 3_000_000;
+
+/// Keys of customers that are kept at hand with them.
+const KEPT_KEYS_OF_MANY: usize = 1_000_000;
+
 /// What a filling that breaks off leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BulkMode {
@@ -67,7 +75,13 @@ impl BulkLoader {
         let loaded = Staging::load(merchant_id, &self.store, &self.keyring);
         // What a load finds to follow stands in rows, too: the server takes it up when it next starts.
         let (mut staging, _following) = loaded.map_err(|error| Denied::not_done(error.to_string()))?;
-        staging.records.keep_at_hand(KEPT_ROWS);
+        match self.mode {
+            BulkMode::Durable => staging.records.keep_at_hand(KEPT_ROWS),
+            BulkMode::AllOrNothing => {
+                staging.records.keep_at_hand(KEPT_ROWS_OF_MANY);
+                staging.records.personal.keep_opened_keys(KEPT_KEYS_OF_MANY);
+            }
+        }
         Ok(BulkMerchant::new(self, merchant_id, staging))
     }
 }

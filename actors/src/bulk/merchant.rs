@@ -94,7 +94,10 @@ impl<'a> BulkMerchant<'a> {
             self.wait_until_durable()?;
         }
         let opened = std::mem::take(&mut self.opened);
-        let calls: Vec<_> = opened.into_iter().map(|opened| begin(self.call(opened))).collect();
+        let calls: Vec<_> = {
+            let _acquirers_may_rest_on_it = self.loader.calls.enter();
+            opened.into_iter().map(|opened| go_on(self.call(opened))).collect()
+        };
         for (at, call) in (at.0..).zip(calls) {
             let made = self.result(call).map_err(|error| Denied::not_done(error.to_string()))?;
             if let Some(command) = made {
@@ -178,14 +181,14 @@ impl<'a> BulkMerchant<'a> {
 
     /// Waits for the result of a call.
     fn result(&self, call: Begun) -> CallResult {
-        let mut call = match call {
-            Begun::Done(result) => return result,
-            Begun::UnderWay(call) => call,
+        let again = match call {
+            // Without a turn of the runtime when the answer is there, as it is for all but the first of many.
+            Begun::UnderWay(call) => go_on(call),
+            Begun::Done(result) => Begun::Done(result),
         };
-        // Without a turn of the runtime when it is there already, as it is for all but the first of many.
-        match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(result) => result,
-            Poll::Pending => self.loader.calls.block_on(call),
+        match again {
+            Begun::UnderWay(call) => self.loader.calls.block_on(call),
+            Begun::Done(result) => result,
         }
     }
 }
@@ -196,8 +199,9 @@ enum Begun {
     Done(CallResult),
 }
 
-/// Sends a call on its way, so that the acquirer has all of many before anybody waits for one.
-fn begin(mut call: Call) -> Begun {
+/// Goes on with a call as far as that is possible without waiting: the first time this sends it on its way, so that the
+/// acquirer has all of many before anybody waits for one.
+fn go_on(mut call: Call) -> Begun {
     match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => Begun::Done(result),
         Poll::Pending => Begun::UnderWay(call),
