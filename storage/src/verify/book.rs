@@ -143,20 +143,29 @@ impl Judge<'_> {
     /// Judges lines on a thread for each processor.
     fn judge_all(&self, lines: &[BookLine]) -> Vec<Judged> {
         let share = lines.len().div_ceil(threads()).max(1);
-        let judge = |lines: &[BookLine]| lines.iter().map(|line| self.judge(line)).collect::<Vec<_>>();
         thread::scope(|scope| {
-            let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || judge(part))).collect();
+            let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || self.judge_part(part))).collect();
             parts.into_iter().flat_map(|part| part.join().expect("looking a payment up does not panic")).collect()
         })
     }
 
-    fn judge(&self, line: &BookLine) -> Judged {
+    /// Keys of persons are kept at hand from line to line of a merchant.
+    fn judge_part(&self, lines: &[BookLine]) -> Vec<Judged> {
+        let of_one_merchant = |left: &BookLine, right: &BookLine| left.merchant == right.merchant;
+        let mut judged = Vec::with_capacity(lines.len());
+        for lines in lines.chunk_by(of_one_merchant) {
+            let personal = ReplayPersonal::new(lines[0].merchant, self.keyring, self.rows);
+            judged.extend(lines.iter().map(|line| self.judge(line, &personal)));
+        }
+        judged
+    }
+
+    fn judge(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> Judged {
         let Deed::Authorize { instrument: _, capture: _, outcome } = &line.deed else { return Judged::default() };
-        let personal = ReplayPersonal::new(line.merchant, self.keyring, self.rows);
-        if self.is_known_faulty(line, &personal) {
+        if self.is_known_faulty(line, personal) {
             return Judged { is_unclear: true, ..Judged::default() };
         }
-        match self.look_up(line, &personal) {
+        match self.look_up(line, personal) {
             Ok((Some(payment), is_open)) => Judged {
                 captured_minor: payment.capture.map(|capture| capture.amount_minor),
                 is_unclear: false,

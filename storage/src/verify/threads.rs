@@ -65,7 +65,7 @@ pub(super) fn check_merchants(
         })
     });
     add(&mut job.progress, &told);
-    faults.into(&mut job.faults);
+    faults.tell(&mut job.faults);
     remove_scratch(&job.options.scratch);
     checked
 }
@@ -194,7 +194,8 @@ impl FaultsByMerchant {
         }
     }
 
-    fn into(self, faults: &mut Faults) {
+    /// Adds all of them behind others.
+    fn tell(self, faults: &mut Faults) {
         self.kept.into_values().for_each(|of_merchant| faults.absorb(of_merchant));
         faults.add_untold(self.untold);
     }
