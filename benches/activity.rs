@@ -3,7 +3,8 @@
 //!
 //! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
 //! counts is the ratio of a case's median to that of the first page of the same list without a filter. `TILL_BENCH_ROUNDS` says how
-//! many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it from when it is there.
+//! many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it from when it is there: of many
+//! merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries that one has.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,6 +28,8 @@ const WARM_ROUNDS: usize = 5;
 const ENTRIES_PER_100_PAYMENTS: u64 = 168;
 /// Changes of the team and the plan for each payment.
 const TEAM_SHARE: &str = "0.7";
+/// Entries before the page that the target speaks of.
+const TARGET_DEPTH: u64 = 1_000_000;
 /// The largest ratio that is within the target.
 const TARGET: f64 = 1.5;
 
@@ -49,13 +52,14 @@ struct Merchant<'a> {
 }
 
 impl<'a> Merchant<'a> {
-    /// The only one of the store, with a key of its own.
+    /// The one that the environment names, else the only one of the store, with a key of its own.
     fn find(server: &'a Server) -> Merchant<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
             post(&agent, &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
         };
-        let id = text(&admin("list-merchants", json!({}))["page"][0]["merchant_id"]);
+        let id = std::env::var("TILL_BENCH_MERCHANT");
+        let id = id.unwrap_or_else(|_| text(&admin("list-merchants", json!({}))["page"][0]["merchant_id"]));
         let key = text(&admin("generate-key", json!({ "merchant_id": id, "name": "bench" }))["key"]);
         Merchant { server, agent, id, key }
     }
@@ -118,7 +122,18 @@ fn millis_of(id: &str) -> u64 {
     u64::try_from(number >> 80).expect("48 bits")
 }
 
-/// The cases about activity: each filter on the first page, in the middle and near the end of what it selects.
+/// Where pages are asked for beside the first one: in the middle and near the end, and so deep as the target says
+/// where there are more entries.
+fn depths(span: Span) -> Vec<(&'static str, u64)> {
+    let all = [
+        ("depth 1000000", TARGET_DEPTH),
+        ("middle", span.entries / 2),
+        ("near the end", span.entries - span.entries / 50),
+    ];
+    all.into_iter().filter(|(_, depth)| *depth != TARGET_DEPTH || span.entries > 2 * TARGET_DEPTH).collect()
+}
+
+/// The cases about activity: each filter on the first page, and deep in what it selects.
 fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
     const LIST: &str = "list-activity-logs";
     let after = |depth: u64| span.at("act", depth);
@@ -155,7 +170,7 @@ fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
         ("terms, a part of no address", json!({ "terms": "nobody@" })),
     ] {
         cases.push(merchant.case(format!("{name}: first page"), LIST, filter.clone()));
-        for (word, depth) in [("middle", span.entries / 2), ("near the end", span.entries - span.entries / 50)] {
+        for (word, depth) in depths(span) {
             let mut body = filter.clone();
             body["after"] = json!(after(depth));
             cases.push(merchant.case(format!("{name}: {word}"), LIST, body));
@@ -169,7 +184,7 @@ fn other_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
     let mut cases = Vec::new();
     for (endpoint, prefix) in [("list-payments", "pay"), ("balance-history", "ent")] {
         cases.push(merchant.case(format!("{endpoint}: first page"), endpoint, json!({})));
-        for (word, depth) in [("middle", span.entries / 2), ("near the end", span.entries - span.entries / 50)] {
+        for (word, depth) in depths(span) {
             let body = json!({ "after": span.at(prefix, depth) });
             cases.push(merchant.case(format!("{endpoint}: {word}"), endpoint, body));
         }

@@ -1,6 +1,8 @@
 //! What adding an item to a set costs a caller, by the size of the set: add-to-metadata-set over HTTP against the
-//! real binary on a real disk, durable. The last line says how much dearer the large set is.
+//! real binary on a real disk, durable. The last line says how much dearer the large set is. `TILL_BENCH_DATA` names a
+//! directory with a store, `data`, to do it in.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -96,8 +98,9 @@ impl<'a> Merchant<'a> {
 
 #[expect(clippy::print_stdout, reason = "a bench says what it found")]
 fn benches(criterion: &mut Criterion) {
-    let directory = temporary();
-    let server = Server::start_in(directory.path());
+    let temporary = temporary();
+    let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
+    let server = Server::start_in(&directory);
     let merchant = Merchant::create(&server);
     let mut group = criterion.benchmark_group("add to a set over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));

@@ -14,7 +14,7 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_storage::archive::Archiver;
 use till_storage::checkpoint::{Checkpointer, Shelf};
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, refuse_unfit};
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, Filling, is_new, refuse_unfit};
 use till_storage::family::Family;
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
 use till_storage::rows::RowReader;
@@ -31,6 +31,14 @@ use crate::vault_keys::RootKeys;
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
+
+/// Blocks kept in memory while a new directory is filled: filters and indexes, as rows that are read again are at hand.
+const FILLING_CACHE_BYTES: usize = 256 * MIB;
+
+/// Rows not yet in table files while a new directory is filled: the fewer tables, the less is merged.
+const FILLING_MEMTABLE_BYTES: usize = 1_024 * MIB;
+
+const MIB: usize = 1024 * 1024;
 
 /// How long an actor without work lives on.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
@@ -57,6 +65,8 @@ pub struct Opened {
     book: RocksBook,
     /// Who carries payments out.
     pub acquirers: Acquirers,
+    /// Set when the directory is being filled.
+    filling: Option<Arc<Filling>>,
 }
 
 impl Opened {
@@ -66,13 +76,24 @@ impl Opened {
         Arc::clone(&self.disk) as _
     }
 
-    /// Closes what lasts.
+    /// Whether the directory is refused unless it is closed: whatever is in it goes together.
+    #[must_use]
+    pub const fn is_all_or_nothing(&self) -> bool {
+        self.filling.is_some()
+    }
+
+    /// Closes what lasts. From then on a directory that was filled is one like any other.
     ///
     /// # Errors
-    /// When the store does not close; what was acknowledged is durable all the same.
+    /// When the store does not close; what was acknowledged is durable all the same, but for a directory that was
+    /// being filled.
     pub fn close(self) -> anyhow::Result<()> {
         drop(self.acquirers);
-        self.disk.close().context("failed to close the store")
+        if self.filling.is_some() {
+            self.book.flush().context("failed to close the sandbox's book")?;
+        }
+        self.disk.close().context("failed to close the store")?;
+        Ok(self.filling.iter().try_for_each(|filling| filling.end())?)
     }
 }
 
@@ -81,12 +102,42 @@ impl Opened {
 /// # Errors
 /// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
 pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
-    let disk = Arc::new(DiskEngine::open(&disk_options(configuration))?);
-    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
     let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let book = open_book(sandbox_directory, configuration).context("failed to open the sandbox's book")?;
+    let book = || open_book(sandbox_directory, configuration);
+    open_as(disk_options(configuration), book, vault_keys)
+}
+
+/// Opens the data directory to fill it: a new one at bulk speed, where nothing lasts before it is closed and nobody
+/// opens it earlier, and one with data as a server would.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_to_fill(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
+    if !is_new(&configuration.data) {
+        return open(configuration, vault_keys);
+    }
+    let filling = Arc::new(Filling::begin(&configuration.data)?);
+    let options = DiskOptions {
+        block_cache_bytes: FILLING_CACHE_BYTES,
+        memtable_bytes: FILLING_MEMTABLE_BYTES,
+        filling: Some(Arc::clone(&filling)),
+        ..disk_options(configuration)
+    };
+    let directory = configuration.data.join(SANDBOX_DIRECTORY);
+    let book = || Ok(RocksBook::open_to_fill(&directory, configuration.disk_reserve_bytes)?);
+    Ok(Opened { filling: Some(filling), ..open_as(options, book, vault_keys)? })
+}
+
+fn open_as(
+    options: DiskOptions,
+    book: impl FnOnce() -> anyhow::Result<RocksBook>,
+    vault_keys: &[VaultKeySecret],
+) -> anyhow::Result<Opened> {
+    let disk = Arc::new(DiskEngine::open(&options)?);
+    let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
+    let book = book().context("failed to open the sandbox's book")?;
     let acquirers = start_acquirers(book.clone())?;
-    Ok(Opened { disk, keyring, book, acquirers })
+    Ok(Opened { disk, keyring, book, acquirers, filling: None })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -94,7 +145,7 @@ pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> any
 /// # Errors
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
-    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, acquirers, filling: _ } = open(configuration, &secrets.vault_keys)?;
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(book), shelf));

@@ -19,7 +19,7 @@ mod sweeping;
 mod swept;
 mod timers;
 
-pub use bulk::{BulkLoader, BulkMerchant};
+pub use bulk::{BulkLoader, BulkMerchant, BulkMode};
 pub use effects::Acquirers;
 pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
 pub use merchant::Secret;

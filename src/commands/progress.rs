@@ -27,6 +27,7 @@ pub(super) struct Progress {
     unit: Unit,
     total: Option<u64>,
     bar: Option<ProgressBar>,
+    begun: Instant,
     told: Instant,
 }
 
@@ -37,7 +38,7 @@ impl Progress {
             let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr_with_hz(DRAWN_PER_SECOND));
             bar.with_style(style(unit, total.is_some())).with_message(what)
         });
-        Progress { what, unit, total, bar, told: Instant::now() }
+        Progress { what, unit, total, bar, begun: Instant::now(), told: Instant::now() }
     }
 
     /// Shows that so many are done.
@@ -46,7 +47,9 @@ impl Progress {
             Some(bar) => bar.set_position(done),
             None if self.told.elapsed() >= LINE_EVERY => {
                 self.told = Instant::now();
-                say(&line(self.what, self.unit, done, self.total));
+                let line = line(self.what, self.unit, done, self.total);
+                let left = self.total.and_then(|total| seconds_left(done, total, self.begun.elapsed()));
+                say(&left.map_or(line.clone(), |seconds| format!("{line}, about {seconds} s left")));
             }
             None => {}
         }
@@ -115,6 +118,12 @@ fn line(what: &str, unit: Unit, done: u64, total: Option<u64>) -> String {
     }
 }
 
+/// How long the rest takes if it goes on as before; nothing when nobody can say.
+fn seconds_left(done: u64, total: u64, elapsed: Duration) -> Option<u128> {
+    let left = total.checked_sub(done).filter(|left| *left > 0 && done > 0)?;
+    Some((elapsed.as_millis() * u128::from(left) / u128::from(done)).div_ceil(1_000))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +133,14 @@ mod tests {
         assert_eq!(line("copied", Unit::Bytes, 250, Some(1_000)), "copied 250 of 1000 bytes (25 %)");
         assert_eq!(line("applied", Unit::Things("commits"), 7, None), "applied 7 commits");
         assert_eq!(line("checked", Unit::Bytes, 0, Some(0)), "checked 0 of 0 bytes (0 %)");
+    }
+
+    #[test]
+    fn the_time_that_is_left_is_that_of_the_rest_at_the_same_speed() {
+        let after = Duration::from_secs(30);
+        assert_eq!(seconds_left(250, 1_000, after), Some(90));
+        assert_eq!(seconds_left(999, 1_000, after), Some(1), "a part of a second is one");
+        assert_eq!([seconds_left(0, 1_000, after), seconds_left(1_000, 1_000, after)], [None, None]);
     }
 
     #[test]

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, anyhow};
-use till_actors::BulkLoader;
 use till_actors::clock::{Clock, SystemClock};
+use till_actors::{BulkLoader, BulkMode};
 use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 use till_storage::vault::Keyring;
@@ -22,17 +22,19 @@ use crate::configuration::{Configuration, Secrets};
 
 const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
 
-/// Fills a data directory that no server has open.
+/// Fills a data directory that no server has open: a new one at bulk speed.
 ///
 /// # Errors
-/// As a start of the server; when the disk is full. What was written until then stays, and can be served: effects
-/// and timers that are open then are what the server takes up.
+/// As a start of the server; when the disk is full. A directory that was new is refused from then on. In another one
+/// what was written stays, and can be served: effects and timers that are open then are what the server takes up.
 pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
-    let opened = bootstrap::open(configuration, &secrets.vault_keys)?;
+    let opened = bootstrap::open_to_fill(configuration, &secrets.vault_keys)?;
     let started = Instant::now();
     let first = opened.store().last_commit();
-    let loader = BulkLoader::start(opened.store(), Arc::clone(&opened.keyring), opened.acquirers.clone())?;
+    let mode = if opened.is_all_or_nothing() { BulkMode::AllOrNothing } else { BulkMode::Durable };
+    let (keyring, acquirers) = (Arc::clone(&opened.keyring), opened.acquirers.clone());
+    let loader = BulkLoader::start(opened.store(), keyring, acquirers, mode)?;
     let teller = Teller::start(plan.payments)?;
     let filling =
         Filling { loader, keyring: Arc::clone(&opened.keyring), plan: *plan, teller, next: AtomicU64::new(0) };
@@ -55,9 +57,10 @@ struct Filling {
 }
 
 impl Filling {
-    /// Fills every merchant, on a thread for each processor. Gives each with the number of its payments, in order.
+    /// Fills every merchant, on a thread for each processor and one for when another waits. Gives each with the number
+    /// of its payments, in order.
     fn run(&self) -> anyhow::Result<Vec<(MerchantId, u64)>> {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
         let filled: anyhow::Result<Vec<Vec<_>>> = thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| self.work())).collect();
             let results = workers.into_iter().map(|worker| worker.join());

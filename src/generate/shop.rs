@@ -49,6 +49,8 @@ impl<'a> Shop<'a> {
         let mut tokens =
             |cards: &[&str]| cards.iter().map(|card| opening.token(installation_id, card)).collect::<Result<_, _>>();
         let (good_cards, bad_cards) = (tokens(&GOOD_CARDS)?, tokens(&BAD_CARDS)?);
+        // Calls read the cards' numbers where they are stored.
+        opening.merchant.wait_until_durable()?;
         Ok(Shop { merchant_id, merchant: opening.merchant, keys, installation_id, good_cards, bad_cards })
     }
 
@@ -75,7 +77,7 @@ impl<'a> Shop<'a> {
     }
 
     /// Waits until everything is on the disk.
-    pub(super) fn wait_until_durable(&self) -> anyhow::Result<()> {
+    pub(super) fn wait_until_durable(&mut self) -> anyhow::Result<()> {
         Ok(self.merchant.wait_until_durable()?)
     }
 }

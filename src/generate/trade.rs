@@ -17,10 +17,10 @@ use super::plan::Share;
 use super::shop::{CURRENCY, Shop};
 use super::team::Team;
 
-/// Bursts of a merchant, as long as none is larger than [`BURST_MAX`].
-const BURSTS: u64 = 512;
-/// Payments of a burst at most: the acquirer answers them together.
-const BURST_MAX: u64 = 2_048;
+/// Bursts of a merchant, as long as none is larger than [`BURST_MAX`]: each is waited for.
+const BURSTS: u64 = 32;
+/// Payments of a burst at most: the acquirer answers them together, and what is staged of them stays small.
+const BURST_MAX: u64 = 256;
 /// Between two payments of a burst.
 const PAYMENT_MILLIS: u64 = 5;
 /// Of so many payments one is declined, and one authorized without capture.

@@ -1,7 +1,10 @@
 //! One merchant that is filled: what its actor does, at instants that the caller gives.
 
 use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
 use till_domain::command::{Caller, Command, Request};
 use till_domain::decide::Outcome;
 use till_domain::effect::Timer;
@@ -10,39 +13,51 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::AnyKey;
 use till_domain::refusal::Stop;
 use till_domain::time::Millis;
-use till_storage::commit::Submission;
-use till_storage::journal::Verdict;
 
-use super::loader::BulkLoader;
-use super::written::Written;
+use super::loader::{BulkLoader, BulkMode};
+use super::writer::Writer;
 use crate::clock::OsEntropy;
 use crate::effects::NoResult;
-use crate::followups::OpenEffect;
+use crate::followups::{CallRows, OpenEffect};
 use crate::merchant::{Changes, Prepared, Secret, Staging};
 use crate::reply::Denied;
 use crate::timers::FIRED_AT_ONCE;
+
+/// A call to the acquirer that was opened.
+enum Opened {
+    /// It is made once what it rests on can be read.
+    Stored(PaymentId),
+    /// It can be made, with what it rests on.
+    AtHand(CallRows),
+}
+
+/// A call under way, which goes on whether or not anybody waits. It gives the command that records what came of it;
+/// none when nothing was open any more.
+type Call = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+
+type CallResult = Result<Option<Command>, NoResult>;
 
 /// A merchant's log in the hands of whoever fills it. Dropping it gives the log up.
 pub struct BulkMerchant<'a> {
     loader: &'a BulkLoader,
     merchant_id: MerchantId,
     staging: Staging,
-    written: Arc<Written>,
+    writer: Writer,
     entropy: OsEntropy,
-    /// Payments with a call to the acquirer that was opened and not made yet, in order.
-    opened: Vec<PaymentId>,
+    /// Calls to the acquirer that were opened and not made yet, in order.
+    opened: Vec<Opened>,
     /// Timers that were set and have not fired yet.
     set: BTreeSet<Timer>,
 }
 
 impl<'a> BulkMerchant<'a> {
     pub(super) fn new(loader: &'a BulkLoader, merchant_id: MerchantId, staging: Staging) -> BulkMerchant<'a> {
-        let written = Arc::new(Written::up_to(staging.head().sequence));
+        let writer = Writer::new(loader.mode, staging.head().sequence);
         BulkMerchant {
             loader,
             merchant_id,
             staging,
-            written,
+            writer,
             entropy: OsEntropy::default(),
             opened: Vec::new(),
             set: BTreeSet::new(),
@@ -55,7 +70,7 @@ impl<'a> BulkMerchant<'a> {
     /// # Errors
     /// [`Denied`]: the rules refuse it, or it or an earlier one could not be written.
     pub fn carry_out(&mut self, at: Millis, request: &Request, secret: Option<&Secret>) -> Result<Answer, Denied> {
-        let durable = self.written.make_room(self.staging.head().sequence)?;
+        let durable = self.writer.make_room(self.staging.head().sequence)?;
         self.staging.records.prune(durable);
         match self.staging.decide(request, at, &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
@@ -74,13 +89,18 @@ impl<'a> BulkMerchant<'a> {
     /// # Errors
     /// [`Denied`] when a call has no result, or a result could not be recorded.
     pub fn make_calls(&mut self, at: Millis) -> Result<(), Denied> {
-        // As the effect runner: what is asked of the acquirer stands in the log already.
-        self.wait_until_durable()?;
+        if self.opened.iter().any(|opened| matches!(opened, Opened::Stored(_))) {
+            // As the effect runner: what is asked of the acquirer stands in the log already.
+            self.wait_until_durable()?;
+        }
         let opened = std::mem::take(&mut self.opened);
-        let calls: Vec<_> = opened.into_iter().map(|payment_id| self.start_call(payment_id)).collect();
+        let calls: Vec<_> = {
+            let _acquirers_may_rest_on_it = self.loader.calls.enter();
+            opened.into_iter().map(|opened| go_on(self.call(opened))).collect()
+        };
         for (at, call) in (at.0..).zip(calls) {
-            let made = self.loader.calls.block_on(call).map_err(|error| Denied::not_done(error.to_string()))?;
-            if let Some(command) = made.map_err(|error| Denied::not_done(error.to_string()))? {
+            let made = self.result(call).map_err(|error| Denied::not_done(error.to_string()))?;
+            if let Some(command) = made {
                 self.carry_out(Millis(at), &of_the_service(command), None)?;
             }
         }
@@ -101,20 +121,18 @@ impl<'a> BulkMerchant<'a> {
         }
     }
 
-    /// Waits until everything that was carried out is on the disk.
+    /// Waits until everything that was carried out is as durable as it will be for now, and can be read.
     ///
     /// # Errors
     /// [`Denied`] when something of it could not be written.
-    pub fn wait_until_durable(&self) -> Result<(), Denied> {
-        self.written.wait_for(self.staging.head().sequence).map(drop)
+    pub fn wait_until_durable(&mut self) -> Result<(), Denied> {
+        self.writer.wait_for(self.staging.head().sequence, self.loader)
     }
 
     fn submit(&mut self, mutation: &Mutation, vault: &[VaultWrite], secret: Option<&Secret>) -> Result<(), Denied> {
         let Prepared { append, changes } = self.staging.prepare(mutation, vault, secret, &mut self.entropy)?;
-        let (head, written) = (append.new_head, Arc::clone(&self.written));
-        let completion = Box::new(move |verdict: &Verdict| written.note(head.sequence, verdict));
-        let submitted = self.loader.committer.submit(Submission::Append { append, completion });
-        submitted.map_err(|rejected| Denied::not_done(rejected.because.to_string()))?;
+        let head = append.new_head;
+        self.writer.write(append, self.loader)?;
         self.note_followups(&changes);
         self.staging.stage(mutation, changes, head);
         Ok(())
@@ -131,21 +149,62 @@ impl<'a> BulkMerchant<'a> {
     fn note_followups(&mut self, changes: &Changes) {
         for key in changes.written() {
             if let AnyKey::Effects(payment_id) = key {
-                self.opened.push(*payment_id);
+                self.opened.push(self.open(*payment_id, changes));
             } else if let AnyKey::Timers(timer) = key {
                 self.set.insert(*timer);
             }
         }
     }
 
-    /// Reads what is open and calls, on the thread of the calls; nothing when nothing is open any more.
-    fn start_call(&self, payment_id: PaymentId) -> tokio::task::JoinHandle<Result<Option<Command>, NoResult>> {
+    fn open(&self, payment_id: PaymentId, changes: &Changes) -> Opened {
+        let at_hand = match self.loader.mode {
+            BulkMode::AllOrNothing => changes.opened(payment_id),
+            BulkMode::Durable => None,
+        };
+        at_hand.map_or(Opened::Stored(payment_id), Opened::AtHand)
+    }
+
+    fn call(&self, opened: Opened) -> Call {
         let (caller, merchant_id) = (Arc::clone(&self.loader.caller), self.merchant_id);
-        self.loader.calls.spawn(async move {
-            let (effect, payment) = caller.read(OpenEffect { merchant_id, payment_id })?;
-            let Some(effect) = effect else { return Ok(None) };
+        Box::pin(async move {
+            let (effect, payment) = match opened {
+                Opened::AtHand(rows) => rows,
+                Opened::Stored(payment_id) => {
+                    let (effect, payment) = caller.read(OpenEffect { merchant_id, payment_id })?;
+                    let Some(effect) = effect else { return Ok(None) };
+                    (effect, payment)
+                }
+            };
             caller.call(merchant_id, &effect, &payment).await.map(Some)
         })
+    }
+
+    /// Waits for the result of a call.
+    fn result(&self, call: Begun) -> CallResult {
+        let again = match call {
+            // Without a turn of the runtime when the answer is there, as it is for all but the first of many.
+            Begun::UnderWay(call) => go_on(call),
+            Begun::Done(result) => Begun::Done(result),
+        };
+        match again {
+            Begun::UnderWay(call) => self.loader.calls.block_on(call),
+            Begun::Done(result) => result,
+        }
+    }
+}
+
+/// A call that was begun.
+enum Begun {
+    UnderWay(Call),
+    Done(CallResult),
+}
+
+/// Goes on with a call as far as that is possible without waiting: the first time this sends it on its way, so that the
+/// acquirer has all of many before anybody waits for one.
+fn go_on(mut call: Call) -> Begun {
+    match call.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => Begun::Done(result),
+        Poll::Pending => Begun::UnderWay(call),
     }
 }
 

@@ -3,7 +3,8 @@
 
 mod loader;
 mod merchant;
+mod writer;
 mod written;
 
-pub use loader::BulkLoader;
+pub use loader::{BulkLoader, BulkMode};
 pub use merchant::BulkMerchant;

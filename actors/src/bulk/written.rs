@@ -30,11 +30,9 @@ impl Written {
     /// Called on the commit thread with what became of a batch.
     pub(super) fn note(&self, sequence: Sequence, verdict: &Verdict) {
         let mut state = self.lock();
-        match verdict {
-            Verdict::Committed(_) => state.durable = sequence,
-            Verdict::Fenced | Verdict::Stale { durable: _ } => state.fail(Denied::not_done("a write before it failed")),
-            Verdict::Unavailable(reason) => state.fail(Denied::not_done(reason.clone())),
-            Verdict::Ambiguous(reason) => state.fail(Denied::unknown(reason.clone())),
+        match denied(verdict) {
+            None => state.durable = sequence,
+            Some(denied) => state.fail(denied),
         }
         self.changed.notify_all();
     }
@@ -53,6 +51,16 @@ impl Written {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a batch was not written, unless it was.
+pub(super) fn denied(verdict: &Verdict) -> Option<Denied> {
+    match verdict {
+        Verdict::Committed(_) => None,
+        Verdict::Fenced | Verdict::Stale { durable: _ } => Some(Denied::not_done("a write before it failed")),
+        Verdict::Unavailable(reason) => Some(Denied::not_done(reason.clone())),
+        Verdict::Ambiguous(reason) => Some(Denied::unknown(reason.clone())),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Directories that look like data directories and are copies: a checkpoint, and one that is being restored.
+//! Directories that look like data directories and are none: a checkpoint, and those that are being made.
 
 use std::path::Path;
 
@@ -6,6 +6,7 @@ use crate::checkpoint::{MANIFEST_FILE, RESTORING_FILE};
 use crate::journal::CommitNumber;
 use crate::repair::is_unfinished;
 
+use super::filling::refuse_unfilled;
 use super::high_water::HighWater;
 use super::manifest;
 use super::refusal::OpenError;
@@ -13,8 +14,10 @@ use super::refusal::OpenError;
 /// Refuses a directory that no server may write to.
 ///
 /// # Errors
-/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`], [`OpenError::RepairUnfinished`].
+/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`], [`OpenError::RepairUnfinished`],
+/// [`OpenError::GenerateUnfinished`].
 pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
+    refuse_unfilled(directory)?;
     let directory = directory.to_owned();
     if directory.join(RESTORING_FILE).exists() {
         Err(OpenError::RestoreUnfinished { directory })

@@ -50,7 +50,9 @@ pub(super) struct Opened {
 
 /// Opens the database of a data directory, or makes one.
 pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
-    refuse_unfit(&options.directory)?;
+    if options.filling.is_none() {
+        refuse_unfit(&options.directory)?;
+    }
     fs::create_dir_all(&options.directory).map_err(|source| OpenError::Files {
         attempt: "create",
         path: options.directory.clone(),

@@ -164,6 +164,13 @@ pub(super) fn synced_write() -> WriteOptions {
     write
 }
 
+/// A write is in the memtables when it returns, and on the disk once they are flushed.
+pub(super) fn unlogged_write() -> WriteOptions {
+    let mut write = WriteOptions::default();
+    write.disable_wal(true);
+    write
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Engine;

@@ -52,7 +52,8 @@ pub struct Engine {
     identity: StoreIdentity,
     queues_for_archive: bool,
     archive: Mutex<Option<Arc<Gate>>>,
-    synced: WriteOptions,
+    /// Each write is on the disk when it returns, unless the directory is being filled.
+    write_options: WriteOptions,
     write_times: Histogram,
     disk_reserve_bytes: u64,
     claims: Claims,
@@ -94,7 +95,11 @@ impl Engine {
             identity,
             queues_for_archive: options.queues_for_archive,
             archive: Mutex::default(),
-            synced: settings::synced_write(),
+            write_options: if options.filling.is_some() {
+                settings::unlogged_write()
+            } else {
+                settings::synced_write()
+            },
             write_times: Histogram::default(),
             disk_reserve_bytes: options.disk_reserve_bytes,
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),
@@ -251,7 +256,7 @@ impl Engine {
         Verdict::Ambiguous(reason.to_owned())
     }
 
-    /// Writes a plan, synced, and moves the mark.
+    /// Writes a plan, and moves the mark.
     fn write(&self, group: &[Append], plan: &Plan, last: CommitNumber) -> Result<(), String> {
         let byte_count = group.iter().map(Append::byte_count).sum();
         let mut sink = BatchSink::new(&self.families, byte_count);
@@ -264,7 +269,7 @@ impl Engine {
             }
         }
         let started = Instant::now();
-        self.db.write_opt(sink.finish(), &self.synced).map_err(rocksdb::Error::into_string)?;
+        self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string)?;
         self.write_times.record_micros(started.elapsed());
         let marked = self.high_water.advance(last);
         marked.map_err(|error| format!("the high-water mark could not be written: {error}"))
@@ -419,7 +424,7 @@ impl RowStore for Engine {
         let mut sink = BatchSink::new(&self.families, 0);
         layout::write_rows(&rows, &mut sink);
         layout::write_applied(merchant_id, applied, &mut sink);
-        let written = self.db.write_opt(sink.finish(), &self.synced).map_err(rocksdb::Error::into_string);
+        let written = self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string);
         written.map_err(|reason| {
             self.stop(&reason);
             RowError::Unwritten { reason }

@@ -52,9 +52,7 @@ impl Unlogged {
     }
 
     fn of(db: DB) -> Unlogged {
-        let mut unlogged = WriteOptions::default();
-        unlogged.disable_wal(true);
-        Unlogged { db, unlogged }
+        Unlogged { db, unlogged: settings::unlogged_write() }
     }
 
     /// Writes rows. They last once [`Unlogged::finish`] returns.

@@ -231,6 +231,8 @@ pub struct MerchantPersonal<R> {
     fields: RefCell<Fields>,
     /// Keys that are stored.
     opened: RefCell<LruCache<SubjectId, Arc<OpenedKey>>>,
+    /// How many of them are kept.
+    opened_max: usize,
     /// Keys made here that may not be stored yet: never dropped before they are.
     fresh: HashMap<SubjectId, Arc<OpenedKey>>,
     /// Of those, with their vault rows, the ones not handed out, in the order in which they were made.
@@ -247,10 +249,16 @@ impl<R: VaultReader> MerchantPersonal<R> {
             keys: SubjectKeys { merchant, keyring, reader },
             fields: RefCell::new(Fields { last: LruCache::unbounded() }),
             opened: RefCell::new(LruCache::unbounded()),
+            opened_max: OPENED_KEYS_MAX,
             fresh: HashMap::new(),
             pending: Vec::new(),
             handed_out: VecDeque::new(),
         }
+    }
+
+    /// Keeps so many keys at hand from now on, at some 300 bytes each.
+    pub const fn keep_opened_keys(&mut self, keys: usize) {
+        self.opened_max = keys;
     }
 
     /// Keys and values of the vault rows of the keys made since the last time, for the batch that holds what
@@ -302,7 +310,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
     fn keep_opened(&self, subject: SubjectId, key: Arc<OpenedKey>) {
         let mut opened = self.opened.borrow_mut();
         opened.put(subject, key);
-        if opened.len() > OPENED_KEYS_MAX {
+        if opened.len() > self.opened_max {
             opened.pop_lru();
         }
     }
@@ -373,14 +381,27 @@ impl<R: VaultReader> Personal for MerchantPersonal<R> {
 /// then an erased person is gone from the next one on.
 pub struct ReadPersonal<R> {
     keys: SubjectKeys<R>,
-    last: RefCell<Option<(SubjectId, Option<Arc<OpenedKey>>)>>,
+    last: RefCell<Option<FoundKey>>,
+    /// More of them, for who reads a store that nobody writes to.
+    kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
+    kept_max: usize,
 }
+
+/// Whose key was looked for, and the key, unless it was erased or never made.
+type FoundKey = (SubjectId, Option<Arc<OpenedKey>>);
 
 impl<R: VaultReader> ReadPersonal<R> {
     /// Nothing opened yet.
     #[must_use]
     pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, reader: R) -> ReadPersonal<R> {
-        ReadPersonal { keys: SubjectKeys { merchant, keyring, reader }, last: RefCell::new(None) }
+        let keys = SubjectKeys { merchant, keyring, reader };
+        ReadPersonal { keys, last: RefCell::new(None), kept: RefCell::default(), kept_max: 0 }
+    }
+
+    /// The same, for who reads a store that nobody writes to: so many keys are kept, at some 250 bytes each.
+    #[must_use]
+    pub fn keeping_keys(self, keys: usize) -> ReadPersonal<R> {
+        ReadPersonal { kept_max: keys, ..self }
     }
 
     fn key(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
@@ -389,9 +410,25 @@ impl<R: VaultReader> ReadPersonal<R> {
         {
             return Ok(key.clone());
         }
-        let found = self.keys.read(subject)?;
+        let kept = self.kept.borrow().get(&subject).cloned();
+        let found = match kept {
+            Some(found) => found,
+            None => self.keep(subject, self.keys.read(subject)?),
+        };
         *self.last.borrow_mut() = Some((subject, found.clone()));
         Ok(found)
+    }
+
+    /// Keeps a key where several are. When there are too many all go: which come next nobody knows.
+    fn keep(&self, subject: SubjectId, found: Option<Arc<OpenedKey>>) -> Option<Arc<OpenedKey>> {
+        if self.kept_max > 0 {
+            let mut kept = self.kept.borrow_mut();
+            if kept.len() >= self.kept_max {
+                kept.clear();
+            }
+            kept.insert(subject, found.clone());
+        }
+        found
     }
 }
 

@@ -1,36 +1,51 @@
 //! The sandbox's book against the payments: what the sandbox did and what the logs say it did.
 //!
 //! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then
-//! each merchant's captures must come to the same: a line that is missing shows in the sums.
+//! each merchant's captures must come to the same: a line that is missing shows in the sums. Payments are looked up by
+//! several threads at a time, a stretch of the book after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::thread;
 
 use till_domain::ids::MerchantId;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
 
+use crate::rows::RowReader;
 use crate::sandbox_book::{AuthorizeOutcome, Book, BookError, BookLine, Deed};
 use crate::shapes::{StoredRows, TypedRows, row_key};
+use crate::vault::Keyring;
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
-use super::report::{BookSums, Place, Wrong};
+use super::report::{BookSums, Faults, Place, Wrong};
 use super::row_name::RowName;
 use super::strays::Merchants;
+use super::threads::threads;
 
 /// What the logs of merchants come to: those whose rows are complete.
 pub(super) type Captures = BTreeMap<MerchantId, BookSums>;
 
+/// Lines whose payments are looked up together: some 20 MB.
+const LINES_AT_ONCE: usize = 65_536;
+
 /// Holds the book against the payments.
-pub(super) fn check(book: &dyn Book, merchants: &Merchants, captures: &Captures, job: &mut Job<'_>) {
-    let mut tally = Tally::default();
+pub(super) fn check(
+    book: &dyn Book,
+    rows: &(dyn RowReader + Sync),
+    merchants: &Merchants,
+    captures: &Captures,
+    job: &mut Job<'_>,
+) {
+    let (mut tally, mut lines) = (Tally::default(), Vec::new());
     for line in book.entries() {
         job.count_book_line();
         match line {
             Ok(line) => {
                 // Of a merchant whose rows are incomplete, or not derived up to the head, nothing can be said.
                 if captures.contains_key(&line.merchant) || !merchants.contains_key(&line.merchant) {
-                    tally.meet(&line, job);
+                    lines.push(line);
                 }
             }
             Err(error) => {
@@ -39,7 +54,12 @@ pub(super) fn check(book: &dyn Book, merchants: &Merchants, captures: &Captures,
                 job.faults.add(None, place, wrong);
             }
         }
+        if lines.len() >= LINES_AT_ONCE {
+            tally.meet(&lines, rows, job);
+            lines.clear();
+        }
     }
+    tally.meet(&lines, rows, job);
     tally.check_sums(captures, job);
 }
 
@@ -68,33 +88,24 @@ struct Tally {
 }
 
 impl Tally {
-    fn meet(&mut self, line: &BookLine, job: &mut Job<'_>) {
-        let Deed::Authorize { instrument: _, capture: _, outcome } = &line.deed else { return };
-        if is_known_faulty(line, job) {
-            self.unclear.insert(line.merchant);
-            return;
-        }
-        let wrong = match look_up(line, job) {
-            Ok((Some(payment), is_open)) => {
-                self.add(line.merchant, &payment);
-                difference(line, outcome, &payment).filter(|_| !is_open)
-            }
-            Ok((None, _)) => Some(Wrong::NoPayment),
-            Err(_) => {
+    fn meet(&mut self, lines: &[BookLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
+        let judged = Judge { rows, keyring: job.keyring, faults: &job.faults }.judge_all(lines);
+        for (line, judged) in lines.iter().zip(judged) {
+            if judged.is_unclear {
                 self.unclear.insert(line.merchant);
-                None
             }
-        };
-        if let Some(wrong) = wrong {
-            job.fault(line.merchant, Place::BookLine(line.reference.clone()), wrong);
+            self.add(line.merchant, judged.captured_minor);
+            if let Some(wrong) = judged.wrong {
+                job.fault(line.merchant, Place::BookLine(line.reference.clone()), wrong);
+            }
         }
     }
 
-    fn add(&mut self, merchant_id: MerchantId, payment: &Payment) {
-        let Some(capture) = payment.capture else { return };
+    fn add(&mut self, merchant_id: MerchantId, captured_minor: Option<u64>) {
+        let Some(captured_minor) = captured_minor else { return };
         let sums = self.sums.entry(merchant_id).or_default();
         sums.count += 1;
-        sums.captured_minor += u128::from(capture.amount_minor);
+        sums.captured_minor += u128::from(captured_minor);
     }
 
     fn check_sums(&self, captures: &Captures, job: &mut Job<'_>) {
@@ -110,18 +121,76 @@ impl Tally {
     }
 }
 
-/// Whether the line's payment is not as the log says: then the book is not at fault.
-fn is_known_faulty(line: &BookLine, job: &Job<'_>) -> bool {
-    let personal = ReplayPersonal::new(line.merchant, job.keyring, job.rows);
-    let (family, key) = row_key(line.merchant, &AnyKey::Payments(line.payment), &personal);
-    job.faults.knows(Some(line.merchant), &Place::Row(RowName::of(family, &key)))
+/// What there is to say of a line.
+#[derive(Default)]
+struct Judged {
+    /// What its payment captured, if it did.
+    captured_minor: Option<u64>,
+    /// Whether its payment could not be read, or is not as the log says: then the book is not at fault.
+    is_unclear: bool,
+    wrong: Option<Wrong>,
 }
 
-/// The line's payment, and whether a call for it is open.
-fn look_up(line: &BookLine, job: &Job<'_>) -> Result<(Option<Payment>, bool), Unreadable> {
-    let (stored, personal) = (StoredRows(job.rows), ReplayPersonal::new(line.merchant, job.keyring, job.rows));
-    let rows = TypedRows::new(&stored, &personal).of_merchant(line.merchant);
-    Ok((rows.get::<Payments>(line.payment)?, rows.get::<Effects>(line.payment)?.is_some()))
+/// Looks payments of lines up.
+struct Judge<'a> {
+    rows: &'a (dyn RowReader + Sync),
+    keyring: &'a Arc<Keyring>,
+    /// What was found before the book was looked at.
+    faults: &'a Faults,
+}
+
+impl Judge<'_> {
+    /// Judges lines on a thread for each processor.
+    fn judge_all(&self, lines: &[BookLine]) -> Vec<Judged> {
+        let share = lines.len().div_ceil(threads()).max(1);
+        thread::scope(|scope| {
+            let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || self.judge_part(part))).collect();
+            parts.into_iter().flat_map(|part| part.join().expect("looking a payment up does not panic")).collect()
+        })
+    }
+
+    /// Keys of persons are kept at hand from line to line of a merchant.
+    fn judge_part(&self, lines: &[BookLine]) -> Vec<Judged> {
+        let of_one_merchant = |left: &BookLine, right: &BookLine| left.merchant == right.merchant;
+        let mut judged = Vec::with_capacity(lines.len());
+        for lines in lines.chunk_by(of_one_merchant) {
+            let personal = ReplayPersonal::new(lines[0].merchant, self.keyring, self.rows);
+            judged.extend(lines.iter().map(|line| self.judge(line, &personal)));
+        }
+        judged
+    }
+
+    fn judge(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> Judged {
+        let Deed::Authorize { instrument: _, capture: _, outcome } = &line.deed else { return Judged::default() };
+        if self.is_known_faulty(line, personal) {
+            return Judged { is_unclear: true, ..Judged::default() };
+        }
+        match self.look_up(line, personal) {
+            Ok((Some(payment), is_open)) => Judged {
+                captured_minor: payment.capture.map(|capture| capture.amount_minor),
+                is_unclear: false,
+                wrong: difference(line, outcome, &payment).filter(|_| !is_open),
+            },
+            Ok((None, _)) => Judged { wrong: Some(Wrong::NoPayment), ..Judged::default() },
+            Err(_) => Judged { is_unclear: true, ..Judged::default() },
+        }
+    }
+
+    /// Whether the line's payment is not as the log says.
+    fn is_known_faulty(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> bool {
+        if self.faults.first().is_none() {
+            return false;
+        }
+        let (family, key) = row_key(line.merchant, &AnyKey::Payments(line.payment), personal);
+        self.faults.knows(Some(line.merchant), &Place::Row(RowName::of(family, &key)))
+    }
+
+    /// The line's payment, and whether a call for it is open.
+    fn look_up(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> Result<(Option<Payment>, bool), Unreadable> {
+        let stored = StoredRows(self.rows);
+        let rows = TypedRows::new(&stored, personal).of_merchant(line.merchant);
+        Ok((rows.get::<Payments>(line.payment)?, rows.get::<Effects>(line.payment)?.is_some()))
+    }
 }
 
 fn difference(line: &BookLine, outcome: &AuthorizeOutcome, payment: &Payment) -> Option<Wrong> {

@@ -52,6 +52,9 @@ impl Comparison<'_, '_> {
         job.count_row();
         self.missing_before(family, Some(key), replayed, job)?;
         let expected = replayed.as_mut().map(|replayed| replayed.take_at(key)).transpose()?;
+        if expected.as_ref().is_some_and(|row| row.as_ref().is_some_and(|(_, replayed)| replayed == stored)) {
+            return Ok(());
+        }
         let wrong = match (decode_key(family, key), expected) {
             (Err(error), _) => Some(Wrong::BadKey { reason: error.to_string() }),
             (Ok((_, KeyParts::AppliedPosition)), _) | (Ok(_), None) => None,
@@ -97,9 +100,6 @@ impl Comparison<'_, '_> {
     }
 
     fn difference(&self, parts: &KeyParts, stored: &[u8], replayed: &[u8]) -> Option<Wrong> {
-        if stored == replayed {
-            return None;
-        }
         let KeyParts::Row(key) = parts else { return Some(Wrong::Different) };
         match is_same_row(key, stored, replayed, self.personal) {
             Ok(true) => None,

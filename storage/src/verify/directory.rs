@@ -49,6 +49,12 @@ impl Directory {
         Ok(())
     }
 
+    /// Adds what was seen elsewhere.
+    pub(super) fn absorb(&mut self, other: Directory) {
+        self.explained.extend(other.explained);
+        self.passed_over.extend(other.passed_over);
+    }
+
     /// Nothing is known of what this merchant's log says.
     pub(super) fn pass_over(&mut self, merchant_id: MerchantId) {
         self.passed_over.insert(merchant_id);

@@ -14,6 +14,7 @@ mod log;
 mod comparison;
 mod inspection;
 mod merchant;
+mod threads;
 mod strays;
 mod directory;
 mod vault;

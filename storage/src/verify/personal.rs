@@ -13,6 +13,9 @@ use crate::rows::RowReader;
 use crate::shapes::{Personal, ReadPersonal, ShapeError, StoredRows};
 use crate::vault::{Keyring, SubjectId};
 
+/// Keys of persons that are kept at hand, so that a customer who pays often costs one read: at most some 120 MB.
+const KEPT_KEYS: usize = 500_000;
+
 /// Opens and seals, and remembers whose key could not be had.
 pub(super) struct ReplayPersonal<'a> {
     inner: ReadPersonal<StoredRows<'a>>,
@@ -21,7 +24,7 @@ pub(super) struct ReplayPersonal<'a> {
 
 impl<'a> ReplayPersonal<'a> {
     pub(super) fn new(merchant_id: MerchantId, keyring: &Arc<Keyring>, rows: &'a dyn RowReader) -> Self {
-        let inner = ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(rows));
+        let inner = ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(rows)).keeping_keys(KEPT_KEYS);
         ReplayPersonal { inner, lost: RefCell::default() }
     }
 

@@ -341,6 +341,28 @@ impl Faults {
         self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
     }
 
+    /// How many there are.
+    pub(super) const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// How many are kept in full.
+    pub(super) const fn kept_count(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Adds others behind its own.
+    pub(super) fn absorb(&mut self, others: Faults) {
+        let kept = u64::try_from(others.kept.len()).unwrap_or(u64::MAX);
+        self.add_untold(others.count.saturating_sub(kept));
+        others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.place, fault.wrong));
+    }
+
+    /// Adds to their number alone.
+    pub(super) const fn add_untold(&mut self, count: u64) {
+        self.count += count;
+    }
+
     pub(super) fn into_parts(self) -> (Vec<Fault>, u64) {
         (self.kept, self.count)
     }

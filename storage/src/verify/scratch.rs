@@ -38,7 +38,7 @@ impl Scratch {
     /// An empty one. What an earlier verification left over is removed.
     pub(super) fn make(directory: &Path) -> Result<Scratch, ScratchError> {
         let failed = |reason: String| ScratchError { directory: directory.to_owned(), reason };
-        remove(directory).map_err(|error| failed(error.to_string()))?;
+        remove(directory).and_then(|()| fs::create_dir_all(directory)).map_err(|error| failed(error.to_string()))?;
         let db = DB::open(&options(), directory).map_err(|error| failed(error.into_string()))?;
         Ok(Scratch { db: Some(db), directory: directory.to_owned() })
     }
@@ -99,7 +99,8 @@ impl Drop for Scratch {
     }
 }
 
-fn remove(directory: &Path) -> io::Result<()> {
+/// Removes it, if it is there.
+pub(super) fn remove(directory: &Path) -> io::Result<()> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),

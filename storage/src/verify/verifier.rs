@@ -14,14 +14,15 @@ use crate::vault::Keyring;
 use super::book::{self, Captures};
 use super::directory::Directory;
 use super::job::Job;
-use super::merchant;
 use super::report::{Faults, Place, Progress, Report, Wrong};
 use super::scratch::ScratchError;
 use super::strays::{self, Merchants};
+use super::threads;
 use super::vault;
 
 /// Replayed rows of one merchant that are kept in memory: some hundred thousand payments. Beyond it they go to
-/// the scratch directory, so that memory is bounded whatever the number of payments.
+/// the scratch directory, so that memory is bounded whatever the number of payments. There is a merchant for each
+/// processor at a time.
 const MEMORY_BYTES: usize = 256 * 1024 * 1024;
 
 /// Faults that are kept in full: more of them say nothing new.
@@ -30,10 +31,10 @@ const FAULTS_KEPT: usize = 1_000;
 /// How to verify.
 #[derive(Debug, Clone)]
 pub struct VerifyOptions {
-    /// A directory that does not exist, on a disk with room for the rows of the largest merchant. It is made when
-    /// rows outgrow memory, and removed.
+    /// A directory that does not exist, on a disk with room for the rows of the largest merchant for each processor. It
+    /// is made when rows outgrow memory, and removed.
     pub scratch: PathBuf,
-    /// Replayed rows that are kept in memory.
+    /// Replayed rows of one merchant that are kept in memory.
     pub memory_bytes_max: usize,
     /// Faults that are kept in full.
     pub faults_kept: usize,
@@ -55,6 +56,11 @@ impl VerifyOptions {
             acknowledged: None,
         }
     }
+
+    /// The same for one of several threads, which has a part of the scratch directory.
+    pub(super) fn of_thread(&self, number: usize) -> VerifyOptions {
+        VerifyOptions { scratch: self.scratch.join(number.to_string()), ..self.clone() }
+    }
 }
 
 /// Verifies a store that nobody writes to: every log, what is derived from it, the vault, and the sandbox's book
@@ -63,7 +69,7 @@ impl VerifyOptions {
 /// # Errors
 /// [`ScratchError`] when rows outgrow memory and the scratch directory cannot be used.
 pub fn verify(
-    rows: &dyn RowReader,
+    rows: &(dyn RowReader + Sync),
     keyring: &Arc<Keyring>,
     book: Option<&dyn Book>,
     options: &VerifyOptions,
@@ -77,11 +83,11 @@ pub fn verify(
     job.progress.merchants_total = u64::try_from(merchants.len()).unwrap_or(u64::MAX);
     job.progress.records_total = merchants.values().flatten().map(|head| head.sequence.0).sum();
     let mut report = Report { older_row_format, ..Report::default() };
-    let captures = check_merchants(&merchants, &mut report, &mut job)?;
+    let captures = check_merchants(rows, &merchants, &mut report, &mut job)?;
     strays::find_strays(&merchants, &mut job);
     vault::check(&merchants, &captures, &mut job);
     if let Some(book) = book {
-        book::check(book, &merchants, &captures, &mut job);
+        book::check(book, rows, &merchants, &captures, &mut job);
     }
     job.tell();
     let Job { faults, progress, .. } = job;
@@ -117,18 +123,21 @@ fn unreadable(error: &RowError, job: &mut Job<'_>) {
 }
 
 /// Checks every merchant, and the directory of them. Gives the captures of those that are complete.
-fn check_merchants(merchants: &Merchants, report: &mut Report, job: &mut Job<'_>) -> Result<Captures, ScratchError> {
+fn check_merchants(
+    rows: &(dyn RowReader + Sync),
+    merchants: &Merchants,
+    report: &mut Report,
+    job: &mut Job<'_>,
+) -> Result<Captures, ScratchError> {
     let (mut directory, mut captures) = (Directory::default(), Captures::new());
-    for (&merchant_id, &head) in merchants {
-        let checked = merchant::check(merchant_id, head, &mut directory, job)?;
+    threads::check_merchants(rows, merchants, job, &mut |merchant_id, checked, seen| {
+        directory.absorb(seen);
         report.merchants += u64::from(checked.records > 0);
         report.merchants_not_replayed += u64::from(!checked.replayed);
         if let Some(sums) = checked.captures {
             captures.insert(merchant_id, sums);
         }
-        job.progress.merchants += 1;
-        job.tell();
-    }
+    })?;
     if job.compares_rows {
         directory.finish(job);
     }

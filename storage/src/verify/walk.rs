@@ -4,15 +4,16 @@
 //! then looks for the smallest key from which reading works again: in growing steps, then by halving.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 
 use crate::family::Family;
 use crate::rows::{Direction, RowError, RowPair, RowReader};
 
-/// Rows of one read while nothing fails.
+/// Rows of one read at most, while nothing fails.
 const PAGE_ROWS: usize = 1_024;
 
-/// Records and rows of one read are at most 8 MiB each, so that a page stays in memory also when all are large.
-const LARGE_PAGE_ROWS: usize = 64;
+/// Bytes of one read, unless it is of one row: so that a page stays in memory also when all rows are large.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Bytes that positions are counted in: at least the longest key of a family that tells apart by ids.
 const WIDTH_MIN: usize = 48;
@@ -55,7 +56,6 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// From `lower`, inclusive, to `upper`, exclusive.
     pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> Walk<'a> {
-        let page_max = if family == Family::Journal { LARGE_PAGE_ROWS } else { PAGE_ROWS };
         Walk {
             reader,
             family,
@@ -64,8 +64,8 @@ impl<'a> Walk<'a> {
             last: None,
             rows: VecDeque::new(),
             failed: None,
-            page_max,
-            page: page_max,
+            page_max: PAGE_ROWS,
+            page: PAGE_ROWS,
             ended: false,
         }
     }
@@ -111,7 +111,14 @@ impl<'a> Walk<'a> {
     }
 
     fn read(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
-        self.reader.scan(self.family, lower, &self.upper, Direction::Forward, limit)
+        let (mut rows, mut byte_count) = (Vec::new(), 0);
+        self.reader.visit(self.family, lower, &self.upper, Direction::Forward, &mut |key, value| {
+            rows.push((key.to_vec(), value.to_vec()));
+            byte_count += key.len() + value.len();
+            let is_full = rows.len() >= limit || byte_count >= PAGE_BYTES;
+            if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(rows)
     }
 
     /// The smallest position found from which a read works. Everything before it fails, as far as tried.

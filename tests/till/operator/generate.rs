@@ -1,28 +1,38 @@
 //! `till generate`: a data directory full of trade that is as good as one that was served.
 
-use std::process::Output;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-use crate::harness::Server;
+use crate::harness::{Server, Start};
 
 const MERCHANTS: usize = 3;
 const PAYMENTS: usize = 120;
 /// Of 0 to 59: the hot merchant has half of the payments.
 const HOT: usize = 60;
 
+/// How long a generation may take to come to a stage.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 fn run(server: &Server, arguments: &[&str]) -> (bool, String, String) {
-    let Output { status, stdout, stderr } =
-        server.command().args(arguments).output().expect("the binary can be started");
+    carry_out(server.command(), arguments)
+}
+
+fn carry_out(mut command: Command, arguments: &[&str]) -> (bool, String, String) {
+    let Output { status, stdout, stderr } = command.args(arguments).output().expect("the binary can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
     (status.success(), text(stdout), text(stderr))
 }
 
-fn generate(server: &Server) -> String {
+fn generate(command: Command) -> String {
     let (merchants, payments) = (MERCHANTS.to_string(), PAYMENTS.to_string());
     let arguments =
         ["generate", "--merchants", &merchants, "--payments", &payments, "--hot-share", "0.5", "--team-share", "0.3"];
-    let (done, output, errors) = run(server, &arguments);
+    let (done, output, errors) = carry_out(command, &arguments);
     assert!(done, "{errors}");
     output
 }
@@ -42,32 +52,128 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
 
 #[test]
 fn what_was_generated_verifies_and_is_served_and_verifies_again() {
-    let mut server = Server::start();
-    assert!(server.stop());
-    let summary = generate(&server);
-    let merchant_id = summary.split_whitespace().find(|word| word.starts_with("mer_")).expect("the hot merchant");
-    let merchant_id = merchant_id.trim_end_matches(':');
-    assert!(summary.contains(&format!("{merchant_id}: {HOT} payments")), "{summary}");
-    let (is_clean, report, _) = run(&server, &["verify"]);
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let data = directory.path().join("data");
+    let summary = generate(Start::default().command(&data));
+    let (is_clean, report, _) = carry_out(Start::default().command(&data), &["verify"]);
     assert!(is_clean && report.contains("no faults"), "{report}");
-
-    server.restart();
-    let merchants = server.admin("list-merchants", &json!({})).ok();
-    assert_eq!(merchants["page"].as_array().map(Vec::len), Some(MERCHANTS));
-    let key = server.admin("generate-key", &json!({ "merchant_id": merchant_id, "name": "test" })).ok();
-    let key = key["key"].as_str().expect("a key");
-    let payments = whole_list(&server, key, "list-payments", &json!({}));
-    let of_status = |status: &str| payments.iter().filter(|payment| payment["status"] == status).count();
-    assert_eq!((payments.len(), of_status("SUCCESSFUL"), of_status("FAILED"), of_status("VOIDED")), (HOT, 57, 2, 1));
-    let captured = whole_list(&server, key, "list-activity-logs", &json!({ "activity_type": "payment_captured" }));
-    let team = whole_list(&server, key, "list-activity-logs", &json!({ "object_id": merchant_id }));
-    assert_eq!((captured.len(), team.len()), (57, HOT * 3 / 10));
-    let entries = whole_list(&server, key, "balance-history", &json!({}));
-    assert_eq!(entries.len(), 2 * 57, "each capture has a fee");
-
+    let mut server = Start::default().server_in(&data);
+    has_what_was_generated(&server, &summary, MERCHANTS);
     assert!(server.stop());
     let (is_clean, report, _) = run(&server, &["verify"]);
     assert!(is_clean, "{report}");
+}
+
+#[test]
+fn a_directory_with_data_is_filled_up_just_as_a_new_one_and_keeps_what_it_had() {
+    let mut server = Server::start();
+    server.shop().pay(100);
+    assert!(server.stop());
+    let summary = generate(server.command());
+    let (is_clean, report, _) = run(&server, &["verify"]);
+    assert!(is_clean && report.contains("no faults"), "{report}");
+    let new = TempDir::new().expect("a temporary directory can be made");
+    let of_new = generate(Start::default().command(&new.path().join("data")));
+    let counts = |summary: &str| summary.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(counts(&summary), counts(&of_new));
+    server.restart();
+    has_what_was_generated(&server, &summary, MERCHANTS + 1);
+}
+
+/// Checks what a server says of the hot merchant.
+#[track_caller]
+fn has_what_was_generated(server: &Server, summary: &str, merchants: usize) {
+    let merchant_id = summary.split_whitespace().find(|word| word.starts_with("mer_")).expect("the hot merchant");
+    let merchant_id = merchant_id.trim_end_matches(':');
+    assert!(summary.contains(&format!("{merchant_id}: {HOT} payments")), "{summary}");
+    let listed = server.admin("list-merchants", &json!({})).ok();
+    assert_eq!(listed["page"].as_array().map(Vec::len), Some(merchants));
+    let key = server.admin("generate-key", &json!({ "merchant_id": merchant_id, "name": "test" })).ok();
+    let key = key["key"].as_str().expect("a key");
+    let payments = whole_list(server, key, "list-payments", &json!({}));
+    let of_status = |status: &str| payments.iter().filter(|payment| payment["status"] == status).count();
+    assert_eq!((payments.len(), of_status("SUCCESSFUL"), of_status("FAILED"), of_status("VOIDED")), (HOT, 57, 2, 1));
+    let captured = whole_list(server, key, "list-activity-logs", &json!({ "activity_type": "payment_captured" }));
+    let team = whole_list(server, key, "list-activity-logs", &json!({ "object_id": merchant_id }));
+    assert_eq!((captured.len(), team.len()), (57, HOT * 3 / 10));
+    let entries = whole_list(server, key, "balance-history", &json!({}));
+    assert_eq!(entries.len(), 2 * 57, "each capture has a fee");
+}
+
+/// A generation that would take minutes.
+fn begin(data: &Path) -> Child {
+    let mut command = Start::default().command(data);
+    command.args(["generate", "--merchants", "20", "--payments", "10000000"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary can be started")
+}
+
+/// Waits until a generation has come so far, and kills it.
+#[track_caller]
+fn kill_when(mut generation: Child, has_come: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !has_come() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come so far");
+        assert!(generation.try_wait().expect("it can be waited for").is_none(), "it has ended");
+        sleep(Duration::from_millis(2));
+    }
+    generation.kill().expect("it runs");
+    generation.wait().expect("it can be waited for");
+}
+
+/// The last commit that the mark names: see `docs/storage-format.md`.
+fn marked_commit(data: &Path) -> u64 {
+    let mark = std::fs::read(data.join("high-water")).unwrap_or_default();
+    let slots = [8, 4_096 + 8].map(|at: usize| mark.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()));
+    slots.into_iter().flatten().map(u64::from_be_bytes).max().unwrap_or(0)
+}
+
+/// Every file below a directory, with its length.
+fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("it is there").flatten() {
+        let metadata = entry.metadata().expect("it is there");
+        if metadata.is_dir() {
+            files.extend(files_below(&entry.path()));
+        } else {
+            files.push((entry.path(), metadata.len()));
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_refuses() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let stages: [(&str, fn(&Path) -> bool); 3] = [
+        ("marked", |data| data.join("generate-in-progress").exists()),
+        ("opened", |data| data.join("sandbox").join("CURRENT").exists()),
+        ("filled", |data| marked_commit(data) > 3_000),
+    ];
+    for (stage, has_come) in stages {
+        let data = place.path().join(stage);
+        kill_when(begin(&data), || has_come(&data));
+        let files = files_below(&data);
+        let refused = |arguments: &[&str]| {
+            let (done, output, errors) = carry_out(Start::default().command(&data), arguments);
+            assert!(!done && output.is_empty(), "{stage}, {arguments:?}: {output}{errors}");
+            errors
+        };
+        for arguments in [["serve"].as_slice(), &["generate", "--payments", "1"]] {
+            let errors = refused(arguments);
+            assert!(errors.contains("is not generated yet"), "{stage}, {arguments:?}: {errors}");
+            assert!(errors.contains("remove the directory and generate again"), "{stage}, {arguments:?}: {errors}");
+        }
+        let nowhere = place.path().join("export");
+        let export = ["export", "--to", nowhere.to_str().expect("temporary directories are ASCII")];
+        let inspect = ["inspect", "mer_01000000000000000000000000"];
+        for arguments in [["verify"].as_slice(), &export, &inspect, &["repair", "rows"], &["repair", "drop-tail"]] {
+            let errors = refused(arguments);
+            let is_empty = stage == "marked" && errors.contains("there is no data");
+            assert!(is_empty || errors.contains("is not generated yet"), "{stage}, {arguments:?}: {errors}");
+        }
+        assert_eq!(files_below(&data), files, "{stage}: nothing was changed");
+    }
 }
 
 #[test]
