@@ -23,6 +23,9 @@ pub(crate) struct ChangedRow {
     pub(crate) row: Option<AnyRow>,
 }
 
+/// Gives the bytes that are stored under a key; none when there are none.
+pub(crate) type Stored<'a> = &'a dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
+
 /// The rows that a mutation changes, in the order of their keys. `stored` gives the bytes under a key.
 ///
 /// # Errors
@@ -31,7 +34,7 @@ pub(crate) fn fold_mutation(
     merchant_id: MerchantId,
     mutation: &Mutation,
     personal: &mut dyn Personal,
-    stored: &dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>,
+    stored: Stored<'_>,
 ) -> Result<Vec<ChangedRow>, Unreadable> {
     let mut folding = Folding { merchant_id, personal, stored, changed: BTreeMap::new() };
     apply_rows(mutation, &mut folding)?;
@@ -47,7 +50,7 @@ pub(crate) fn fold_mutation(
 struct Folding<'a> {
     merchant_id: MerchantId,
     personal: &'a dyn Personal,
-    stored: &'a dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>,
+    stored: Stored<'a>,
     changed: BTreeMap<AnyKey, Option<AnyRow>>,
 }
 

@@ -14,7 +14,7 @@ use super::archive;
 use super::image::{Copy, Image, dice};
 use super::kinds::{Damage, Home, KINDS, Kind};
 use super::restored::{Restored, assert_all_restored, restore, run};
-use crate::harness::{Dice, Server};
+use crate::harness::Server;
 
 /// Bits that are flipped when nothing else is said.
 const ROUNDS: usize = 10;

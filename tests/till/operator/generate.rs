@@ -145,7 +145,8 @@ fn files_below(directory: &Path) -> Vec<(PathBuf, u64)> {
 #[test]
 fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_refuses() {
     let place = TempDir::new().expect("a temporary directory can be made");
-    let stages: [(&str, fn(&Path) -> bool); 3] = [
+    type HasCome = fn(&Path) -> bool;
+    let stages: [(&str, HasCome); 3] = [
         ("marked", |data| data.join("generate-in-progress").exists()),
         ("opened", |data| data.join("sandbox").join("CURRENT").exists()),
         ("filled", |data| marked_commit(data) > 3_000),
