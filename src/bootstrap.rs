@@ -14,6 +14,7 @@ use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_storage::archive::Archiver;
 use till_storage::checkpoint::{Checkpointer, Shelf};
+use till_storage::commit::LINGER;
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, Filling, is_new, refuse_unfit};
 use till_storage::family::Family;
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
@@ -259,6 +260,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         sweep_pause: SWEEP_PAUSE,
+        linger: LINGER,
         paused,
         on_fatal: Box::new(last_word),
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
-use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission};
+use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
@@ -44,6 +44,10 @@ pub struct EngineOptions {
     pub idle_before_retiring: Duration,
     /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
     pub sweep_pause: Duration,
+    /// How long results of effects and the like wait for company before they are written, as a rule [`LINGER`].
+    ///
+    /// [`LINGER`]: till_storage::commit::LINGER
+    pub linger: Duration,
     /// Whether calls to acquirers and timers rest until [`Engine::resume`].
     pub paused: bool,
     /// What to do when a write ended uncertain: end the process.
@@ -105,7 +109,7 @@ impl Engine {
         let key_changes = followups.key_changes();
         resume(store.as_ref(), &followups)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
-        let committer = Arc::new(Committer::start(journal, options.on_fatal)?);
+        let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
         // From here on nothing fails, so that no thread is left behind.
         let background = background_runtime()?;
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
@@ -313,7 +317,7 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     });
     let nobody = MerchantId::from_bytes([0; 16]);
     let barrier = Submission::Barrier { merchant_id: nobody, expected_head: Head::default(), completion };
-    committer.submit(barrier).map_err(|_| Silent::CommitThread)?;
+    committer.submit(barrier, Urgency::AtOnce).map_err(|_| Silent::CommitThread)?;
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 

@@ -8,10 +8,11 @@ use std::sync::{Arc, OnceLock};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
+use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
 use crate::bounds::InFlight;
-use crate::merchant::{Held, MerchantActor, Retire, Secret, Submit, Surroundings};
+use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, Submit, Surroundings};
 use crate::reply::{Denied, Reply};
 
 /// Actors that are retired when there is no room for another, so that not every new one has to look.
@@ -57,15 +58,33 @@ pub(crate) struct Registry {
     surroundings: OnceLock<Arc<Surroundings>>,
 }
 
-/// Whether a request counts against the bounds. Results of effects and due timers do not: what was accepted
-/// must be able to go on when new work cannot. There are at most [`crate::effects::CALLS_MAX`] of the former
-/// and [`crate::timers::SERVED_AT_ONCE`] of the latter.
+/// Whether a request counts against the bounds, and whether it is written at once. Results of effects and due timers
+/// do not count: what was accepted must be able to go on when new work cannot. There are at most
+/// [`crate::effects::CALLS_MAX`] of the former and [`crate::timers::SERVED_AT_ONCE`] of the latter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A caller's request.
     Bounded,
+    /// The service's own that gives way to callers.
+    Yielding,
     /// The service's own.
     Always,
+}
+
+impl Admission {
+    const fn is_bounded(self) -> bool {
+        match self {
+            Admission::Bounded | Admission::Yielding => true,
+            Admission::Always => false,
+        }
+    }
+
+    const fn urgency(self) -> Urgency {
+        match self {
+            Admission::Bounded => Urgency::AtOnce,
+            Admission::Yielding | Admission::Always => Urgency::InCompany,
+        }
+    }
 }
 
 impl Registry {
@@ -97,29 +116,27 @@ impl Registry {
         secret: Option<Secret>,
         admission: Admission,
     ) -> Result<oneshot::Receiver<Reply>, Denied> {
-        let all = match admission {
-            Admission::Bounded => {
-                Some(self.in_flight.enter().ok_or_else(|| Denied::not_done("too many requests are in flight"))?)
-            }
-            Admission::Always => None,
+        let all = if admission.is_bounded() {
+            Some(self.in_flight.enter().ok_or_else(|| Denied::not_done("too many requests are in flight"))?)
+        } else {
+            None
         };
         // Behind the permit: a stop either sees the permit, and waits for it, or is seen here.
-        if self.stopping.load(Ordering::SeqCst) && admission == Admission::Bounded {
+        if self.stopping.load(Ordering::SeqCst) && admission.is_bounded() {
             return Err(Denied::not_done("the service is stopping"));
         }
         let slot = self.slot(merchant_id, admission)?;
         slot.used.store(true, Ordering::Relaxed);
-        let merchant = match admission {
-            Admission::Bounded => Some(
-                slot.in_flight
-                    .enter()
-                    .ok_or_else(|| Denied::not_done("too many requests of this merchant are in flight"))?,
-            ),
-            Admission::Always => None,
+        let merchant = if admission.is_bounded() {
+            let full = || Denied::not_done("too many requests of this merchant are in flight");
+            Some(slot.in_flight.enter().ok_or_else(full)?)
+        } else {
+            None
         };
         let (reply, receiver) = oneshot::channel();
         let actor = slot.actor.clone();
-        actor.do_send(Submit { request, secret, reply, held: Held { _merchant: merchant, _all: all, _slot: slot } });
+        let held = Held { _merchant: merchant, _all: all, _slot: slot };
+        actor.do_send(Submit { request, secret, asker: Asker { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
     }
 
@@ -141,7 +158,7 @@ impl Registry {
             return Ok(slot);
         }
         self.make_room();
-        if self.is_full() && admission == Admission::Bounded {
+        if self.is_full() && admission.is_bounded() {
             return Err(Denied::not_done("too many merchants are active"));
         }
         let surroundings = self.surroundings.get().ok_or_else(|| Denied::not_done("the service is starting"))?;

@@ -9,7 +9,7 @@ pub fn expose_engine(engine: &Engine, text: &mut Text) {
     let stats = engine.commit_stats();
     text.histogram(
         "till_commit_seconds",
-        "Time from the hand-over of a batch to its verdict: its wait in the queue and its write.",
+        "Time from the hand-over of a batch that a caller waits for to its verdict: its wait in the queue and its write.",
         stats.commit_micros(),
         Unit::Micros,
     );

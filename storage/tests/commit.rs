@@ -4,11 +4,11 @@ mod fixtures;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixtures::{Chain, merchant};
 use till_domain::ids::MerchantId;
-use till_storage::commit::{BarrierVerdict, Committer, QUEUE_BYTES_MAX, RejectedBecause, Submission};
+use till_storage::commit::{BarrierVerdict, Committer, LINGER, QUEUE_BYTES_MAX, RejectedBecause, Submission, Urgency};
 use till_storage::family::Family;
 use till_storage::journal::record::BODY_LEN_MAX;
 use till_storage::journal::{Append, CommitNumber, Head, Journal, Verdict};
@@ -16,6 +16,9 @@ use till_storage::memory::{AppendFault, MemoryStore};
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
+
+/// Longer than any test: what lingers so long waits for company, or for the end.
+const FOR_EVER: Duration = Duration::from_secs(3_600);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Outcome {
@@ -33,12 +36,17 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
+        Bench::lingering(LINGER)
+    }
+
+    /// What nobody waits for waits so long for company.
+    fn lingering(linger: Duration) -> Bench {
         let store = Arc::new(MemoryStore::new());
         let fatal = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&fatal);
         let on_fatal = move |reason| heard.lock().expect("not poisoned").push(reason);
         let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
-        let committer = Committer::start(journal, Box::new(on_fatal)).expect("a thread");
+        let committer = Committer::start(journal, linger, Box::new(on_fatal)).expect("a thread");
         let (sender, outcomes) = channel();
         Bench { store, committer, fatal, outcomes, sender }
     }
@@ -56,7 +64,11 @@ impl Bench {
     }
 
     fn submit(&self, submission: Submission) {
-        self.committer.submit(submission).expect("there is room");
+        self.committer.submit(submission, Urgency::AtOnce).expect("there is room");
+    }
+
+    fn submit_unhurried(&self, submission: Submission) {
+        self.committer.submit(submission, Urgency::InCompany).expect("there is room");
     }
 
     fn next(&self) -> Outcome {
@@ -166,7 +178,7 @@ fn an_uncertain_write_completes_its_group_then_is_fatal_and_nothing_is_written_a
         assert!(matches!(bench.next(), Outcome::Barrier(_, BarrierVerdict::Unknown(_))));
         bench.committer.stop();
         assert_eq!(bench.fatal.lock().expect("not poisoned").len(), 1);
-        let rejected = bench.committer.submit(bench.append("late", shop.batch(&[b"2"])));
+        let rejected = bench.committer.submit(bench.append("late", shop.batch(&[b"2"])), Urgency::AtOnce);
         assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
     }
 }
@@ -208,7 +220,7 @@ fn stopping_completes_what_waits_and_turns_away_what_comes() {
     }
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().count(), 100);
-    let rejected = bench.committer.submit(bench.append("after", shop.batch(&[b"body"])));
+    let rejected = bench.committer.submit(bench.append("after", shop.batch(&[b"body"])), Urgency::AtOnce);
     assert_eq!(rejected.expect_err("it has stopped").because, RejectedBecause::Stopped);
     assert_eq!(bench.committer.stats().rejected(), 1);
 }
@@ -220,14 +232,82 @@ fn a_full_queue_turns_away_what_comes_and_hands_it_back() {
     let mut shop = Chain::claim(&*bench.store, SHOP);
     let large = shop.batch(&[&vec![7; BODY_LEN_MAX]]);
     // One may be with the journal already, so one more than the queue holds.
-    let accepted = (0..QUEUE_BYTES_MAX / BODY_LEN_MAX + 1)
-        .map_while(|_| bench.committer.submit(bench.append("large", large.clone())).err().map_or(Some(()), |_| None));
-    let accepted = accepted.count();
-    let rejected = bench.committer.submit(bench.append("too many", large.clone())).expect_err("it is full");
+    let submit = |name| bench.committer.submit(bench.append(name, large.clone()), Urgency::AtOnce);
+    let accepted = (0..QUEUE_BYTES_MAX / BODY_LEN_MAX + 1).map_while(|_| submit("large").ok()).count();
+    let rejected = submit("too many").expect_err("it is full");
     assert_eq!(rejected.because, RejectedBecause::Full);
     let Submission::Append { append, .. } = rejected.submission else { panic!("it was an append") };
     assert!(append == large, "what was submitted comes back");
     bench.store.resume_appends();
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().count(), accepted);
+}
+
+#[test]
+fn what_nobody_waits_for_is_written_with_the_next_that_somebody_waits_for_and_in_order() {
+    let bench = Bench::lingering(FOR_EVER);
+    let (mut shop, mut cafe) = (Chain::claim(&*bench.store, SHOP), Chain::claim(&*bench.store, CAFE));
+    bench.submit_unhurried(bench.append("shop 1", shop.batch(&[b"1"])));
+    bench.submit_unhurried(bench.append("cafe 1", cafe.batch(&[b"1"])));
+    assert_eq!(bench.committer.stats().queued(), 2);
+    bench.submit(bench.append("shop 2", shop.batch(&[b"2"])));
+    assert_eq!(bench.next(), committed("shop 1", 1));
+    assert_eq!(bench.next(), committed("cafe 1", 2));
+    assert_eq!(bench.next(), committed("shop 2", 3));
+    bench.committer.stop();
+    let stats = bench.committer.stats();
+    assert_eq!((stats.groups(), stats.last_group_batches()), (1, 3));
+    assert_eq!(stats.commit_micros().counts().iter().sum::<u64>(), 1, "only what somebody waited for is timed");
+}
+
+#[test]
+fn a_barrier_that_somebody_waits_for_takes_along_what_it_rests_on() {
+    let bench = Bench::lingering(FOR_EVER);
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    bench.submit_unhurried(bench.append("first", shop.batch(&[b"1"])));
+    bench.submit_unhurried(bench.barrier("nobody's", SHOP, shop.head));
+    bench.submit(bench.barrier("somebody's", SHOP, shop.head));
+    assert_eq!(bench.next(), committed("first", 1));
+    assert_eq!(bench.next(), Outcome::Barrier("nobody's", BarrierVerdict::Passed));
+    assert_eq!(bench.next(), Outcome::Barrier("somebody's", BarrierVerdict::Passed));
+}
+
+#[test]
+fn what_finds_no_company_is_written_alone_when_it_has_lingered() {
+    let linger = Duration::from_millis(50);
+    let bench = Bench::lingering(linger);
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    // Once while the thread still looks out after its start, once when it has gone to sleep, once after a group.
+    for number in 1..=3 {
+        let start = Instant::now();
+        bench.submit_unhurried(bench.append("alone", shop.batch(&[b"body"])));
+        assert_eq!(bench.next(), committed("alone", number));
+        assert!(start.elapsed() >= linger, "{:?}", start.elapsed());
+        if number == 1 {
+            std::thread::sleep(linger * 2);
+        }
+    }
+}
+
+#[test]
+fn many_that_nobody_waits_for_are_company_enough() {
+    let bench = Bench::lingering(FOR_EVER);
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    let mut submitted = 0;
+    while bench.committer.stats().groups() == 0 && submitted < 10_000 {
+        bench.submit_unhurried(bench.append("one of many", shop.batch(&[b"body"])));
+        submitted += 1;
+    }
+    assert!((100..10_000).contains(&submitted), "{submitted}");
+    bench.committer.stop();
+    assert_eq!(bench.outcomes.try_iter().count(), submitted);
+}
+
+#[test]
+fn stopping_does_not_wait_for_company() {
+    let bench = Bench::lingering(FOR_EVER);
+    let mut shop = Chain::claim(&*bench.store, SHOP);
+    bench.submit_unhurried(bench.append("last", shop.batch(&[b"body"])));
+    bench.committer.stop();
+    assert_eq!(bench.outcomes.try_iter().collect::<Vec<_>>(), [committed("last", 1)]);
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use till_domain::ids::MerchantId;
 use till_storage::commit::Committer;
 use till_storage::journal::Journal;
@@ -60,7 +61,7 @@ impl BulkLoader {
     ) -> io::Result<BulkLoader> {
         let journal: Arc<dyn Journal> = Arc::clone(&store) as _;
         // Whoever fills learns of an uncertain write by its verdict, and stops.
-        let committer = Committer::start(journal, Box::new(|_| {}))?;
+        let committer = Committer::start(journal, Duration::ZERO, Box::new(|_| {}))?;
         let calls = Builder::new_multi_thread().worker_threads(1).thread_name("till-calls").enable_time().build()?;
         let security_codes = Arc::new(SecurityCodes::new());
         let caller = Caller { acquirers, keyring: Arc::clone(&keyring), security_codes, store: Arc::clone(&store) };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use till_storage::commit::Submission;
+use till_storage::commit::{Submission, Urgency};
 use till_storage::journal::{Append, Sequence, Verdict};
 
 use super::loader::{BulkLoader, BulkMode};
@@ -57,7 +57,7 @@ impl Writer {
             Writer::Committing(written) => {
                 let (sequence, written) = (append.new_head.sequence, Arc::clone(written));
                 let completion = Box::new(move |verdict: &Verdict| written.note(sequence, verdict));
-                let submitted = loader.committer.submit(Submission::Append { append, completion });
+                let submitted = loader.committer.submit(Submission::Append { append, completion }, Urgency::AtOnce);
                 submitted.map_err(|rejected| Denied::not_done(rejected.because.to_string()))
             }
             Writer::Appending(batches) => batches.add(append, loader),

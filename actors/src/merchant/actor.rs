@@ -9,14 +9,13 @@ use till_domain::decide::Outcome;
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
 use till_domain::refusal::Stop;
-use till_storage::commit::{BarrierVerdict, Committer, Submission};
+use till_storage::commit::{BarrierVerdict, Committer, Submission, Urgency};
 use till_storage::journal::{Head, Verdict};
 use till_storage::vault::Keyring;
-use tokio::sync::oneshot;
 
 use super::incarnation::Lane;
 use super::staging::{Prepared, Staging};
-use super::submission::{Held, Secret, Submit, answer};
+use super::submission::{Asker, Secret, Submit};
 use crate::clock::{Clock, OsEntropy};
 use crate::followups::{Following, Followups};
 use crate::registry::Registry;
@@ -107,10 +106,10 @@ impl MerchantActor {
     }
 
     fn take_in(&mut self, submit: Submit) {
-        let Submit { request, secret, reply, held } = submit;
+        let Submit { request, secret, asker } = submit;
         match self.ensure_loaded() {
-            Ok(()) => self.carry_out(&request, secret.as_ref(), reply, held),
-            Err(denied) => answer(reply, held, Err(denied)),
+            Ok(()) => self.carry_out(&request, secret.as_ref(), asker),
+            Err(denied) => asker.answer(Err(denied)),
         }
     }
 
@@ -140,42 +139,42 @@ impl MerchantActor {
         }
     }
 
-    fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, reply: oneshot::Sender<Reply>, held: Held) {
+    fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, asker: Asker) {
         let Some(incarnation) = &mut self.incarnation else { return };
         incarnation.staging.records.prune(incarnation.lane.durable());
         match incarnation.staging.decide(request, self.surroundings.clock.now(), &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
-                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, reply, held });
+                self.stage_and_submit(&mutation, &vault, secret, Ready { answer, asker });
             }
             Ok(Outcome::Replayed(answer)) => {
-                self.answer_when_durable(Ok(Answered { answer, replayed: true }), reply, held);
+                self.answer_when_durable(Ok(Answered { answer, replayed: true }), asker);
             }
             Ok(Outcome::Unchanged(answer)) => {
-                self.answer_when_durable(Ok(Answered { answer, replayed: false }), reply, held);
+                self.answer_when_durable(Ok(Answered { answer, replayed: false }), asker);
             }
-            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), reply, held),
+            Err(Stop::Refused(refusal)) => self.answer_when_durable(Err(refusal.into()), asker),
             Err(Stop::Unreadable(error)) => {
                 tracing::error!(merchant_id = %self.merchant_id, %error, "a command met a row that cannot be read");
-                answer(reply, held, Err(Denied::not_done(error.to_string())));
+                asker.answer(Err(Denied::not_done(error.to_string())));
             }
         }
     }
 
     /// Answers what changes nothing. When it rests on staged state, it waits for that state's turn.
-    fn answer_when_durable(&self, decided: Reply, reply: oneshot::Sender<Reply>, held: Held) {
+    fn answer_when_durable(&self, decided: Reply, asker: Asker) {
         let Some(incarnation) = &self.incarnation else { return };
         if incarnation.lane.durable() == incarnation.staging.head().sequence && !incarnation.lane.is_poisoned() {
-            return answer(reply, held, decided);
+            return asker.answer(decided);
         }
-        let lane = Arc::clone(&incarnation.lane);
+        let (lane, urgency) = (Arc::clone(&incarnation.lane), asker.urgency);
         let completion = Box::new(move |verdict: BarrierVerdict| {
             // Everything decided before it has had its verdict: if one of them was uncertain, so is this.
             let passed = verdict == BarrierVerdict::Passed && !lane.is_poisoned();
-            answer(reply, held, if passed { decided } else { basis_failed(&decided) });
+            asker.answer(if passed { decided } else { basis_failed(&decided) });
         });
         let expected_head = incarnation.staging.head();
         let barrier = Submission::Barrier { merchant_id: self.merchant_id, expected_head, completion };
-        self.submit(barrier);
+        self.submit(barrier, urgency);
     }
 
     /// Stages a decision and hands its batch to the commit thread, which answers.
@@ -186,20 +185,20 @@ impl MerchantActor {
             Ok(prepared) => prepared,
             Err(denied) => {
                 tracing::error!(merchant_id = %self.merchant_id, error = %denied, "a decision cannot be written");
-                return answer(ready.reply, ready.held, Err(denied));
+                return ready.asker.answer(Err(denied));
             }
         };
         let following = Following::of(self.merchant_id, mutation, &changes);
-        let head = append.new_head;
+        let (head, urgency) = (append.new_head, ready.asker.urgency);
         let lane = Arc::clone(&incarnation.lane);
         let followups = Arc::clone(&self.surroundings.followups);
         let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, following, &followups));
         incarnation.staging.stage(mutation, changes, head);
-        self.submit(Submission::Append { append, completion });
+        self.submit(Submission::Append { append, completion }, urgency);
     }
 
-    fn submit(&self, submission: Submission) {
-        let Err(rejected) = self.surroundings.committer.submit(submission) else { return };
+    fn submit(&self, submission: Submission, urgency: Urgency) {
+        let Err(rejected) = self.surroundings.committer.submit(submission, urgency) else { return };
         let reason = rejected.because.to_string();
         match rejected.submission {
             Submission::Append { append: _, completion } => completion(&Verdict::Unavailable(reason)),
@@ -225,8 +224,7 @@ impl MerchantActor {
 /// An answer that waits for its batch.
 struct Ready {
     answer: Answer,
-    reply: oneshot::Sender<Reply>,
-    held: Held,
+    asker: Asker,
 }
 
 impl Ready {
@@ -251,7 +249,7 @@ impl Ready {
                 Err(Denied::unknown(reason.clone()))
             }
         };
-        answer(self.reply, self.held, reply);
+        self.asker.answer(reply);
     }
 }
 

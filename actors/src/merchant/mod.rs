@@ -12,4 +12,4 @@ pub(crate) use actor::{MerchantActor, Retire, Surroundings};
 pub(crate) use staged::Changes;
 pub(crate) use staging::{Prepared, Staging};
 pub use submission::Secret;
-pub(crate) use submission::{Held, Submit};
+pub(crate) use submission::{Asker, Held, Submit};

@@ -7,6 +7,7 @@ use actix::Message;
 use std::fmt;
 use std::sync::Arc;
 use till_domain::command::Request;
+use till_storage::commit::Urgency;
 use till_storage::vault::CardNumber;
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
@@ -37,23 +38,34 @@ pub(crate) struct Held {
     pub(crate) _slot: Arc<Slot>,
 }
 
-/// A request on its way to its merchant's actor. Whoever answers it does so exactly once.
+/// Whoever asked for something. It is answered exactly once.
+#[derive(Debug)]
+pub(crate) struct Asker {
+    /// Whether it is a caller, who waits for the answer.
+    pub(crate) urgency: Urgency,
+    /// Before the reply: where a panic drops both, whoever learns of it finds nothing held any more.
+    pub(crate) held: Held,
+    pub(crate) reply: oneshot::Sender<Reply>,
+}
+
+impl Asker {
+    /// Answers and lets go of what was held. A caller that has gone is no fault: its command stands.
+    pub(crate) fn answer(self, reply: Reply) {
+        drop(self.held);
+        let _gone = self.reply.send(reply);
+    }
+}
+
+/// A request on its way to its merchant's actor.
 #[derive(Debug)]
 pub(crate) struct Submit {
     pub(crate) request: Request,
     pub(crate) secret: Option<Secret>,
-    pub(crate) reply: oneshot::Sender<Reply>,
-    pub(crate) held: Held,
+    pub(crate) asker: Asker,
 }
 
 impl Message for Submit {
     type Result = ();
-}
-
-/// Answers a request and lets go of what it held. A caller that has gone is no fault: its command stands.
-pub(crate) fn answer(sender: oneshot::Sender<Reply>, held: Held, reply: Reply) {
-    drop(held);
-    let _gone = sender.send(reply);
 }
 
 #[cfg(test)]

@@ -147,8 +147,7 @@ impl Sweeper {
             return Ok(());
         }
         let request = Request { caller: Caller::System, idempotency: None, command: Command::Sweep(expired) };
-        // Bounded, so that it gives way to callers: it can wait.
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Bounded);
+        let receiver = self.registry.submit(merchant_id, request, None, Admission::Yielding);
         let reply = receiver.map_err(|denied| denied.to_string())?.await;
         let _answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
         Ok(())

@@ -23,7 +23,11 @@ async fn a_commit_thread_that_is_stuck_is_named_and_answers_again_when_it_goes_o
     done(held.await.expect("it was not given up"));
     assert_eq!(world.engine.check_answers(PATIENCE), Ok(()));
     assert_eq!(stats.staged_records(), 0);
-    assert_eq!(stats.commit_micros().counts().iter().sum::<u64>(), stats.batches(), "each batch was timed once");
+    assert_eq!(
+        stats.commit_micros().counts().iter().sum::<u64>(),
+        stats.batches(),
+        "each batch was timed once, since somebody waited for each"
+    );
 }
 
 #[actix_rt::test]

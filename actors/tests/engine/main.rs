@@ -12,6 +12,7 @@ mod bounds;
 mod bulk;
 mod effects;
 mod failures;
+mod lingering;
 mod loading;
 mod metadata;
 mod order;

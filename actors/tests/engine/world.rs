@@ -18,6 +18,7 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{AnyKey, Balances, Payments, Single, Table};
 use till_domain::refusal::Refusal;
+use till_storage::commit::LINGER;
 use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
@@ -43,6 +44,7 @@ pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) sweep_pause: Duration,
+    pub(crate) linger: Duration,
     pub(crate) paused: bool,
 }
 
@@ -50,7 +52,8 @@ impl Default for Settings {
     fn default() -> Settings {
         let limits = Limits { in_flight_per_merchant: 10_000, in_flight: 20_000, live_actors: 1_000 };
         let hour = Duration::from_secs(3_600);
-        Settings { limits, idle_before_retiring: Duration::from_secs(60), sweep_pause: hour, paused: false }
+        let idle_before_retiring = Duration::from_secs(60);
+        Settings { limits, idle_before_retiring, sweep_pause: hour, linger: LINGER, paused: false }
     }
 }
 
@@ -101,6 +104,7 @@ impl World {
             limits: settings.limits,
             idle_before_retiring: settings.idle_before_retiring,
             sweep_pause: settings.sweep_pause,
+            linger: settings.linger,
             paused: settings.paused,
             on_fatal: Box::new(move |_| {
                 called.fetch_add(1, Ordering::SeqCst);

@@ -6,13 +6,13 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
 
 use crate::journal::{Append, Head, Journal, Verdict};
 
-use super::queue::{Queue, Queued, Rejected};
+use super::queue::{Queue, Queued, Rejected, Urgency};
 use super::stats::CommitStats;
 
 /// Called once with what became of an append, on the commit thread: it must be short and must not wait.
@@ -81,14 +81,15 @@ pub struct Committer {
 }
 
 impl Committer {
-    /// Starts the commit thread. `on_fatal` is called after an uncertain write, behind the completions of its
+    /// Starts the commit thread. What nobody waits for waits for company for `linger`, as a rule [`super::LINGER`];
+    /// see [`Urgency`]. `on_fatal` is called after an uncertain write, behind the completions of its
     /// group, and is expected to end the process; nothing is written any more either way.
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(journal: Arc<dyn Journal>, on_fatal: OnFatal) -> std::io::Result<Committer> {
+    pub fn start(journal: Arc<dyn Journal>, linger: Duration, on_fatal: OnFatal) -> std::io::Result<Committer> {
         let stats = Arc::new(CommitStats::default());
-        let queue = Arc::new(Queue::new(Arc::clone(&stats)));
+        let queue = Arc::new(Queue::new(linger, Arc::clone(&stats)));
         let worker = Worker { journal, on_fatal, queue: Arc::clone(&queue), stats: Arc::clone(&stats), stopped: None };
         let thread = std::thread::Builder::new().name("commit".to_owned()).spawn(move || worker.run())?;
         Ok(Committer { queue, stats, thread: Mutex::new(Some(thread)) })
@@ -98,8 +99,8 @@ impl Committer {
     ///
     /// # Errors
     /// [`Rejected`] hands the submission back, its completion not called.
-    pub fn submit(&self, submission: Submission) -> Result<(), Box<Rejected>> {
-        self.queue.push(submission)
+    pub fn submit(&self, submission: Submission, urgency: Urgency) -> Result<(), Box<Rejected>> {
+        self.queue.push(submission, urgency)
     }
 
     /// The thread's numbers.
@@ -133,7 +134,8 @@ enum Pending {
 }
 
 struct PendingAppend {
-    queued_at: Instant,
+    /// Since when somebody waits for it; nothing when nobody does.
+    waited_for_since: Option<Instant>,
     record_count: u64,
     merchant_id: MerchantId,
     new_head: Head,
@@ -211,15 +213,12 @@ impl Worker {
         let mut verdicts = verdicts.into_iter();
         for submission in pending {
             match submission {
-                Pending::Append(PendingAppend { queued_at, record_count, merchant_id, new_head, completion }) => {
+                Pending::Append(append) => {
                     let Some(verdict) = verdicts.next() else { continue };
-                    self.count(&verdict).fetch_add(1, Relaxed);
-                    self.stats.record_commit(queued_at.elapsed());
-                    self.stats.staged_records.fetch_sub(record_count, Relaxed);
-                    if let Some(head) = heads.get_mut(&merchant_id) {
-                        follow(head, new_head, &verdict);
+                    if let Some(head) = heads.get_mut(&append.merchant_id) {
+                        follow(head, append.new_head, &verdict);
                     }
-                    self.call(|| completion(&verdict));
+                    self.complete_append(append, &verdict);
                 }
                 Pending::Barrier { merchant_id, expected_head, completion } => {
                     self.stats.barriers.fetch_add(1, Relaxed);
@@ -228,6 +227,15 @@ impl Worker {
                 }
             }
         }
+    }
+
+    fn complete_append(&self, append: PendingAppend, verdict: &Verdict) {
+        self.count(verdict).fetch_add(1, Relaxed);
+        if let Some(since) = append.waited_for_since {
+            self.stats.record_commit(since.elapsed());
+        }
+        self.stats.staged_records.fetch_sub(append.record_count, Relaxed);
+        self.call(|| (append.completion)(verdict));
     }
 
     /// A completion that panics must not take the thread, and all that waits for it, along.
@@ -266,13 +274,14 @@ fn follow(head: &mut Result<Head, String>, new_head: Head, verdict: &Verdict) {
 fn split(group: Vec<Queued>) -> (Vec<Append>, Vec<Pending>) {
     let mut appends = Vec::with_capacity(group.len());
     let mut pending = Vec::with_capacity(group.len());
-    for (queued_at, submission) in group {
+    for Queued { since, urgency, byte_count: _, submission } in group {
+        let waited_for_since = (urgency == Urgency::AtOnce).then_some(since);
         let record_count = submission.record_count();
         pending.push(match submission {
             Submission::Append { append, completion } => {
                 let (merchant_id, new_head) = (append.merchant_id, append.new_head);
                 appends.push(append);
-                Pending::Append(PendingAppend { queued_at, record_count, merchant_id, new_head, completion })
+                Pending::Append(PendingAppend { waited_for_since, record_count, merchant_id, new_head, completion })
             }
             Submission::Barrier { merchant_id, expected_head, completion } => {
                 Pending::Barrier { merchant_id, expected_head, completion }

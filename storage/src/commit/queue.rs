@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::{CommitStats, Submission};
 
@@ -20,6 +20,22 @@ pub(super) const GROUP_SUBMISSIONS_MAX: usize = 1_024;
 
 /// Bytes of one group: 16 MiB, which a slow disk writes in a fraction of a second.
 pub(super) const GROUP_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How long what nobody waits for waits for company, as a rule: 2 ms, some cycles of a caller that pays again and
+/// again, and nothing beside what an acquirer takes.
+pub const LINGER: Duration = Duration::from_millis(2);
+
+/// Submissions that linger at most: so many share a sync well enough, and more would only keep the disk idle.
+pub(super) const LINGERING_SUBMISSIONS_MAX: usize = 128;
+
+/// Whether somebody waits for a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Urgency {
+    /// Somebody does: it is written at once, with everything that was handed over before it.
+    AtOnce,
+    /// Nobody does: it lingers for a while, to be written with what comes meanwhile.
+    InCompany,
+}
 
 /// Why a submission was turned away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -46,13 +62,32 @@ impl std::fmt::Debug for Rejected {
     }
 }
 
-/// A submission, and since when it waits.
-pub(super) type Queued = (Instant, Submission);
+/// A submission that waits, or did until its group was taken.
+pub(super) struct Queued {
+    pub(super) since: Instant,
+    pub(super) urgency: Urgency,
+    pub(super) byte_count: usize,
+    pub(super) submission: Submission,
+}
+
+/// What the commit thread does while the queue is not locked.
+#[derive(Debug, Clone, Copy, Default)]
+enum Thread {
+    /// It is at work, or was woken, and looks at the queue before it sleeps.
+    #[default]
+    Awake,
+    /// It sleeps until it is woken, or until an instant.
+    Asleep(Option<Instant>),
+}
 
 #[derive(Default)]
 struct Waiting {
-    submissions: VecDeque<(usize, Queued)>,
+    submissions: VecDeque<Queued>,
+    /// How many of them somebody waits for.
+    urgent_count: usize,
     byte_count: usize,
+    linger: Duration,
+    thread: Thread,
     closed: bool,
 }
 
@@ -64,11 +99,12 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub(super) fn new(stats: Arc<CommitStats>) -> Queue {
-        Queue { stats, ..Queue::default() }
+    pub(super) fn new(linger: Duration, stats: Arc<CommitStats>) -> Queue {
+        let waiting = Mutex::new(Waiting { linger, ..Waiting::default() });
+        Queue { waiting, stats, ..Queue::default() }
     }
 
-    pub(super) fn push(&self, submission: Submission) -> Result<(), Box<Rejected>> {
+    pub(super) fn push(&self, submission: Submission, urgency: Urgency) -> Result<(), Box<Rejected>> {
         let byte_count = submission.byte_count();
         let mut waiting = self.lock();
         if let Some(because) = waiting.refusal(byte_count) {
@@ -76,29 +112,49 @@ impl Queue {
             self.stats.rejected.fetch_add(1, Relaxed);
             return Err(Box::new(Rejected { because, submission }));
         }
-        let was_empty = waiting.submissions.is_empty();
-        waiting.byte_count += byte_count;
         self.stats.staged_records.fetch_add(submission.record_count(), Relaxed);
-        waiting.submissions.push_back((byte_count, (Instant::now(), submission)));
+        waiting.add(Queued { since: Instant::now(), urgency, byte_count, submission });
         self.publish(&waiting);
+        let wakes = waiting.wakes_thread();
         drop(waiting);
-        if was_empty {
+        if wakes {
             self.arrived.notify_one();
         }
         Ok(())
     }
 
-    /// Waits until something is there, then takes a group of it, in order. Nothing once the queue is closed
-    /// and empty.
+    /// Waits until something is there that must not wait for more, then takes a group, in order. Nothing once the
+    /// queue is closed and empty.
     pub(super) fn take_group(&self) -> Option<Vec<Queued>> {
-        let idle = |waiting: &mut Waiting| waiting.submissions.is_empty() && !waiting.closed;
-        let mut waiting = self.arrived.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.wait_until_due();
         let group = waiting.take_group();
         self.publish(&waiting);
         (!group.is_empty()).then_some(group)
     }
 
-    /// Turns away what comes from now on. What is waiting stays.
+    fn wait_until_due(&self) -> MutexGuard<'_, Waiting> {
+        let mut waiting = self.lock();
+        // After a group something that lingers comes as a rule. Whoever brings it need not wake the thread then: that
+        // costs a call of the system's and two changes of threads.
+        let mut look_again = Some(Instant::now() + waiting.linger);
+        while !waiting.is_due() {
+            let until = waiting.lingers_until().or_else(|| look_again.take());
+            waiting.thread = Thread::Asleep(until);
+            waiting = self.sleep(waiting, until);
+            waiting.thread = Thread::Awake;
+        }
+        waiting
+    }
+
+    fn sleep<'q>(&self, waiting: MutexGuard<'q, Waiting>, until: Option<Instant>) -> MutexGuard<'q, Waiting> {
+        let Some(until) = until else {
+            return self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        };
+        let left = until.saturating_duration_since(Instant::now());
+        self.arrived.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Turns away what comes from now on. What is waiting stays, and lingers no longer.
     pub(super) fn close(&self) {
         self.lock().closed = true;
         self.arrived.notify_all();
@@ -124,20 +180,53 @@ impl Waiting {
         full.then_some(RejectedBecause::Full)
     }
 
+    fn add(&mut self, queued: Queued) {
+        self.byte_count += queued.byte_count;
+        self.urgent_count += usize::from(queued.urgency == Urgency::AtOnce);
+        self.submissions.push_back(queued);
+    }
+
+    /// Whether a group is to be taken now.
+    fn is_due(&self) -> bool {
+        let crowded = self.submissions.len() >= LINGERING_SUBMISSIONS_MAX || self.byte_count > GROUP_BYTES_MAX;
+        let lingered = || self.lingers_until().is_some_and(|until| until <= Instant::now());
+        self.closed || self.urgent_count > 0 || crowded || lingered()
+    }
+
+    /// Until when the first of those that wait lingers.
+    fn lingers_until(&self) -> Option<Instant> {
+        self.submissions.front().map(|first| first.since + self.linger)
+    }
+
+    /// Whether the thread must be woken for what has come, which is once: it looks at all that is there.
+    fn wakes_thread(&mut self) -> bool {
+        let Thread::Asleep(until) = self.thread else { return false };
+        let oversleeps = until.is_none_or(|until| self.lingers_until().is_some_and(|due| due < until));
+        let wakes = self.is_due() || oversleeps;
+        if wakes {
+            self.thread = Thread::Awake;
+        }
+        wakes
+    }
+
     fn take_group(&mut self) -> Vec<Queued> {
         let mut group = Vec::with_capacity(self.submissions.len().min(GROUP_SUBMISSIONS_MAX));
         let mut group_bytes: usize = 0;
-        while let Some((byte_count, _)) = self.submissions.front() {
-            group_bytes += byte_count;
+        while let Some(first) = self.submissions.front() {
+            group_bytes += first.byte_count;
             let full = group.len() >= GROUP_SUBMISSIONS_MAX || group_bytes > GROUP_BYTES_MAX;
             if full && !group.is_empty() {
                 break;
             }
-            if let Some((byte_count, queued)) = self.submissions.pop_front() {
-                self.byte_count -= byte_count;
-                group.push(queued);
-            }
+            group.extend(self.take_first());
         }
         group
+    }
+
+    fn take_first(&mut self) -> Option<Queued> {
+        let first = self.submissions.pop_front()?;
+        self.byte_count -= first.byte_count;
+        self.urgent_count -= usize::from(first.urgency == Urgency::AtOnce);
+        Some(first)
     }
 }

@@ -124,7 +124,8 @@ impl CommitStats {
         &self.append_micros
     }
 
-    /// Microseconds from the hand-over of a batch to its verdict, per batch: its wait in the queue and its write.
+    /// Microseconds from the hand-over of a batch to its verdict, per batch that somebody waits for: its wait in the
+    /// queue and its write.
     #[must_use]
     pub const fn commit_micros(&self) -> &Histogram {
         &self.commit_micros

@@ -31,6 +31,7 @@ use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::merchant::AcquirerName;
 use till_domain::records::{AnyKey, AnyRow, MemoryRows};
 use till_domain::time::Millis;
+use till_storage::commit::LINGER;
 use till_storage::memory::MemoryStore;
 use till_storage::sandbox_book::MemoryBook;
 use till_storage::shapes::{MerchantPersonal, StoredRows, encode_row, row_key};
@@ -239,6 +240,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
         idle_before_retiring: Duration::from_secs(60),
         sweep_pause: Duration::from_millis(50),
+        linger: LINGER,
         paused: false,
         on_fatal: Box::new(|_| {}),
     };

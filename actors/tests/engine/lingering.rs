@@ -1,0 +1,78 @@
+//! What nobody waits for lingers before it is written, and whoever waits takes it along.
+
+use std::time::Duration;
+use till_domain::event::Answer;
+use till_domain::payment::PaymentStatus;
+use till_storage::family::Family;
+use till_storage::memory::AppendFault;
+
+use crate::shop::{PRICE_MINOR, Shop, initiate, topup};
+use crate::world::{Settings, World, all, assert_not_done, done, eventually};
+
+/// Longer than any test: what lingers so long waits for company, or for the end.
+const FOR_EVER: Duration = Duration::from_secs(3_600);
+
+fn world_that_lingers() -> World {
+    World::start_with(Settings { linger: FOR_EVER, ..Settings::default() })
+}
+
+/// A payment that was initiated, with the acquirer's answer waiting for company.
+async fn answered_payment(world: &World, shop: &Shop) -> Answer {
+    let payment = world.pay(shop, |words| words).await;
+    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    assert_eq!(world.payment(shop, payment).status, PaymentStatus::Pending);
+    payment
+}
+
+#[actix_rt::test]
+async fn the_acquirers_answer_is_written_with_the_next_call_of_whichever_merchant() {
+    let world = world_that_lingers();
+    let (shop, other) = (world.open_shop().await, world.open_shop().await);
+    let payment = answered_payment(&world, &shop).await;
+    let groups = world.engine.commit_stats().groups();
+    done(world.submit(other.merchant_id, topup(1)).await);
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    assert_eq!(world.engine.commit_stats().groups(), groups + 1, "one sync for both");
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn a_refusal_that_rests_on_what_lingers_is_answered_at_once() {
+    let world = world_that_lingers();
+    let shop = world.open_shop().await;
+    let session = world.sessions(&shop, 1).await.remove(0);
+    let payment = done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
+    eventually("the acquirer's answer lingers", || world.engine.commit_stats().queued() == 1).await;
+    let again = world.submit(shop.merchant_id, initiate(session).by(&shop)).await;
+    assert!(again.is_err(), "the session is used up: {again:?}");
+    assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Successful, "it went with what rests on it");
+}
+
+#[actix_rt::test]
+async fn a_stop_writes_what_lingers() {
+    let world = world_that_lingers();
+    let shop = world.open_shop().await;
+    let payment = answered_payment(&world, &shop).await;
+    let world = world.restart_paused();
+    assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Successful);
+    world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn what_lingers_fails_with_the_call_it_goes_with_and_is_asked_for_again() {
+    let world = world_that_lingers();
+    let shop = world.open_shop().await;
+    let payment = answered_payment(&world, &shop).await;
+    world.store.fail_append(0, AppendFault::Unavailable);
+    assert_not_done(&world.submit(shop.merchant_id, topup(1)).await);
+    eventually("it is asked for again, and lingers", || {
+        world.direction.calls() == 2 && world.engine.commit_stats().queued() == 1
+    })
+    .await;
+    for reply in all([world.send(shop.merchant_id, topup(1))]).await {
+        done(reply);
+    }
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    let captured = (world.book_totals(&shop).captured_minor, world.count(Family::Effects, &shop));
+    assert_eq!(captured, (u128::from(PRICE_MINOR), 0), "once");
+}
