@@ -56,7 +56,7 @@ impl SandboxAcquirer {
     }
 
     fn spawn(book: impl Book, clock: Clock, on_broken: OnBroken) -> io::Result<SandboxAcquirer> {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(Queue::new());
         let waiting = Arc::clone(&queue);
         let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;

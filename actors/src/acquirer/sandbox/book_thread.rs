@@ -48,7 +48,7 @@ impl Drop for AbandonWhenDropped {
 fn carry_out<B: Book>(jobs: Vec<Job>, book: &mut B, now_ms: u64) -> Result<(), BookError> {
     let mut group = Group { book, staged: BTreeMap::new() };
     let mut answers: Vec<(oneshot::Sender<Recorded>, Recorded)> = Vec::with_capacity(jobs.len());
-    for Job { ask, reply } in jobs {
+    for Job { since: _, ask, reply } in jobs {
         let recorded = match group.record(ask, now_ms) {
             Ok(recorded) => recorded,
             Err(error) => Err(unavailable(error)?),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use till_storage::sandbox_book::BookLine;
 use tokio::sync::oneshot;
@@ -14,18 +15,24 @@ const WAITING_MAX: usize = 65_536;
 /// Requests answered by one write, so that none waits for an endless group.
 const GROUP_MAX: usize = 1_024;
 
+/// How long a request waits for others, to share their write: 2 ms, far less than any acquirer elsewhere takes.
+const LINGER: Duration = Duration::from_millis(2);
+/// Requests that are company enough: a write is shared well by so many.
+const COMPANY_MAX: usize = 128;
+
 /// What a request is answered: the line that records it.
 pub(super) type Recorded = Result<BookLine, AcquirerUnavailable>;
 
 /// A request and whom to answer.
 pub(super) struct Job {
+    pub(super) since: Instant,
     pub(super) ask: Ask,
     pub(super) reply: oneshot::Sender<Recorded>,
 }
 
 /// Requests that wait for the book's thread.
-#[derive(Default)]
 pub(super) struct Queue {
+    linger: Duration,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -37,6 +44,15 @@ struct State {
 }
 
 impl Queue {
+    /// An empty one whose requests linger for [`LINGER`].
+    pub(super) fn new() -> Queue {
+        Queue::lingering(LINGER)
+    }
+
+    fn lingering(linger: Duration) -> Queue {
+        Queue { linger, state: Mutex::default(), changed: Condvar::new() }
+    }
+
     /// Lets a request wait, and returns where its answer will be.
     pub(super) fn push(&self, ask: Ask) -> Result<oneshot::Receiver<Recorded>, AcquirerUnavailable> {
         let mut state = self.lock();
@@ -47,27 +63,30 @@ impl Queue {
             return Err(AcquirerUnavailable { reason: "too many requests wait for the sandbox" });
         }
         let (reply, answer) = oneshot::channel();
-        let was_empty = state.waiting.is_empty();
-        state.waiting.push_back(Job { ask, reply });
+        state.waiting.push_back(Job { since: Instant::now(), ask, reply });
+        let wakes = state.waiting.len() == 1 || state.waiting.len() == COMPANY_MAX;
         drop(state);
-        // Else its thread is at work, and looks again before it waits. To wake it costs a call of the system's.
-        if was_empty {
+        // Else its thread is at work or lingers, and looks again. To wake it costs a call of the system's.
+        if wakes {
             self.changed.notify_one();
         }
         Ok(answer)
     }
 
-    /// The requests that wait, at least one and at most a group; nothing once the queue is closed and empty.
+    /// The requests that wait, at least one and at most a group, when the first has lingered or has company enough;
+    /// nothing once the queue is closed and empty.
     pub(super) fn next_group(&self) -> Option<Vec<Job>> {
-        let mut state = self.lock();
-        while state.waiting.is_empty() {
-            if state.closed {
-                return None;
-            }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+        let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
+        let state = self.changed.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let first = state.waiting.front()?.since;
+        let mut state = self.wait_for_company(state, self.linger.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
         Some(state.waiting.drain(..count).collect())
+    }
+
+    fn wait_for_company<'q>(&self, state: MutexGuard<'q, State>, at_most: Duration) -> MutexGuard<'q, State> {
+        let lonely = |state: &mut State| state.waiting.len() < COMPANY_MAX && !state.closed;
+        self.changed.wait_timeout_while(state, at_most, lonely).unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Takes no more requests; those that wait are still carried out.
@@ -110,7 +129,7 @@ mod tests {
 
     #[test]
     fn requests_leave_in_the_order_they_came_at_most_a_group_at_once() {
-        let queue = Queue::default();
+        let queue = Queue::new();
         for number in 0..GROUP_MAX + 1 {
             queue.push(ask(number)).expect("there is room");
         }
@@ -122,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_refuses_as_unavailable() {
-        let queue = Queue::default();
+        let queue = Queue::new();
         for number in 0..WAITING_MAX {
             queue.push(ask(number)).expect("there is room");
         }
@@ -132,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_closed_queue_hands_out_what_waits_and_takes_no_more() {
-        let queue = Queue::default();
+        let queue = Queue::new();
         queue.push(ask(1)).expect("there is room");
         queue.close();
         assert_eq!(queue.push(ask(2)).expect_err("closed").reason, "the sandbox has stopped");
@@ -142,10 +161,45 @@ mod tests {
 
     #[test]
     fn an_abandoned_queue_tells_those_who_wait() {
-        let queue = Queue::default();
+        let queue = Queue::new();
         let mut answer = queue.push(ask(1)).expect("there is room");
         queue.abandon();
         assert_eq!(answer.try_recv().expect_err("no answer"), oneshot::error::TryRecvError::Closed);
         assert!(queue.next_group().is_none());
+    }
+
+    /// Longer than any test.
+    const FOR_EVER: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn a_request_without_company_leaves_when_it_has_lingered() {
+        let queue = Queue::lingering(Duration::from_millis(50));
+        let start = Instant::now();
+        queue.push(ask(1)).expect("there is room");
+        assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
+        assert!(start.elapsed() >= Duration::from_millis(50), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn many_requests_are_company_enough() {
+        let queue = Queue::lingering(FOR_EVER);
+        std::thread::scope(|scope| {
+            let group = scope.spawn(|| queue.next_group());
+            for number in 0..COMPANY_MAX {
+                queue.push(ask(number)).expect("there is room");
+            }
+            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(COMPANY_MAX));
+        });
+    }
+
+    #[test]
+    fn a_request_does_not_linger_in_a_queue_that_is_closed_meanwhile() {
+        let queue = Queue::lingering(FOR_EVER);
+        queue.push(ask(1)).expect("there is room");
+        std::thread::scope(|scope| {
+            let group = scope.spawn(|| queue.next_group());
+            queue.close();
+            assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(1));
+        });
     }
 }
