@@ -30,6 +30,8 @@ pub(super) struct Batches {
     waiting_bytes: usize,
     /// The last record that the journal has.
     appended: Sequence,
+    /// Whether some were not taken: what is staged stands on them.
+    has_failed: bool,
 }
 
 impl Writer {
@@ -38,7 +40,7 @@ impl Writer {
         match mode {
             BulkMode::Durable => Writer::Committing(Arc::new(Written::up_to(head))),
             BulkMode::AllOrNothing => {
-                Writer::Appending(Batches { waiting: Vec::new(), waiting_bytes: 0, appended: head })
+                Writer::Appending(Batches { waiting: Vec::new(), waiting_bytes: 0, appended: head, has_failed: false })
             }
         }
     }
@@ -75,6 +77,9 @@ impl Writer {
 
 impl Batches {
     fn add(&mut self, append: Append, loader: &BulkLoader) -> Result<(), Denied> {
+        if self.has_failed {
+            return Err(Denied::not_done("a write before it failed"));
+        }
         self.waiting_bytes += append.byte_count();
         self.waiting.push(append);
         let is_full = self.waiting.len() >= APPENDED_AT_ONCE || self.waiting_bytes >= APPENDED_BYTES;
@@ -87,6 +92,7 @@ impl Batches {
         self.waiting_bytes = 0;
         let verdicts = loader.store.append(std::mem::take(&mut self.waiting));
         if let Some(denied) = verdicts.iter().find_map(denied) {
+            self.has_failed = true;
             return Err(denied);
         }
         self.appended = last;
