@@ -148,16 +148,13 @@ fn items(shop: &Shop) -> BTreeSet<String> {
     let mut answer = shop.call("retrieve-metadata", &body);
     loop {
         let record = answer.ok();
-        let (page, next) = match &record["metadata"] {
-            Value::Object(paged) => (paged["page"].clone(), paged["next"].clone()),
-            items => (items.clone(), Value::Null),
-        };
-        let texts = page.as_array().expect("an array").iter().filter_map(Value::as_str);
+        let texts = record["metadata"].as_array().expect("an array").iter().filter_map(Value::as_str);
         found.extend(texts.map(|text| text[..8].to_owned()));
-        if next.is_null() {
+        // Some four thousand of them are more than one answer holds.
+        if record["next"].is_null() {
             return found;
         }
-        body = next;
+        body = record["next"].clone();
         answer = shop.call("retrieve-metadata", &body);
     }
 }
