@@ -4,7 +4,7 @@ mod fixtures;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixtures::{Chain, merchant};
 use rocksdb::{DB, Options};
@@ -291,6 +291,20 @@ fn an_opening_past_its_time_limit_is_an_error_and_not_a_hang() {
     append(&opened(directory.path()), 1);
     let impatient = EngineOptions { open_limit: Duration::ZERO, ..options(directory.path()) };
     assert!(matches!(Engine::open(&impatient), Err(OpenError::TimedOut { .. })));
+    wait_for_threads("open"); // The end of the process must not come in the middle of what it does.
+}
+
+/// Waits until no thread of this process has the name. One that was just begun has a moment to take it.
+fn wait_for_threads(name: &str) {
+    std::thread::sleep(Duration::from_millis(300));
+    let until = Instant::now() + Duration::from_secs(60);
+    let is_named = |thread: fs::DirEntry| {
+        fs::read_to_string(thread.path().join("comm")).is_ok_and(|found| found.trim_end() == name)
+    };
+    while fs::read_dir("/proc/self/task").expect("threads are listed").flatten().any(is_named) {
+        assert!(Instant::now() < until, "a thread called {name} does not end");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]
