@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build lint bench bench-compare bench-regression crash power-cut damage overload checkpoint-load disk-full tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression crash power-cut damage overload checkpoint-load disk-full tools
 
 run: tools
 	cargo build --bin till
@@ -27,13 +27,17 @@ endif
 build: tools
 	cargo build --bin till
 
+# The program for production and for figures: compiled for speed, RocksDB not anew.
+optimized: tools
+	tools/optimized build --bin till
+
 lint: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- --deny warnings
 
-# Criterion benches. The workspace's own code is compiled at the highest level for them; RocksDB is not compiled again.
+# Criterion benches. The workspace's own code is compiled for speed; RocksDB is not compiled again.
 bench: tools
-	CARGO_PROFILE_DEV_OPT_LEVEL=3 cargo bench --profile dev --workspace
+	tools/optimized bench --profile dev --workspace
 
 # Till beside its peers, in turns, on this machine; writes the ratios to docs/performance.md. See benches/peers/README.md.
 bench-compare: tools
