@@ -13,6 +13,7 @@ use fixtures::{Chain, merchant};
 use tempfile::TempDir;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
+use till_storage::checkpoint::manifest::Entry;
 use till_storage::checkpoint::{
     CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Restoring, Shelf, Standing, Step, Taken,
     Wanted, check_files, compare_heads, read_manifest,
@@ -220,6 +221,38 @@ fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log
     }
 }
 
+/// How long the newest log of a database is.
+fn newest_log_bytes(database: &Path) -> u64 {
+    let files = fs::read_dir(database).expect("it is there").flatten().map(|file| file.path());
+    let newest = files.filter(|file| file.extension().is_some_and(|extension| extension == "log")).max();
+    fs::metadata(newest.expect("there is always one")).map_or(0, |log| log.len())
+}
+
+#[test]
+fn a_checkpoint_of_a_busy_store_begins_with_a_log_and_not_in_the_middle_of_a_long_one() {
+    const MIB: usize = 1024 * 1024;
+    const LONG_BYTES: u64 = 20 * 1024 * 1024;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let data = directory.path().join("data");
+    let options = EngineOptions { memtable_bytes: 64 * MIB, ..options(&data) };
+    let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+    let (busy_engine, mut chain) = (Arc::clone(&engine), Chain::claim(engine.as_ref(), SHOPS[0]));
+    let mut append = move || {
+        let append = chain.batch(&[&[7; MIB / 4]]);
+        let verdicts = busy_engine.append(vec![append]);
+        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+    };
+    (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
+    assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
+    let busy = Busy::with(move |_| append());
+    let checkpointer = Checkpointer::new(engine, None, Shelf::at(directory.path().join("checkpoints")));
+    let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
+    busy.end();
+    let copied = newest_log_bytes(&taken.directory.join("db"));
+    assert!(copied < LONG_BYTES, "{copied} bytes");
+    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+}
+
 #[test]
 fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_for_in_the_log() {
     let world = World::new();
@@ -329,18 +362,57 @@ fn a_file_that_is_missing_cut_off_or_was_not_there_is_named() {
     assert_eq!(faults(), expected);
 }
 
+/// A table file that a checkpoint has.
+fn first_table(taken: &Taken) -> &Entry {
+    let is_table = |file: &&Entry| file.path.extension().is_some_and(|extension| extension == "sst");
+    taken.manifest.files.iter().find(is_table).expect("tables were written")
+}
+
 #[test]
 fn a_table_that_rots_between_two_checkpoints_is_found_in_the_later_one_too() {
     let world = World::filled();
     let first = world.take("first");
-    let is_table = |path: &Path| path.extension().is_some_and(|extension| extension == "sst");
-    let table = &first.manifest.files.iter().find(|file| is_table(&file.path)).expect("tables were written").path;
+    let table = &first_table(&first).path;
     flip(&first.directory.join(table), 10);
     let second = world.take("second");
     let linked = |taken: &Taken| fs::metadata(taken.directory.join(table)).expect("it is there").ino();
     assert_eq!(linked(&first), linked(&second), "no table was rewritten meanwhile");
     let error = check_files(&second.directory, &second.manifest, &mut |_| {}).expect_err("it is damaged");
     assert!(error.to_string().contains(&table.display().to_string()), "{error}");
+}
+
+#[test]
+fn without_an_earlier_checkpoint_that_can_be_used_tables_are_read_as_they_are() {
+    let world = World::filled();
+    let first = world.take("first");
+    let table = &first_table(&first).path;
+    flip(&first.directory.join(table), 10);
+    flip(&first.directory.join(MANIFEST_FILE), 30);
+    let behind_damage = world.take("behind-damage");
+    flip(&first.directory.join(table), 11);
+    world.shelf().prune(0, "").expect("nobody else is there");
+    let behind_none = world.take("behind-none");
+    assert!(check_files(&behind_none.directory, &behind_none.manifest, &mut |_| {}).is_ok());
+    let hash = |taken: &Taken| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
+    let hashes = [hash(&first), hash(&behind_damage), hash(&behind_none)];
+    assert!(hashes.iter().all(Option::is_some), "no table was rewritten meanwhile");
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "each was read");
+}
+
+#[test]
+fn a_table_that_is_longer_or_shorter_than_it_was_is_found_in_the_later_checkpoint() {
+    for grows in [true, false] {
+        let world = World::filled();
+        let first = world.take("first");
+        let table = first_table(&first);
+        let file = OpenOptions::new().write(true).open(first.directory.join(&table.path)).expect("it is there");
+        file.set_len(if grows { table.bytes + 1 } else { table.bytes - 1 }).expect("writable");
+        let error = match world.try_take("second") {
+            Ok(second) => check_files(&second.directory, &second.manifest, &mut |_| {}).expect_err("it is damaged"),
+            Err(refused) => refused, // A table of heads, which are read.
+        };
+        assert!(error.to_string().contains(&table.path.display().to_string()), "{error}");
+    }
 }
 
 #[test]

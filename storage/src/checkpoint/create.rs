@@ -1,9 +1,11 @@
 //! Taking a checkpoint while the store is written to.
 //!
-//! 1. Hold the sandbox's book, so that it stands still. Commits go on.
+//! 1. Wait for the next log, if the one that is written to is long. Hold the sandbox's book, so that it stands still.
+//!    Commits go on.
 //! 2. Link the files of the database, then those of the book, into the data directory, which is on their disk:
 //!    table files as links, logs and lists as copies. Nothing is flushed. Let the book go on.
-//! 3. Move them to where checkpoints are kept; on another file system they are copied.
+//! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
+//!    logs that were linked.
 //! 4. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
 //! 5. Sync it all, and list every file with its checksum.
 //! 6. Give the directory its name.
@@ -20,21 +22,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::engine::table_damage::NOTE;
-use crate::engine::{Engine, EngineOptions, StoppedStore, mark_copy};
+use crate::engine::{Engine, EngineOptions, HeldDirectory, mark_copy};
+use crate::family::Family;
 use crate::journal::{CommitNumber, Journal};
 use crate::sandbox_book::RocksBook;
 
 use super::background::giving_way;
 use super::heads::HeadsError;
 use super::manifest::{Entry, Manifest};
+use super::pace::Pace;
 use super::shelf::{Kept, Shelf, Standing, is_name};
 use super::{
     BOOK_DIRECTORY, CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum,
-    durable, heads,
+    durable, heads, patience,
 };
 
 /// Blocks kept in memory while the copy is looked at.
 const BLOCK_CACHE_BYTES: usize = 8 * 1024 * 1024;
+
+/// A log of so many bytes is copied and synced between two commits.
+const SHORT_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What was done last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,6 +178,7 @@ impl Checkpointer {
             fs::create_dir(directory).map_err(CheckpointError::files("create", directory))?;
         }
         done(Step::Begun)?;
+        patience::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
         let acknowledged = self.engine.last_commit();
         self.link(&staging, done)?;
         // From here on nobody waits for it: what it takes of the processors is what calls leave.
@@ -188,15 +196,20 @@ impl Checkpointer {
         done: &mut Done<'_>,
     ) -> Result<Manifest, CheckpointError> {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
-        let moved = move_all(&staging, &unfinished);
+        let commits = || self.engine.last_commit();
+        let mut pace = Pace::beside(&commits);
+        let moved = move_all(&staging, &unfinished, &mut pace);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
+        patience::wait_while(&|| shares_a_log(&unfinished), &commits);
+        let unshared = unshare_all(&unfinished, &mut pace);
+        unshared.map_err(CheckpointError::files("copy the files in", &unfinished))?;
         done(Step::Moved)?;
         let (last_commit, merchants) = survey(&unfinished, acknowledged, done)?;
         let earlier = self.earlier()?;
-        let files = list(&unfinished, &earlier).map_err(CheckpointError::files("list", &unfinished))?;
+        let files = list(&unfinished, &earlier, &mut pace).map_err(CheckpointError::files("list", &unfinished))?;
         let (taken_at_ms, program) = (wanted.taken_at_ms, wanted.program.to_owned());
         let manifest = Manifest { taken_at_ms, program, last_commit, merchants, files };
-        let written = write_manifest(&unfinished, &manifest);
+        let written = write_manifest(&unfinished, &manifest, &mut pace);
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
         done(Step::Listed)?;
         Ok(manifest)
@@ -256,22 +269,35 @@ impl Checkpointer {
 /// Hears of each step that was done, and may end it there.
 type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + Send + 'd;
 
-fn move_all(staging: &Path, unfinished: &Path) -> io::Result<()> {
+fn move_all(staging: &Path, unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     for entry in fs::read_dir(staging)? {
         let name = entry?.file_name();
-        durable::move_directory(&staging.join(&name), &unfinished.join(&name))?;
+        durable::move_directory(&staging.join(&name), &unfinished.join(&name), pace)?;
     }
-    fs::remove_dir(staging)?;
-    // Table files never change. All others are this checkpoint's alone, whatever the server does to its own.
+    fs::remove_dir(staging)
+}
+
+/// Whether the server still has a log that was linked.
+fn shares_a_log(directory: &Path) -> bool {
+    let is_log = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "log");
+    let logs = durable::files(directory).unwrap_or_default().into_iter().filter(is_log);
+    logs.into_iter().any(|log| fs::metadata(directory.join(log)).is_ok_and(|log| log.nlink() > 1))
+}
+
+/// Table files never change. All others are this checkpoint's alone, whatever the server does to its own.
+fn unshare_all(unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     for file in durable::files(unfinished)? {
         if !is_table(&file) {
-            durable::unshare(&unfinished.join(file))?;
+            durable::unshare(&unfinished.join(file), pace)?;
         }
     }
     Ok(())
 }
 
 /// Opens the copy, marks its last commit and notes the heads of its logs; gives that commit and their number.
+///
+/// Only the family that has them is opened: then what a log holds of the others is not put into memory again, which would
+/// cost calls more than all the rest of a checkpoint.
 fn survey(
     directory: &Path,
     acknowledged: CommitNumber,
@@ -279,7 +305,7 @@ fn survey(
 ) -> Result<(CommitNumber, u64), CheckpointError> {
     mark_copy(directory, acknowledged)?;
     let options = EngineOptions { block_cache_bytes: BLOCK_CACHE_BYTES, ..EngineOptions::new(directory) };
-    let store = StoppedStore::open(&options)?;
+    let store = HeldDirectory::hold(&options)?.open(&directory.join(DATABASE_DIRECTORY), &[Family::Meta])?;
     let found = store.last_commit().map_err(|error| CheckpointError::Read { reason: error.to_string() })?;
     if found < acknowledged {
         return Err(CheckpointError::Behind { found, acknowledged });
@@ -312,20 +338,21 @@ impl Earlier {
     }
 }
 
-fn list(directory: &Path, earlier: &Earlier) -> io::Result<Vec<Entry>> {
+fn list(directory: &Path, earlier: &Earlier, pace: &mut Pace<'_>) -> io::Result<Vec<Entry>> {
     let entry = |path: PathBuf| {
         let file = File::open(directory.join(&path))?;
         let (bytes, hash) = match earlier.hash_of(directory, &path) {
             Some(hash) => (file.metadata()?.len(), hash),
-            None => checksum::of(file, &mut io::sink())?,
+            None => checksum::of(file, pace)?,
         };
         Ok(Entry { path, bytes, hash })
     };
     durable::files(directory)?.into_iter().map(entry).collect()
 }
 
-fn write_manifest(directory: &Path, manifest: &Manifest) -> io::Result<()> {
-    durable::sync_tree(directory)?;
+fn write_manifest(directory: &Path, manifest: &Manifest, pace: &mut Pace<'_>) -> io::Result<()> {
+    // The engine synced its tables before it counted on them; where they were copied, they were synced part by part.
+    durable::sync_rest(directory, is_table, pace)?;
     durable::write_new(&directory.join(MANIFEST_FILE), manifest.encode().as_bytes())?;
     durable::sync_directory(directory)
 }

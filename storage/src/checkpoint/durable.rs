@@ -5,8 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a copy that are synced together.
-const PART_BYTES: u64 = 8 * 1024 * 1024;
+use super::pace::Pace;
+
+/// Bytes of a copy that are synced together: few enough that a commit which is synced beside it hardly waits.
+const PART_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Writes a new file.
 pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -32,6 +34,20 @@ pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
     for file in files(directory)? {
         File::open(directory.join(file))?.sync_all()?;
     }
+    sync_directories(directory)
+}
+
+/// The same without files that are on the disk already, and with a rest behind each of the others.
+pub(super) fn sync_rest(directory: &Path, is_synced: fn(&Path) -> bool, pace: &mut Pace<'_>) -> io::Result<()> {
+    for file in files(directory)?.into_iter().filter(|file| !is_synced(file)) {
+        File::open(directory.join(file))?.sync_all()?;
+        pace.rest();
+    }
+    sync_directories(directory)
+}
+
+/// Makes the names of all files and directories below a directory durable.
+fn sync_directories(directory: &Path) -> io::Result<()> {
     for below in directories(directory)? {
         sync_directory(&below)?;
     }
@@ -76,46 +92,46 @@ pub(crate) fn remove_directory(directory: &Path) -> io::Result<bool> {
 }
 
 /// Gives a file that shares its bytes with another name bytes of its own.
-pub(crate) fn unshare(path: &Path) -> io::Result<()> {
+pub(super) fn unshare(path: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     if fs::metadata(path)?.nlink() < 2 {
         return Ok(());
     }
     let mut own = path.as_os_str().to_owned();
     own.push(".own");
-    fs::copy(path, &own)?;
-    File::open(&own)?.sync_all()?;
+    copy_in_parts(path, Path::new(&own), pace)?;
     fs::rename(&own, path)
 }
 
 /// Moves a directory, or copies it where the file system ends in between.
-pub(crate) fn move_directory(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn move_directory(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-            copy_directory(from, to)?;
+            copy_directory(from, to, pace)?;
             fs::remove_dir_all(from)
         }
         moved => moved,
     }
 }
 
-fn copy_directory(from: &Path, to: &Path) -> io::Result<()> {
+fn copy_directory(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     fs::create_dir(to)?;
     for file in files(from)? {
         let target = to.join(&file);
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent)?;
         }
-        copy_in_parts(&from.join(&file), &target)?;
+        copy_in_parts(&from.join(&file), &target, pace)?;
     }
     Ok(())
 }
 
-/// Copies a file, and syncs it part by part: a system that has gigabytes to write at once keeps the syncs of others
-/// waiting meanwhile.
-fn copy_in_parts(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a file, and syncs it part by part, with rests: a system that has much to write at once keeps the syncs of
+/// others waiting meanwhile.
+fn copy_in_parts(from: &Path, to: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
     let (mut source, mut target) = (File::open(from)?, File::create_new(to)?);
     while io::copy(&mut Read::by_ref(&mut source).take(PART_BYTES), &mut target)? > 0 {
         target.sync_data()?;
+        pace.rest();
     }
     Ok(())
 }

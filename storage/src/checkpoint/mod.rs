@@ -11,6 +11,8 @@ mod create;
 pub(crate) mod durable;
 mod heads;
 pub mod manifest;
+mod pace;
+mod patience;
 mod read;
 mod refusal;
 mod restore;

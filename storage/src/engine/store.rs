@@ -1,6 +1,7 @@
 //! The journal and the rows, over RocksDB.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -184,6 +185,12 @@ impl Engine {
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// How long the log is that is written to now; 0 when the system does not say.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        let newest = manifest::logs(&self.db_dir).pop();
+        newest.and_then(|log| fs::metadata(log).ok()).map_or(0, |log| log.len())
     }
 
     /// Makes a directory on the same disk that holds the database as of one moment: links to its table files, and
