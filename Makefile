@@ -65,8 +65,9 @@ damage: tools
 overload: tools
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) cargo test --test till overload::campaign -- --nocapture
 
-# Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some two minutes a round.
-checkpoint-load: ROUNDS = 3
+# Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
+# round.
+checkpoint-load: ROUNDS = 1
 checkpoint-load: tools
 	TILL_CHECKPOINT_ROUNDS=$(ROUNDS) cargo test --test till overload::checkpoints -- --nocapture --test-threads 1
 

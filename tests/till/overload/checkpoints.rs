@@ -1,9 +1,9 @@
 //! Checkpoints under full load, by links and as copies on another file system: how much the server does meanwhile, and
 //! that each of them is restored whole and has exactly a beginning of every merchant's log.
 //!
-//! `TILL_CHECKPOINT_ROUNDS` sets how often both are done (`make checkpoint-load`). Each round has stretches without
-//! checkpoints and stretches in which one is taken after the other, in turns; their rates are printed. Without it a short
-//! round checks what must hold, under a light load.
+//! `TILL_CHECKPOINT_ROUNDS` sets how often both are done (`make checkpoint-load`). In a round one load goes on, and
+//! checkpoints are taken in the middle of it: the rate while one is taken is compared with that directly before and behind
+//! it, over stretches as long. Without it a short round checks what must hold, under a light load.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,52 +19,100 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Start};
 
-use super::background_load::{BackgroundLoad, initiated};
+use super::background_load::BackgroundLoad;
+use super::throughput::Throughput;
 
 /// Where Linux has a file system that is no disk's.
 const ELSEWHERE: &str = "/dev/shm";
 
+/// Until what was done last has been counted.
+const SETTLING: Duration = Duration::from_millis(300);
+
 /// How much is done.
 struct Extent {
     rounds: u32,
-    /// Stretches without checkpoints, and as many with them, in turns.
-    pairs: u32,
-    stretch: Duration,
-    load: Vec<String>,
+    /// Checkpoints of a round that are measured. One before them is not: it has nothing to take over from an earlier one.
+    checkpoints: usize,
+    /// The least that is measured before, with and behind a checkpoint.
+    stretch_min: Duration,
+    /// How long the load of a round goes on.
+    span: Duration,
+    load: &'static [&'static str],
 }
 
 impl Extent {
     fn of_this_run() -> Extent {
-        let rounds = std::env::var("TILL_CHECKPOINT_ROUNDS").ok();
-        let rounds = rounds.map(|text| text.parse().expect("a number of rounds"));
-        match rounds {
-            Some(rounds) => Extent::new(rounds, 2, Duration::from_secs(4), &["--merchants=64", "--connections=256"]),
-            None => Extent::new(1, 1, Duration::from_secs(1), &["--merchants=8", "--connections=16", "--rate=500"]),
+        let seconds = Duration::from_secs;
+        match std::env::var("TILL_CHECKPOINT_ROUNDS") {
+            Ok(rounds) => Extent {
+                rounds: rounds.parse().expect("a number of rounds"),
+                checkpoints: 12,
+                stretch_min: seconds(1),
+                span: seconds(75),
+                load: &["--merchants=64", "--connections=256"],
+            },
+            Err(_) => Extent {
+                rounds: 1,
+                checkpoints: 1,
+                stretch_min: Duration::from_millis(300),
+                span: seconds(4),
+                load: &["--merchants=8", "--connections=16", "--rate=500"],
+            },
         }
     }
 
-    fn new(rounds: u32, pairs: u32, stretch: Duration, load: &[&str]) -> Extent {
-        // A stretch ends behind the last checkpoint of it, so there must be some time to spare.
-        let span = (stretch * 2 * pairs).mul_f64(1.5);
-        let spans = [format!("--duration={}ms", span.as_millis()), "--warm-up=1s".to_owned()];
-        Extent { rounds, pairs, stretch, load: load.iter().map(|&text| text.to_owned()).chain(spans).collect() }
+    fn load(&self) -> Vec<String> {
+        let spans = [format!("--duration={}ms", self.span.as_millis()), "--warm-up=1s".to_owned()];
+        self.load.iter().map(|&text| text.to_owned()).chain(spans).collect()
     }
 }
 
-/// A stretch: how many payments were answered, in which time, and how long the checkpoints took that were taken.
-struct Stretch {
-    rate: f64,
-    taken: Vec<Duration>,
+/// A checkpoint that was taken in the middle of a load.
+struct Taking {
+    /// Since when nothing else was done.
+    since: Instant,
+    begun: Instant,
+    taken: Instant,
+    /// When earlier ones were removed, too, and what a short one costs has come out.
+    ended: Instant,
+    /// Until when nothing else was done.
+    until: Instant,
 }
 
-impl Stretch {
-    /// Measures while `act` does what is to be done meanwhile.
-    fn measure(server: &Server, act: impl FnOnce() -> Vec<Duration>) -> Stretch {
-        let (before, begun) = (initiated(server), Instant::now());
-        let taken = act();
-        let seconds = begun.elapsed().as_secs_f64();
-        let count = u32::try_from(initiated(server) - before).expect("a stretch has not so many");
-        Stretch { rate: f64::from(count) / seconds, taken }
+impl Taking {
+    fn span(&self) -> Duration {
+        self.ended - self.begun
+    }
+
+    /// Payments a second meanwhile, and directly before and behind it, together for as long.
+    fn rates(&self, throughput: &Throughput) -> (f64, f64) {
+        let half = self.span() / 2;
+        let before = throughput.rate(self.since.max(self.begun - half), self.begun);
+        let after = throughput.rate(self.ended, self.until.min(self.ended + half));
+        (throughput.rate(self.begun, self.ended), f64::midpoint(before, after))
+    }
+}
+
+/// What all takings come to.
+#[derive(Default)]
+struct Ratios {
+    each: Vec<f64>,
+    with: f64,
+    without: f64,
+}
+
+impl Ratios {
+    fn add(&mut self, (with, without): (f64, f64), span: Duration) -> f64 {
+        self.with += with * span.as_secs_f64();
+        self.without += without * span.as_secs_f64();
+        self.each.push(with / without);
+        with / without
+    }
+
+    /// The middle one, and that of all payments.
+    fn middle_and_total(mut self) -> (f64, f64) {
+        self.each.sort_by(f64::total_cmp);
+        (self.each[self.each.len() / 2], self.with / self.without)
     }
 }
 
@@ -89,6 +137,8 @@ struct Stand {
     server: Server,
     shelf: PathBuf,
     what: &'static str,
+    /// The merchant that was made directly before the newest checkpoint.
+    newest_merchant: Option<String>,
 }
 
 impl Stand {
@@ -98,14 +148,16 @@ impl Stand {
         begun.elapsed()
     }
 
-    /// Takes one checkpoint after the other, and keeps only the last.
-    fn take_for(&self, span: Duration, pair: u32) -> Vec<Duration> {
-        let (begun, mut taken) = (Instant::now(), Vec::new());
-        while taken.is_empty() || begun.elapsed() < span {
-            taken.push(self.take(&format!("pair-{pair}-{}", taken.len())));
-            succeeds(&self.server, &["checkpoint", "prune", "--keep", "1"]);
-        }
-        taken
+    /// Takes one, removes all others, and lets the load alone for half as long as that took.
+    fn take_among(&mut self, name: &str, since: Instant, stretch_min: Duration) -> Taking {
+        self.newest_merchant = Some(self.server.shop().merchant_id);
+        let begun = Instant::now();
+        let taken = begun + self.take(name);
+        succeeds(&self.server, &["checkpoint", "prune", "--keep", "1"]);
+        thread::sleep(stretch_min.saturating_sub(begun.elapsed()));
+        let ended = Instant::now();
+        thread::sleep((ended - begun) / 2);
+        Taking { since, begun, taken, ended, until: Instant::now() }
     }
 
     /// The newest checkpoint.
@@ -116,31 +168,38 @@ impl Stand {
         directories.remove(0)
     }
 
-    /// Stretches without and with checkpoints, in turns, under load; gives the ratios of their rates.
-    fn load(&self, extent: &Extent) -> Vec<f64> {
-        let mut load = BackgroundLoad::begin(&self.server, &extent.load);
-        thread::sleep(Duration::from_secs(1)); // Its warm-up.
-        let mut ratios = Vec::new();
-        for pair in 0..extent.pairs {
-            let without = Stretch::measure(&self.server, || {
-                thread::sleep(extent.stretch);
-                Vec::new()
-            });
-            let with = Stretch::measure(&self.server, || self.take_for(extent.stretch, pair));
-            assert!(load.is_running(), "the load ended before the checkpoints did");
-            ratios.push(with.rate / without.rate);
-            println!(
-                "{}: {:.0}/s without, {:.0}/s with checkpoints, {:.2}; {} taken, the slowest in {} ms",
-                self.what,
-                without.rate,
-                with.rate,
-                with.rate / without.rate,
-                with.taken.len(),
-                with.taken.iter().max().map_or(0, Duration::as_millis),
-            );
+    /// Takes checkpoints in the middle of a load, and compares what is done meanwhile with what is done around them.
+    fn load(&mut self, extent: &Extent, ratios: &mut Ratios) {
+        let mut load = BackgroundLoad::begin(&self.server, &extent.load());
+        let (begun, throughput) = (Instant::now(), Throughput::of(&self.server));
+        let mut takings = vec![self.take_among("first", begun, extent.stretch_min)];
+        while takings.len() <= extent.checkpoints && goes_on(&takings, begun + extent.span) {
+            let since = takings.last().map_or(begun, |last| last.until);
+            let taking = self.take_among(&format!("c-{}", takings.len()), since, extent.stretch_min);
+            if !load.is_running() {
+                println!("{}: the load ended early, for its sessions were used up", self.what);
+                self.server.shop(); // Something must come behind the last checkpoint.
+                break;
+            }
+            takings.push(taking);
+        }
+        thread::sleep(SETTLING);
+        assert!(takings.len() > 1, "the load ended before the checkpoints did");
+        for taking in &takings[1..] {
+            self.tell(taking, taking.rates(&throughput), ratios);
         }
         load.end();
-        ratios
+    }
+
+    fn tell(&self, taking: &Taking, rates: (f64, f64), ratios: &mut Ratios) {
+        let ratio = ratios.add(rates, taking.span());
+        println!(
+            "{}: {:.0}/s with a checkpoint of {} ms, {:.0}/s around it: {ratio:.2}",
+            self.what,
+            rates.0,
+            (taking.taken - taking.begun).as_millis(),
+            rates.1,
+        );
     }
 
     /// Checks that the newest checkpoint can be restored, which verifies it, and has a beginning of every log.
@@ -151,11 +210,18 @@ impl Stand {
         succeeds(&self.server, &["restore", "--from", text(&checkpoint), "--to", text(&restored)]);
         let heads = heads(&restored, place.path());
         let (passed, found) = compare(&heads, self.server.data(), place.path());
+        let newest_merchant = self.newest_merchant.take().expect("one was made before each checkpoint");
+        assert!(heads.contains_key(&newest_merchant), "{}: what was acknowledged before is in it", self.what);
         assert_eq!(passed, heads.len(), "{}: every merchant's log goes through where the checkpoint ends", self.what);
         let kept: u64 = heads.values().map(|head| head.records).sum();
         println!("{}: restored and verified, {kept} records of {found}, a beginning of {passed} logs", self.what);
         assert!(kept > 0 && kept < found, "the load went on before and afterwards");
     }
+}
+
+/// Whether there is time for one more, if it takes not much longer than the last.
+fn goes_on(takings: &[Taking], end: Instant) -> bool {
+    takings.len() < 2 || takings.last().is_some_and(|last| last.until + last.span() * 2 < end)
 }
 
 fn directory() -> TempDir {
@@ -205,7 +271,7 @@ fn compare(heads: &BTreeMap<String, Head>, data: &Path, place: &Path) -> (usize,
 fn by_links() -> (Stand, Option<TempDir>) {
     let server = Server::start();
     let shelf = server.data().join("checkpoints");
-    (Stand { server, shelf, what: "links" }, None)
+    (Stand { server, shelf, what: "links", newest_merchant: None }, None)
 }
 
 /// A server that copies its checkpoints to another file system; None where there is none.
@@ -217,26 +283,22 @@ fn as_copies() -> Option<(Stand, Option<TempDir>)> {
         return None;
     }
     let server = Start::default().with("TILL_CHECKPOINT_DIRECTORY", text(shelf.path())).server();
-    Some((Stand { server, shelf: shelf.path().to_owned(), what: "copies" }, Some(shelf)))
-}
-
-fn middle(mut ratios: Vec<f64>) -> f64 {
-    ratios.sort_by(f64::total_cmp);
-    ratios[ratios.len() / 2]
+    Some((Stand { server, shelf: shelf.path().to_owned(), what: "copies", newest_merchant: None }, Some(shelf)))
 }
 
 fn run(what: &str, begin: impl Fn() -> Option<(Stand, Option<TempDir>)>) {
     let extent = Extent::of_this_run();
-    let mut ratios = Vec::new();
+    let mut ratios = Ratios::default();
     for _ in 0..extent.rounds {
         let Some((mut stand, _shelf)) = begin() else {
             println!("skipped: {ELSEWHERE} is no other file system here");
             return;
         };
-        ratios.extend(stand.load(&extent));
+        stand.load(&extent, &mut ratios);
         stand.check();
     }
-    println!("{what}: with checkpoints {:.2} of the rate without (aim: at least 0.9)", middle(ratios));
+    let (count, (middle, total)) = (ratios.each.len(), ratios.middle_and_total());
+    println!("{what}: {count} checkpoints, {middle:.2} of the rate around each, {total:.2} in all (aim: at least 0.9)");
 }
 
 #[test]

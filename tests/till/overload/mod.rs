@@ -10,3 +10,5 @@ mod connections;
 mod rates;
 mod refusals;
 mod slow_clients;
+#[expect(clippy::float_arithmetic, reason = "rates are no amounts")]
+mod throughput;
