@@ -30,6 +30,22 @@ impl Pace {
         (at < self.end).then_some(at)
     }
 
+    /// How many of this thread's calls are meant to be made before a time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "numbers of calls are far below 2^53, and times after the start are not negative"
+    )]
+    pub(in crate::bench) fn due_before(&self, time: Instant) -> u64 {
+        let passed = time.min(self.end).saturating_duration_since(self.start);
+        let of_all_threads = (passed.as_secs_f64() * self.rate) as u64;
+        let about = of_all_threads.saturating_sub(self.thread).div_ceil(self.threads);
+        // What is computed backwards may be one off.
+        (about.saturating_sub(1)..)
+            .find(|number| self.start + self.offset(*number) >= time.min(self.end))
+            .unwrap_or(about)
+    }
+
     /// How long after a call is due its thread may wake: nothing, unless calls come so close to each other that waking
     /// for each would leave the thread no time to make them.
     #[expect(clippy::cast_precision_loss, reason = "a number of threads is far below 2^53")]
@@ -66,6 +82,18 @@ mod tests {
     fn threads_take_turns() {
         assert_eq!(offsets(&pace(4.0, 2, 0)), [0, 500_000]);
         assert_eq!(offsets(&pace(4.0, 2, 1)), [250_000, 750_000]);
+    }
+
+    #[test]
+    fn as_many_are_due_before_a_time_as_are_meant_to_be_made_before_it() {
+        for (rate, threads) in [(3.0, 1), (7.0, 2), (30_000.0, 3)] {
+            let pace = pace(rate, threads, threads - 1);
+            for millis in [0, 1, 333, 500, 999, 5_000] {
+                let time = pace.start + Duration::from_millis(millis);
+                let counted = (0..).map_while(|number| pace.intended(number)).filter(|at| *at < time).count();
+                assert_eq!(usize::try_from(pace.due_before(time)), Ok(counted), "{millis} ms of {}", pace.rate);
+            }
+        }
     }
 
     #[test]

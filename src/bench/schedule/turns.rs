@@ -61,16 +61,21 @@ impl Turns {
             }
             Turns::Open { pace, due, next, given_up_at, patience, given_up } => loop {
                 due.acquire().await.ok()?.forget();
-                let (number, now) = (next.get(), Instant::now());
+                let now = Instant::now();
+                // Whoever wakes late makes the first call that still has a caller, and not none.
+                let late = patience.and_then(|patience| now.checked_sub(patience));
+                let lost = late.map_or(0, |late| pace.due_before(late).saturating_sub(next.get()));
+                given_up.set(given_up.get() + lost);
+                let number = next.get() + lost;
+                next.set(number);
                 let intended = pace.intended(number)?;
                 if now > *given_up_at {
                     return None;
                 }
-                next.set(number + 1);
-                if patience.is_none_or(|patience| now.saturating_duration_since(intended) <= patience) {
+                if intended <= now {
+                    next.set(number + 1);
                     return Some(intended);
                 }
-                given_up.set(given_up.get() + 1);
             },
         }
     }
@@ -156,6 +161,22 @@ mod tests {
         let (taken, kept) = run(async { tokio::join!(late, keep_pace(&turns, 1)) });
         assert!(kept.is_ok());
         assert_eq!((taken, turns.never_made()), (None, 10));
+    }
+
+    #[test]
+    fn whoever_wakes_late_makes_the_first_call_that_still_has_a_caller() {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
+        let patience = Duration::from_millis(20);
+        let turns = Turns::open(pace, start + Duration::from_secs(60), Some(patience));
+        let late = async {
+            tokio::time::sleep(Duration::from_millis(80)).await;
+            (turns.next().await, Instant::now())
+        };
+        let ((taken, at), kept) = run(async { tokio::join!(late, keep_pace(&turns, 1)) });
+        let taken = taken.expect("calls go on falling due");
+        assert!(kept.is_ok() && at - taken <= patience + Duration::from_millis(10), "{:?}", at - taken);
+        assert_eq!(turns.never_made(), 99, "all others");
     }
 
     #[test]
