@@ -63,7 +63,7 @@ pub fn assemble(
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
-    let gate = PublicGate::new(&gate_limits(&configuration.limits), service.engine.commit_stats());
+    let gate = PublicGate::new(&gate_limits(&configuration.limits), &service.engine);
     let places = gate.places();
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))

@@ -3,19 +3,18 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use till_actors::Engine;
 use till_domain::ids::{KeyId, MerchantId};
-use till_storage::commit::CommitStats;
 
 use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::{
-    Arrival, CallsInFlightPerKey, CallsPerSecond, Gate, Permit, Places, Work, address_group,
+    Arrival, CallsInFlightPerKey, CallsPerSecond, Effort, EffortSoFar, Gate, Permit, Places, address_group,
 };
 
 /// What the gate of the public listener lets in.
@@ -40,12 +39,11 @@ pub struct PublicGate {
 }
 
 impl PublicGate {
-    /// A gate with these limits, that learns from the commits how long a call may take.
+    /// A gate with these limits, that learns from the engine how long calls take and how long they may.
     #[must_use]
-    pub fn new(limits: &GateLimits, commits: Arc<CommitStats>) -> PublicGate {
-        let commit_times = move || (commits.groups(), Duration::from_micros(commits.append_micros().sum()));
+    pub fn new(limits: &GateLimits, engine: &Engine) -> PublicGate {
         PublicGate {
-            places: Places::new(limits.in_flight, Box::new(commit_times)),
+            places: Places::new(limits.in_flight, effort_of(engine)),
             per_merchant: CallsInFlightPerKey::new(limits.in_flight_per_merchant),
             per_key: limits.key_calls_per_second.map(CallsPerSecond::new),
             per_address: limits.sdk_calls_per_second_per_address.map(CallsPerSecond::new),
@@ -65,10 +63,18 @@ impl PublicGate {
 
     async fn enter(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
         let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose()?;
-        let work = if arrival.declaration.flags.changes_something { Work::Change } else { Work::Read };
-        let place = self.places.enter(work).await?;
+        let place = self.places.enter().await?;
         Ok(Permit::holding((place, of_merchant)))
     }
+}
+
+/// What an engine has done for calls.
+fn effort_of(engine: &Engine) -> EffortSoFar {
+    let (stats, times) = (engine.commit_stats(), engine.work_times());
+    Box::new(move || {
+        let commits = (stats.groups(), Duration::from_micros(stats.append_micros().sum()));
+        Effort { commits, calls: times.so_far() }
+    })
 }
 
 impl Gate<MerchantCaller> for PublicGate {

@@ -14,20 +14,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use super::pressure::{Delays, Effort, EffortSoFar, Verdict, Window};
 use crate::protocol::api_error::ApiError;
 
-/// Places that there are at least, unless the operator allows fewer: what fills a commit or two.
-const PLACES_MIN: usize = 64;
+/// Places at the start, and at least, unless the operator allows fewer: what fills a few commits.
+const PLACES_MIN: usize = 128;
 
-/// Places at the start.
-const PLACES_FIRST: usize = 128;
-
-/// How often it is judged whether there are too many places or too few.
-const JUDGED_EVERY: Duration = Duration::from_millis(100);
-
-/// How long a call that changes something may take on average, beside two commits: the one that was under way when it
-/// came, and its own. Above this, calls wait for one another, and fewer at once are as fast.
-const WORK_MAX: Duration = Duration::from_millis(4);
+/// Places that there may be however busy the threads are: those of a machine that others use as well are always late, and
+/// few places would leave the disk with nothing to do.
+const PLACES_MANY: usize = 384;
 
 /// How long a call may hope for a place: as long as a disk that stops for a moment, and what piles up meanwhile, may
 /// take.
@@ -43,7 +38,7 @@ const WAIT_MAX: Duration = Duration::from_millis(100);
 const SLOW_MAX: Duration = Duration::from_millis(200);
 
 /// When nobody has lost hope for this long, it is over.
-const OVERLOAD_GONE: Duration = Duration::from_millis(200);
+const OVERLOAD_GONE: Duration = Duration::from_secs(1);
 
 /// How long after it lost hope a call is refused, in a small crowd.
 const REFUSED_AFTER: Duration = Duration::from_millis(80);
@@ -53,13 +48,10 @@ const REFUSED_AFTER_MAX: Duration = Duration::from_secs(2);
 
 /// Refusals a second that a large crowd comes to: each takes some ten microseconds of a processor, for reading the
 /// request and writing the answer.
-const REFUSALS_PER_SECOND: u64 = 4_000;
+const REFUSALS_PER_SECOND: u64 = 2_000;
 
 /// When to come back after being turned away, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
-
-/// How many commits there were, and how long they took together.
-pub type CommitTimes = Box<dyn Fn() -> (u64, Duration) + Send + Sync>;
 
 /// The places, and the crowd that waits for one.
 #[derive(Clone)]
@@ -70,7 +62,8 @@ pub struct Places {
 struct Shared {
     state: Mutex<State>,
     places_max: usize,
-    commit_times: CommitTimes,
+    effort: EffortSoFar,
+    delays: Delays,
     /// Calls that will be refused.
     without_hope: AtomicUsize,
 }
@@ -85,8 +78,6 @@ struct State {
     /// When somebody lost hope last, or it began, while more is asked than can be done.
     overloaded: Option<Instant>,
     window: Window,
-    /// Commits by the begin of the window.
-    commits: (u64, Duration),
 }
 
 struct Waiter {
@@ -94,66 +85,44 @@ struct Waiter {
     since: Instant,
 }
 
-/// What was seen since it was last judged.
-struct Window {
-    since: Instant,
-    calls: u32,
-    time: Duration,
-    /// Whether somebody found no place.
-    was_full: bool,
-}
-
-/// What is worked on: whether its time says how long commits are waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Work {
-    /// It waits for a commit.
-    Change,
-    /// It does not.
-    Read,
-}
-
 /// A place that was taken. Dropping it gives it to the next one.
-struct Place {
+pub struct Place {
     of: Option<Arc<Shared>>,
-}
-
-/// A place with the time since which a call has it. Dropping it notes how long that was, and gives the place back.
-pub struct Working {
-    place: Place,
-    work: Work,
+    /// When it was given.
     since: Instant,
 }
 
 impl Places {
     /// As many places as keep the waiting short, at most `places_max`.
     #[must_use]
-    pub fn new(places_max: usize, commit_times: CommitTimes) -> Places {
+    pub fn new(places_max: usize, effort: EffortSoFar) -> Places {
         let state = State {
-            places: PLACES_FIRST.min(places_max),
+            places: PLACES_MIN.min(places_max),
             taken: 0,
             crowd: VecDeque::new(),
             slow_since: None,
             overloaded: None,
-            window: Window::begin(Instant::now()),
-            commits: (0, Duration::ZERO),
+            window: Window::begin(Instant::now(), effort(), (0, Duration::ZERO)),
         };
-        let (state, without_hope) = (Mutex::new(state), AtomicUsize::new(0));
-        Places { shared: Arc::new(Shared { state, places_max, commit_times, without_hope }) }
+        let (state, delays, without_hope) = (Mutex::new(state), Delays::default(), AtomicUsize::new(0));
+        Places { shared: Arc::new(Shared { state, places_max, effort, delays, without_hope }) }
     }
 
     /// Takes a place, or waits for one as long as there is hope.
     ///
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when others were chosen.
-    pub async fn enter(&self, work: Work) -> Result<Working, ApiError> {
-        let place = match self.shared.take_or_queue() {
-            Ok(place) => place,
+    pub async fn enter(&self) -> Result<Place, ApiError> {
+        match self.shared.take_or_queue() {
+            Ok(place) => Ok(place),
             Err((called, hope_max)) => match tokio::time::timeout(hope_max, called).await {
-                Ok(Ok(place)) => place,
-                Ok(Err(_)) | Err(_) => return Err(self.refuse().await),
+                Ok(Ok(place)) => {
+                    self.shared.delays.note(place.since.elapsed());
+                    Ok(place)
+                }
+                Ok(Err(_)) | Err(_) => Err(self.refuse().await),
             },
-        };
-        Ok(Working { place, work, since: Instant::now() })
+        }
     }
 
     /// Refuses in its time.
@@ -210,7 +179,7 @@ impl Shared {
         if state.taken < state.places {
             state.taken += 1;
             state.slow_since = None;
-            return Ok(Place { of: Some(Arc::clone(self)) });
+            return Ok(Place { of: Some(Arc::clone(self)), since: Instant::now() });
         }
         state.window.was_full = true;
         state.drop_the_gone();
@@ -219,35 +188,20 @@ impl Shared {
         Err((receiver, state.hope_max(since)))
     }
 
-    /// A call that had a place has ended.
-    fn end(self: &Arc<Self>, work: Work, since: Instant) {
-        let now = Instant::now();
+    /// Takes a place back, and gives those that are free to whoever is next.
+    fn give_back(self: &Arc<Self>, now: Instant) {
         let mut state = self.lock();
-        if work == Work::Change {
-            self.note(&mut state, now.saturating_duration_since(since), now);
+        state.taken -= 1;
+        if state.window.is_over(now) {
+            state.judge((self.effort)(), self.delays.so_far(), self.places_max, now);
         }
-        self.give_back(state, now);
-    }
-
-    /// Gives a place to whoever is next, unless there are too many places now.
-    fn give_back(self: &Arc<Self>, mut state: MutexGuard<'_, State>, now: Instant) {
-        while state.taken <= state.places {
+        // More than one when there are more places now: whoever waits comes before whoever comes.
+        while state.taken < state.places {
             let Some(next) = state.next(now) else { break };
-            match next.called.send(Place { of: Some(Arc::clone(self)) }) {
-                Ok(()) => return,
+            match next.called.send(Place { of: Some(Arc::clone(self)), since: now }) {
+                Ok(()) => state.taken += 1,
                 Err(mut place) => place.of = None, // Whoever has gone has nothing to give back.
             }
-        }
-        state.taken -= 1;
-    }
-
-    /// A call has worked for so long.
-    fn note(&self, state: &mut State, time: Duration, now: Instant) {
-        state.window.calls += 1;
-        state.window.time += time;
-        if now.duration_since(state.window.since) >= JUDGED_EVERY {
-            let commits = (self.commit_times)();
-            state.judge(commits, self.places_max, now);
         }
     }
 
@@ -298,45 +252,27 @@ impl State {
         }
     }
 
-    /// When there were too few places: fewer when calls take too long, else more.
-    fn judge(&mut self, commits: (u64, Duration), places_max: usize, now: Instant) {
-        let time_max = WORK_MAX + 2 * mean_since(self.commits, commits);
-        self.commits = commits;
-        let mean = self.window.time / self.window.calls.max(1);
-        if self.window.was_full && mean > time_max {
-            self.places = (self.places - self.places / 10).max(PLACES_MIN.min(places_max));
-        } else if self.window.was_full {
-            self.places = (self.places + (self.places / 20).max(1)).min(places_max);
-        }
-        self.crowd.retain(|waiter| !waiter.called.is_closed());
-        self.window = Window::begin(now);
+    fn fewer_than_now(&self, least: usize) -> usize {
+        (self.places - self.places / 10).max(least.min(self.places))
     }
-}
 
-/// What a commit took between two counts.
-fn mean_since(before: (u64, Duration), now: (u64, Duration)) -> Duration {
-    let count = u32::try_from(now.0.saturating_sub(before.0)).unwrap_or(u32::MAX);
-    now.1.saturating_sub(before.1) / count.max(1)
-}
-
-impl Window {
-    const fn begin(since: Instant) -> Window {
-        Window { since, calls: 0, time: Duration::ZERO, was_full: false }
+    /// Sets how many places there are from now on.
+    fn judge(&mut self, effort: Effort, delays: (u64, Duration), places_max: usize, now: Instant) {
+        self.places = match self.window.verdict(effort, delays) {
+            Verdict::Fewer => self.fewer_than_now(PLACES_MIN),
+            Verdict::NotMany => self.fewer_than_now(PLACES_MANY),
+            Verdict::AsMany => self.places,
+            Verdict::More => (self.places + (self.places / 20).max(1)).min(places_max),
+        };
+        self.crowd.retain(|waiter| !waiter.called.is_closed());
+        self.window = Window::begin(now, effort, delays);
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(of) = self.of.take() {
-            of.give_back(of.lock(), Instant::now());
-        }
-    }
-}
-
-impl Drop for Working {
-    fn drop(&mut self) {
-        if let Some(of) = self.place.of.take() {
-            of.end(self.work, self.since);
+            of.give_back(Instant::now());
         }
     }
 }
@@ -354,7 +290,7 @@ mod tests {
     use crate::protocol::api_error::Code;
 
     fn places(count: usize) -> Places {
-        Places::new(count, Box::new(|| (0, Duration::ZERO)))
+        Places::new(count, Box::new(Effort::default))
     }
 
     /// What has a place at once or not at all.
@@ -365,10 +301,10 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_finds_no_place_gets_the_first_one_that_is_free() {
         let places = places(1);
-        let first = places.enter(Work::Read).await.expect("there is a place");
+        let first = places.enter().await.expect("there is a place");
         let second = tokio::spawn({
             let places = places.clone();
-            async move { places.enter(Work::Read).await.is_ok() }
+            async move { places.enter().await.is_ok() }
         });
         while places.count().crowd == 0 {
             tokio::task::yield_now().await;
@@ -381,11 +317,11 @@ mod tests {
     #[tokio::test]
     async fn a_call_without_hope_is_refused_and_leaves_nothing_behind() {
         let places = places(1);
-        let held = places.enter(Work::Read).await;
-        let refused = places.enter(Work::Change).await;
+        let held = places.enter().await;
+        let refused = places.enter().await;
         assert!(refused.is_err_and(|error| error.code() == Code::Unavailable && error.is_overload()));
         drop(held);
-        assert!(now(places.enter(Work::Read)).is_some_and(|entered| entered.is_ok()));
+        assert!(now(places.enter()).is_some_and(|entered| entered.is_ok()));
         assert_eq!(places.count(), PlaceCount { places: 1, taken: 0, crowd: 0 });
     }
 
@@ -421,9 +357,9 @@ mod tests {
         state.note_wait(WAIT_MAX * 2, after(240));
         assert_eq!(state.hope_max(after(250)), HOPE_IN_OVERLOAD_MAX);
         state.note_wait(Duration::ZERO, after(260));
-        state.lose_hope(after(400));
-        assert_eq!(state.hope_max(after(590)), HOPE_IN_OVERLOAD_MAX, "somebody lost hope");
-        assert_eq!(state.hope_max(after(600)), HOPE_MAX, "nobody has for a while");
+        state.lose_hope(after(1_200));
+        assert_eq!(state.hope_max(after(2_190)), HOPE_IN_OVERLOAD_MAX, "somebody lost hope");
+        assert_eq!(state.hope_max(after(2_200)), HOPE_MAX, "nobody has for a while");
     }
 
     #[test]
@@ -431,33 +367,56 @@ mod tests {
         let (mut state, now) = (places(1).shared.take_state(), Instant::now());
         let mut receivers: Vec<_> = (0..3).map(|_| state.queue(now)).collect();
         drop(receivers.remove(0));
-        assert!(state.next(now).is_some_and(|next| next.called.send(Place { of: None }).is_ok()));
+        assert!(state.next(now).is_some_and(|next| next.called.send(Place { of: None, since: now }).is_ok()));
         assert!(receivers[0].try_recv().is_ok(), "the second");
     }
 
+    /// Gives back what one call held, when what was done since the last judgement took so long.
+    fn judged(places: &Places, work: Duration, delay: Duration) -> usize {
+        let begun = Instant::now().checked_sub(Duration::from_secs(1)).expect("the machine runs for longer");
+        let mut state = places.shared.lock();
+        state.window = Window::begin(begun, Effort::default(), (0, Duration::ZERO));
+        state.window.was_full = true;
+        let effort = Effort { calls: (1, work), ..Effort::default() };
+        state.judge(effort, (1, delay), places.shared.places_max, Instant::now());
+        state.places
+    }
+
     #[test]
-    fn places_become_fewer_when_work_takes_long_and_more_when_it_does_not_and_there_were_too_few() {
-        let mut state = places(1_000).shared.take_state();
-        let judged = |state: &mut State, millis: u64, was_full: bool| {
-            state.window =
-                Window { calls: 2, time: Duration::from_millis(2 * millis), was_full, ..Window::begin(Instant::now()) };
-            let (count, time) = state.commits;
-            state.judge((count + 2, time + Duration::from_millis(4)), 1_000, Instant::now());
-            state.places
-        };
-        assert_eq!(judged(&mut state, 9, true), 116);
-        assert_eq!((judged(&mut state, 8, false), judged(&mut state, 99, false)), (116, 116));
-        assert_eq!(judged(&mut state, 8, true), 121);
-        let fewest = (0..100).map(|_| judged(&mut state, 100, true)).min();
-        assert_eq!(fewest, Some(PLACES_MIN));
-        let most = (0..100).map(|_| judged(&mut state, 1, true)).max();
-        assert_eq!(most, Some(1_000));
+    fn places_become_fewer_when_work_takes_long_and_more_when_it_does_not_within_bounds() {
+        let places = places(1_000);
+        let (long, short) = (Duration::from_secs(1), Duration::ZERO);
+        assert_eq!([short, short, long, short].map(|work| judged(&places, work, short)), [134, 140, 128, 134]);
+        assert_eq!((0..100).map(|_| judged(&places, short, short)).max(), Some(1_000));
+        assert_eq!((0..100).map(|_| judged(&places, long, short)).min(), Some(PLACES_MIN));
+    }
+
+    #[test]
+    fn busy_threads_take_places_away_as_long_as_there_are_many_and_add_none() {
+        let places = places(1_000);
+        let (late, soon) = (Duration::from_millis(20), Duration::ZERO);
+        assert_eq!(judged(&places, soon, late), PLACES_MIN, "there are not many");
+        assert_eq!((0..100).map(|_| judged(&places, soon, soon)).max(), Some(1_000));
+        assert_eq!((0..100).map(|_| judged(&places, soon, late)).min(), Some(PLACES_MANY));
+    }
+
+    #[test]
+    fn places_that_are_added_go_to_those_who_wait_and_not_to_whoever_comes_next() {
+        let places = places(1_000);
+        let mut held: Vec<_> = std::iter::from_fn(|| places.shared.take_or_queue().ok()).take(PLACES_MIN).collect();
+        let mut waiting: Vec<_> =
+            (0..8).map(|_| places.shared.take_or_queue().err().expect("all are taken").0).collect();
+        assert_eq!(judged(&places, Duration::ZERO, Duration::ZERO), PLACES_MIN + 6);
+        drop(held.pop());
+        let called = waiting.iter_mut().filter_map(|called| called.try_recv().ok()).collect::<Vec<_>>();
+        assert_eq!((called.len(), places.count().taken), (7, PLACES_MIN + 6));
+        assert!(places.shared.take_or_queue().is_err(), "one still waits");
     }
 
     #[test]
     fn a_larger_crowd_is_refused_later_within_bounds() {
         let expected = [REFUSED_AFTER, REFUSED_AFTER, Duration::from_millis(500), REFUSED_AFTER_MAX];
-        assert_eq!([0, 320, 2_000, 100_000].map(refused_after), expected);
+        assert_eq!([0, 160, 1_000, 100_000].map(refused_after), expected);
     }
 
     impl State {
@@ -472,10 +431,10 @@ mod tests {
         /// The state alone.
         fn take_state(&self) -> State {
             let mut state = self.lock();
-            let (places, window) = (state.places, Window::begin(Instant::now()));
-            let (crowd, commits) = (VecDeque::new(), (0, Duration::ZERO));
+            let window = Window::begin(Instant::now(), Effort::default(), (0, Duration::ZERO));
+            let (places, crowd) = (state.places, VecDeque::new());
             let (slow_since, overloaded) = (None, None);
-            std::mem::replace(&mut *state, State { places, taken: 0, crowd, slow_since, overloaded, window, commits })
+            std::mem::replace(&mut *state, State { places, taken: 0, crowd, slow_since, overloaded, window })
         }
     }
 }
