@@ -19,6 +19,7 @@ pub mod exposition;
 pub mod observation;
 pub mod supervision;
 pub mod logging;
+pub mod small_pages;
 pub mod tls;
 pub mod demo;
 pub mod generate;

@@ -20,6 +20,7 @@ use crate::logging;
 use crate::observation::Observation;
 use crate::protocol::listener::{Listener, ListenerSettings};
 use crate::service::Reloads;
+use crate::small_pages::use_small_pages;
 use crate::supervision::{Notifier, Watchdog};
 use crate::tls::Certificates;
 
@@ -33,6 +34,9 @@ const ADMIN_CONNECTIONS_MAX: usize = 256;
 /// calls it is working on and closes the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
     logging::start(configuration)?;
+    if let Err(error) = use_small_pages() {
+        tracing::warn!(%error, "memory will be used in large pages, and more of it");
+    }
     tracing::info!(%configuration, "starting with these settings");
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");

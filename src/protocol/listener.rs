@@ -9,7 +9,7 @@ use actix_web::HttpServer;
 use actix_web::dev::Server;
 use rustls::ServerConfig;
 
-use super::dispatch::{Caller, Connections, Dispatcher};
+use super::dispatch::{Caller, Connections, Dispatcher, SLICE_BYTES};
 use super::serving::ServingFactory;
 use crate::supervision::Pulse;
 
@@ -77,6 +77,7 @@ impl Listener {
             .client_request_timeout(HEAD_ARRIVAL_MAX)
             .client_disconnect_timeout(LINGER_MAX)
             .keep_alive(settings.idle_max)
+            .h1_write_buffer_size(SLICE_BYTES)
             .on_connect(move |socket, data| connections.open(socket, data))
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();

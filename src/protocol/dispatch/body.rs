@@ -204,8 +204,7 @@ fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-/// What was only announced takes no memory: room for all of a large body is reserved at once, so that it need not move
-/// as it grows, and becomes memory as the body arrives.
+/// What was only announced takes no memory, and what is reserved counts as taken: room doubles as the body arrives.
 async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
     let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     while let Some(chunk) = payload.next().await {
@@ -214,13 +213,20 @@ async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> R
         if length > BODY_BYTES_MAX {
             return Err(too_large());
         }
-        share.grow_to(length)?;
         if length > bytes.capacity() {
-            bytes.reserve_exact(announced.clamp(length, BODY_BYTES_MAX) - bytes.len());
+            let capacity = room_for(length, bytes.capacity(), announced);
+            share.grow_to(capacity)?;
+            bytes.reserve_exact(capacity - bytes.len());
         }
         bytes.extend_from_slice(&chunk);
     }
     Ok(Bytes { bytes, share })
+}
+
+/// Bytes to reserve for a body that has grown to `length` and out of what was reserved before.
+fn room_for(length: usize, before: usize, announced: usize) -> usize {
+    let all = if announced > 0 { announced } else { BODY_BYTES_MAX };
+    (2 * before).min(all).max(length)
 }
 
 fn too_large() -> ApiError {
@@ -274,6 +280,22 @@ mod tests {
             assert!(Body::parse(of(text), false).is_err_and(|error| error.code() == Code::InvalidArguments));
         }
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_body_never_has_more_than_twice_the_room_that_it_fills_or_than_was_announced() {
+        for (announced, chunk) in [(1 << 20, 1_000), (900_000, 40_000), (0, 7_000), (20_000, 16_000)] {
+            let (mut length, mut capacity) = (0, UNCOUNTED_BYTES.min(announced));
+            while length + chunk <= if announced > 0 { announced } else { BODY_BYTES_MAX } {
+                length += chunk;
+                if length > capacity {
+                    capacity = room_for(length, capacity, announced);
+                }
+                let most =
+                    (2 * length).max(UNCOUNTED_BYTES).min(if announced > 0 { announced } else { BODY_BYTES_MAX });
+                assert!((length..=most).contains(&capacity), "{length} of {announced}: {capacity}");
+            }
+        }
     }
 
     #[test]

@@ -10,8 +10,8 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
 
-/// Bytes of a slice. An answer that is no larger goes out at once.
-const SLICE_BYTES: usize = 64 * 1024;
+/// Bytes of a slice. An answer that is no larger goes out at once. A connection keeps room for two of them.
+pub(in crate::protocol) const SLICE_BYTES: usize = 16 * 1024;
 
 /// Bytes of all large answers that are not fetched yet, at most: 256 MiB.
 const UNFETCHED_BYTES_MAX: usize = 256 << 20;

@@ -29,6 +29,7 @@ pub use call::{Call, Function, Reply, endpoint};
 pub(crate) use connections::Connections;
 pub use dispatcher::Dispatcher;
 pub use hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
+pub(super) use large_answers::SLICE_BYTES;
 pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, address_group};
 pub use places::{Place, PlaceCount, Places};
 pub use pressure::{Effort, EffortSoFar};

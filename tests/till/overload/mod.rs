@@ -7,6 +7,7 @@ mod campaign;
 #[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
 mod checkpoints;
 mod connections;
+mod memory;
 mod rates;
 mod refusals;
 mod slow_clients;

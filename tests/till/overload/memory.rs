@@ -1,0 +1,167 @@
+//! What bounds the server's memory, whatever is asked of it: the sum in docs/operations.md, "Memory".
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::harness::{Server, Shop, Start, Wire};
+
+const KIB: u64 = 1 << 10;
+const MIB: u64 = 1 << 20;
+
+/// The program and its store, at most.
+const STORE_BYTES: u64 = 448 * MIB;
+
+/// All large bodies that are there, with their values, at most.
+const BODIES_BYTES: u64 = 256 * MIB;
+
+/// All large answers that are not fetched, at most.
+const ANSWERS_BYTES: u64 = 256 * MIB;
+
+/// One connection, at most.
+const CONNECTION_BYTES: u64 = 352 * KIB;
+
+/// One connection that has only made small calls, at most.
+const IDLE_CONNECTION_BYTES: u64 = 40 * KIB;
+
+/// How long something may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The most that a body may be long.
+const BODY_BYTES: usize = 1 << 20;
+
+fn server() -> Server {
+    Start::default().with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "4096").server()
+}
+
+fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
+    format!(
+        "POST /merchants/{endpoint} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\nContent-Length: {length}\r\n\r\n",
+        shop.key
+    )
+}
+
+/// Connections that have sent this, as far as the server would read it; eight at a time.
+fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
+    let open = |_| {
+        let mut stream = Wire::new(server.public()).connect();
+        stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a time limit can be set");
+        let _refused = stream.write_all(bytes); // A body that there is no room for is not read to its end.
+        stream
+    };
+    thread::scope(|scope| {
+        let openers: Vec<_> = (0..8).map(|_| scope.spawn(|| (0..count / 8).map(open).collect::<Vec<_>>())).collect();
+        openers.into_iter().flat_map(|opener| opener.join().expect("a client ends well")).collect()
+    })
+}
+
+/// How many of these connections were answered with each status: those that did and those that did not have room.
+fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
+    let (mut done, mut refused) = (0, 0);
+    for stream in streams {
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
+        let mut begin = [0; 12];
+        if stream.read_exact(&mut begin).is_err() {
+            continue; // Reset: the server had answered before all was sent.
+        }
+        done += usize::from(begin.ends_with(b"200"));
+        refused += usize::from(begin.ends_with(b"503"));
+    }
+    (done, refused)
+}
+
+/// The most that was resident, once the server has read what was sent: once that grows no more.
+fn settled(server: &Server) -> u64 {
+    let until = Instant::now() + PATIENCE;
+    let mut before = 0;
+    loop {
+        let resident = server.resident_bytes_max();
+        if resident == before || Instant::now() > until {
+            return resident;
+        }
+        before = resident;
+        thread::sleep(Duration::from_millis(700));
+    }
+}
+
+#[track_caller]
+fn is_bounded(server: &Server, parts: &[u64], connections: usize) {
+    let connections = CONNECTION_BYTES * u64::try_from(connections).expect("a count fits");
+    let bound = STORE_BYTES + parts.iter().sum::<u64>() + connections;
+    let resident = settled(server);
+    println!("{} MiB at most resident, of {} MiB", resident / MIB, bound / MIB);
+    assert!(resident < bound, "{} MiB are more than {}", resident / MIB, bound / MIB);
+}
+
+#[track_caller]
+fn is_served(shop: &Shop) {
+    let until = Instant::now() + PATIENCE;
+    while shop.call("get-balance", &json!({})).status != 200 {
+        assert!(Instant::now() < until, "it does not serve any more");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
+    let server = server();
+    let shop = server.shop();
+    let most = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(BODY_BYTES - 1)].concat();
+    let held = opened(&server, &most, 1_200);
+    is_bounded(&server, &[BODIES_BYTES], 1_200);
+    drop(held);
+    is_served(&shop);
+}
+
+#[test]
+fn bodies_that_are_only_begun_take_no_memory_for_what_they_announce() {
+    let server = server();
+    let shop = server.shop();
+    let begun = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(20_000)].concat();
+    let held = opened(&server, &begun, 1_200);
+    is_served(&shop);
+    is_bounded(&server, &[], 1_200);
+    drop(held);
+}
+
+#[test]
+fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
+    let server = server();
+    let shop = server.shop();
+    let deep = format!("{}{},", "[".repeat(60), "]".repeat(60));
+    for value in ["1,", "[],", "{\"a\":1},", "\"\",", &deep] {
+        let count = (BODY_BYTES - 100) / value.len();
+        let body = format!("{{\"key\":\"a\",\"metadata\":[{}0]}}", value.repeat(count));
+        let whole = [head(&shop, "sync-metadata", body.len()).as_bytes(), body.as_bytes()].concat();
+        let counts = answered(&mut opened(&server, &whole, 128));
+        assert!(counts.0 + counts.1 > 0, "{value}: {counts:?}");
+    }
+    is_bounded(&server, &[BODIES_BYTES], 128);
+    is_served(&shop);
+}
+
+#[test]
+fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
+    let server = server();
+    let shop = server.shop();
+    shop.call("sync-metadata", &json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } })).ok();
+    let question = "{\"key\":\"large\"}";
+    let asked = head(&shop, "retrieve-metadata", question.len()) + question;
+    let held = opened(&server, asked.repeat(30).as_bytes(), 1_200);
+    is_served(&shop);
+    is_bounded(&server, &[ANSWERS_BYTES], 1_200);
+    drop(held);
+}
+
+#[test]
+fn idle_connections_keep_little_whatever_they_were_answered() {
+    let server = server();
+    let before = server.resident_bytes_max();
+    let mut held = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 800);
+    assert_eq!(answered(&mut held), (800, 0));
+    let more = settled(&server) - before;
+    assert!(more < 800 * IDLE_CONNECTION_BYTES + 16 * MIB, "{} KiB for each", more / 800 / KIB);
+}
