@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
@@ -10,6 +9,7 @@ use till_storage::archive::{ArchiveError, Line, SegmentState, Standing, check_li
 use till_storage::checkpoint::read_manifest;
 
 use super::checkpoint::moment;
+use super::exit_code::ExitCode;
 use super::progress::{Progress, Unit, say};
 use super::verify::Subject;
 use crate::configuration::Configuration;

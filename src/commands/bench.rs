@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,6 +11,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
+use super::exit_code::ExitCode;
 use crate::bench::plan::{
     Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Weights, parse_rate,
     parse_share, parse_span,

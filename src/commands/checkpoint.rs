@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -12,6 +11,7 @@ use serde_json::json;
 use till_storage::checkpoint::{Kept, Manifest, Shelf, Standing, check_files, read_manifest};
 
 use super::admin_client::AdminClient;
+use super::exit_code::ExitCode;
 use super::progress::{Progress, Unit};
 use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::{Configuration, Secrets};

@@ -1,11 +1,11 @@
 //! `till inspect`
 
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 
 use clap::Args;
 use till_domain::ids::{MerchantId, PaymentId};
 
+use super::exit_code::ExitCode;
 use super::export::open;
 use crate::configuration::Configuration;
 use crate::offline::{Inspect, Selection};

@@ -1,7 +1,6 @@
 //! `till repair rows|drop-tail`
 
 use std::io::Write;
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::bail;
@@ -14,6 +13,7 @@ use till_storage::sandbox_book::Book;
 use till_storage::vault::Keyring;
 use till_storage::verify::{Report, VerifyOptions};
 
+use super::exit_code::ExitCode;
 use super::progress::say;
 use super::verify::{SCRATCH_DIRECTORY, Subject, exit_code, print, teller};
 use crate::configuration::{Configuration, Secrets};

@@ -1,7 +1,6 @@
 //! `till restore`
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -11,6 +10,7 @@ use till_storage::checkpoint::{Manifest, Restoring, read_manifest};
 use till_storage::journal::CommitNumber;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
+use super::exit_code::ExitCode;
 use super::progress::{Progress, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::Configuration;

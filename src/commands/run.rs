@@ -1,8 +1,7 @@
 //! Carries a command out.
 
-use std::process::ExitCode;
-
 use super::arguments::{Arguments, Command};
+use super::exit_code::ExitCode;
 use super::{archive, bench, checkpoint, export, generate, inspect, operate, repair, restore, rotate, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.

@@ -10,7 +10,7 @@ use rustls::ServerConfig;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::ServeArguments;
+use super::{ExitCode, ServeArguments};
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, Secrets, TlsFiles};
@@ -157,7 +157,7 @@ fn stop_on(
             if signal == SIGHUP {
                 reloads.carry_out();
             } else if is_stopping {
-                std::process::exit(1);
+                ExitCode::FAILURE.end_process();
             } else {
                 is_stopping = true;
                 tracing::info!(signal, "stopping");

@@ -2,7 +2,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +13,7 @@ use till_storage::sandbox_book::{Book, RocksBook};
 use till_storage::vault::Keyring;
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 
+use super::exit_code::ExitCode;
 use super::progress::{self, Unit};
 use super::verify_report::report_json;
 use crate::bootstrap::SANDBOX_DIRECTORY;
