@@ -1,33 +1,17 @@
 //! The thread that takes a checkpoint every so often.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
 
 use till_actors::clock::Clock;
+use till_storage::turns::Turns;
 
 use super::checkpoints::Checkpoints;
 
-#[derive(Default)]
-struct Stop {
-    asked: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Stop {
-    /// Waits for the next turn; whether there is none.
-    fn wait(&self, pause: Duration) -> bool {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(asked, pause, |asked| !*asked);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
 /// The running thread. Dropping it ends it, behind the checkpoint that it is taking.
 pub struct CheckpointSchedule {
-    stop: Arc<Stop>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Turns,
 }
 
 impl CheckpointSchedule {
@@ -41,24 +25,11 @@ impl CheckpointSchedule {
         every: Duration,
         kept: NonZeroUsize,
     ) -> std::io::Result<CheckpointSchedule> {
-        let stop = Arc::new(Stop::default());
-        let told = Arc::clone(&stop);
-        let run = move || {
-            while !told.wait(every) {
+        let thread = Turns::start("checkpoints", move |stop| {
+            while !stop.wait(every) {
                 checkpoints.take_scheduled(clock.now(), kept.get());
             }
-        };
-        let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(run)?;
-        Ok(CheckpointSchedule { stop, thread: Some(thread) })
-    }
-}
-
-impl Drop for CheckpointSchedule {
-    fn drop(&mut self) {
-        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.stop.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            drop(thread.join()); // If it panicked, there is nothing to wait for.
-        }
+        })?;
+        Ok(CheckpointSchedule { _thread: thread })
     }
 }

@@ -12,6 +12,7 @@ pub mod memory;
 pub mod commit;
 pub mod engine;
 pub mod vitals;
+pub mod turns;
 pub mod vault;
 pub mod shapes;
 pub mod sandbox_book;

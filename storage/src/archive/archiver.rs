@@ -1,8 +1,7 @@
 //! The thread that carries commits to the archive, and brings it up when it has fallen behind.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::engine::Engine;
@@ -11,6 +10,7 @@ use crate::journal::layout::decode_stored;
 use crate::journal::{CommitNumber, Journal, Sequence, record};
 use crate::keys::JournalKey;
 use crate::rows::RowReader;
+use crate::turns::Turns;
 
 use super::commit::ArchivedCommit;
 use super::gate::Gate;
@@ -52,28 +52,13 @@ pub struct ArchiveStats {
     pub failures: u64,
 }
 
-#[derive(Default)]
-struct Stop {
-    asked: Mutex<bool>,
-    changed: Condvar,
-}
-
-impl Stop {
-    /// Waits for the next turn; whether there is none.
-    fn wait(&self, pause: Duration) -> bool {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(asked, pause, |asked| !*asked);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
-    }
-}
-
 /// Archives one running store. Dropping it ends it, behind a last turn.
 pub struct Archiver {
     engine: Arc<Engine>,
     gate: Arc<Gate>,
     settings: ArchiveSettings,
-    stop: Arc<Stop>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    /// None where it is brought up by hand.
+    thread: Option<Turns>,
 }
 
 impl Archiver {
@@ -84,23 +69,22 @@ impl Archiver {
     /// # Errors
     /// [`ArchiveError`]: the archive is not this store's to go on with, or damaged.
     pub fn start(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
-        let archiver = Archiver::prepare(engine, settings)?;
+        let mut archiver = Archiver::prepare(engine, settings)?;
         match archiver.begin() {
             Err(error) if error.is_passing() => archiver.gate.fail(&error),
             begun => begun?,
         }
         let (engine, gate) = (Arc::clone(&archiver.engine), Arc::clone(&archiver.gate));
-        let (settings, stop) = (archiver.settings.clone(), Arc::clone(&archiver.stop));
-        let run = move || {
+        let settings = archiver.settings.clone();
+        let thread = Turns::start("archive", move |stop| {
             turn(&engine, &gate, &settings);
             while !stop.wait(pause(&gate, &settings)) {
                 turn(&engine, &gate, &settings);
             }
             turn(&engine, &gate, &settings);
-        };
-        let thread = std::thread::Builder::new().name("archive".to_owned()).spawn(run);
-        let thread = thread.map_err(ArchiveError::files("start the thread for", &archiver.settings.directory))?;
-        *archiver.thread.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        });
+        let failed = ArchiveError::files("start the thread for", &archiver.settings.directory);
+        archiver.thread = Some(thread.map_err(failed)?);
         Ok(archiver)
     }
 
@@ -127,7 +111,7 @@ impl Archiver {
         check_outside(&settings.directory, engine.directory())?;
         let gate = Arc::new(Gate::new(base(&engine)?, settings.before_acknowledged));
         engine.archive_through(Arc::clone(&gate));
-        Ok(Archiver { engine, gate, settings, stop: Arc::default(), thread: Mutex::default() })
+        Ok(Archiver { engine, gate, settings, thread: None })
     }
 
     /// Archives everything that is not archived yet.
@@ -154,11 +138,7 @@ impl Archiver {
 
     /// Ends the thread, behind a last turn.
     pub fn stop(&self) {
-        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.stop.changed.notify_all();
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            drop(thread.join()); // If it panicked, there is nothing to wait for.
-        }
+        self.thread.iter().for_each(Turns::stop);
     }
 }
 

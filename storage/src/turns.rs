@@ -1,0 +1,90 @@
+//! Threads that do something again and again, with a pause between.
+
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// A running thread that works in turns. Dropping it ends it, as [`Turns::stop`] does.
+#[derive(Debug)]
+pub struct Turns {
+    stop: Arc<Stop>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the thread knows of its end.
+#[derive(Debug, Default)]
+pub struct Stop {
+    asked: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Turns {
+    /// Starts a thread of this name that does `work`, which pauses by [`Stop::wait`] and comes back once that says so.
+    ///
+    /// # Errors
+    /// The system's, when it gives no thread.
+    pub fn start(name: &str, work: impl FnOnce(&Stop) + Send + 'static) -> io::Result<Turns> {
+        let stop = Arc::new(Stop::default());
+        let told = Arc::clone(&stop);
+        let thread = Builder::new().name(name.to_owned()).spawn(move || work(&told))?;
+        Ok(Turns { stop, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Ends a pause at once, and waits for the turn that the thread is at.
+    pub fn stop(&self) {
+        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.stop.changed.notify_all();
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            drop(thread.join()); // If it panicked, there is nothing to wait for.
+        }
+    }
+}
+
+impl Drop for Turns {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Stop {
+    /// Pauses until the next turn, or until there is to be none: then it says true, also before the pause is over.
+    #[must_use]
+    pub fn wait(&self, pause: Duration) -> bool {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.changed.wait_timeout_while(asked, pause, |asked| !*asked);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::time::Instant;
+
+    use super::*;
+
+    const FOR_EVER: Duration = Duration::from_secs(3_600);
+
+    #[test]
+    fn turns_follow_one_another_and_a_stop_waits_for_the_last() {
+        let (sender, receiver) = channel();
+        let turns = Turns::start("test", move |stop| {
+            while !stop.wait(Duration::from_millis(1)) {
+                drop(sender.send("turn"));
+            }
+            drop(sender.send("end"));
+        });
+        let turns = turns.expect("a thread can be started");
+        assert_eq!([receiver.recv(), receiver.recv()], [Ok("turn"); 2]);
+        turns.stop();
+        assert_eq!(receiver.try_iter().last(), Some("end"), "before the stop came back");
+    }
+
+    #[test]
+    fn a_stop_does_not_wait_for_the_pause() {
+        let began = Instant::now();
+        drop(Turns::start("test", |stop| assert!(stop.wait(FOR_EVER))).expect("a thread can be started"));
+        assert!(began.elapsed() < FOR_EVER / 2);
+    }
+}
