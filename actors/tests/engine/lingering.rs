@@ -49,6 +49,12 @@ async fn a_refusal_that_rests_on_what_lingers_is_answered_at_once() {
 }
 
 #[actix_rt::test]
+async fn who_asks_whether_the_threads_answer_does_not_wait_for_company() {
+    let world = world_that_lingers();
+    assert_eq!(world.engine.check_answers(Duration::from_secs(10)), Ok(()));
+}
+
+#[actix_rt::test]
 async fn a_stop_writes_what_lingers() {
     let world = world_that_lingers();
     let shop = world.open_shop().await;

@@ -168,38 +168,46 @@ mod tests {
         assert!(queue.next_group().is_none());
     }
 
-    /// Longer than any test.
-    const FOR_EVER: Duration = Duration::from_secs(3_600);
+    /// Longer than any test that passes.
+    const FOR_EVER: Duration = Duration::from_secs(20);
 
     #[test]
     fn a_request_without_company_leaves_when_it_has_lingered() {
-        let queue = Queue::lingering(Duration::from_millis(50));
-        let start = Instant::now();
-        queue.push(ask(1)).expect("there is room");
-        assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
-        assert!(start.elapsed() >= Duration::from_millis(50), "{:?}", start.elapsed());
+        let at_most = Duration::from_millis(50);
+        for (queue, linger) in [(Queue::lingering(at_most), at_most), (Queue::new(), LINGER)] {
+            let start = Instant::now();
+            queue.push(ask(1)).expect("there is room");
+            assert_eq!(queue.next_group().map(|group| group.len()), Some(1));
+            assert!(start.elapsed() >= linger, "{:?}", start.elapsed());
+        }
     }
 
     #[test]
-    fn many_requests_are_company_enough() {
+    fn many_requests_are_company_enough_and_wake_who_lingers() {
         let queue = Queue::lingering(FOR_EVER);
         std::thread::scope(|scope| {
+            let start = Instant::now();
             let group = scope.spawn(|| queue.next_group());
-            for number in 0..COMPANY_MAX {
+            queue.push(ask(0)).expect("there is room");
+            std::thread::sleep(Duration::from_millis(50)); // Until the thread lingers.
+            for number in 1..COMPANY_MAX {
                 queue.push(ask(number)).expect("there is room");
             }
             assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(COMPANY_MAX));
+            assert!(start.elapsed() < FOR_EVER, "it was not woken");
         });
     }
 
     #[test]
     fn a_request_does_not_linger_in_a_queue_that_is_closed_meanwhile() {
         let queue = Queue::lingering(FOR_EVER);
+        let start = Instant::now();
         queue.push(ask(1)).expect("there is room");
         std::thread::scope(|scope| {
             let group = scope.spawn(|| queue.next_group());
             queue.close();
             assert_eq!(group.join().expect("no panic").map(|group| group.len()), Some(1));
         });
+        assert!(start.elapsed() < FOR_EVER, "it lingered");
     }
 }
