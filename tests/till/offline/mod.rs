@@ -6,3 +6,4 @@ mod inspect;
 mod export;
 mod repair;
 mod tail;
+mod giving_up;

@@ -160,10 +160,10 @@ fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_re
             assert!(!done && output.is_empty(), "{stage}, {arguments:?}: {output}{errors}");
             errors
         };
-        for arguments in [["serve"].as_slice(), &["generate", "--payments", "1"]] {
-            let errors = refused(arguments);
-            assert!(errors.contains("is not generated yet"), "{stage}, {arguments:?}: {errors}");
-            assert!(errors.contains("remove the directory and generate again"), "{stage}, {arguments:?}: {errors}");
+        let serving = Start::default().try_server_on(&data, None).map(drop).expect_err("it is no store");
+        for (who, errors) in [("serve", serving), ("generate", refused(&["generate", "--payments", "1"]))] {
+            assert!(errors.contains("is not generated yet"), "{stage}, {who}: {errors}");
+            assert!(errors.contains("remove the directory and generate again"), "{stage}, {who}: {errors}");
         }
         let nowhere = place.path().join("export");
         let export = ["export", "--to", nowhere.to_str().expect("temporary directories are ASCII")];
