@@ -333,7 +333,8 @@ impl RewrapKeyring for RunningKeyring {
 
 /// Writes the key ring, durably and as a whole.
 fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
-    let row = RowWrite { family: Family::Vault, key: VaultKey::Keyring.encode().to_vec(), value: Some(bytes) };
+    let key = VaultKey::Keyring.encode();
+    let row = RowWrite { family: Family::Vault, key: &key, value: Some(&bytes) };
     let claim = disk.claim(STORE_ITSELF).context("failed to claim the store")?;
     let append = Append {
         merchant_id: STORE_ITSELF,
@@ -342,7 +343,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
         new_head: claim.head,
         batch_id: BatchId::default(),
         records: Vec::new(),
-        derived: vec![row],
+        derived: [row].into_iter().collect(),
         snapshot: None,
     };
     let verdicts = disk.append(vec![append]);

@@ -9,7 +9,7 @@ use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, HEADER_LEN, RecordHeader, RecordType};
-use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, Verdict};
+use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, Verdict};
 
 const MERCHANTS: u8 = 64;
 const RECORD_LEN: usize = 600;
@@ -42,7 +42,8 @@ impl Chain {
         };
         let record = record::encode(&header, &[42; RECORD_LEN - HEADER_LEN]).expect("the body is short");
         self.head = record.head();
-        let derived = (0..ROWS).map(|number| self.row(number)).collect();
+        let mut derived = RowWrites::default();
+        (0..ROWS).for_each(|number| self.push_row(number, &mut derived));
         Append {
             merchant_id: self.merchant_id,
             epoch: self.epoch,
@@ -55,11 +56,11 @@ impl Chain {
         }
     }
 
-    fn row(&self, number: u8) -> RowWrite {
+    fn push_row(&self, number: u8, rows: &mut RowWrites) {
         let family = if number.is_multiple_of(2) { Family::Rows } else { Family::Indexes };
         let sequence = self.head.sequence.0.to_be_bytes();
         let key = [self.merchant_id.to_bytes().as_slice(), &[1 + number], &sequence, &self.head.hash[..8]].concat();
-        RowWrite { family, key, value: Some(vec![number; ROW_LEN]) }
+        rows.push(RowWrite { family, key: &key, value: Some(&[number; ROW_LEN]) });
     }
 }
 

@@ -12,7 +12,7 @@ use crate::family::Family;
 use crate::journal::claims::{Claims, Outcome};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
-    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
+    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord, StoredSnapshot,
     Verdict,
 };
 use crate::rows::{Direction, Gate, RowError, RowPair, RowReader, RowStore, Visit};
@@ -265,7 +265,7 @@ impl RowStore for MemoryStore {
         Ok(if applied == head { Gate::Open } else { Gate::Behind { applied, head } })
     }
 
-    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError> {
+    fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
         let _one_at_a_time = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let reader = self.reader();
         let before = layout::read_applied(&reader, merchant_id)?;
@@ -274,7 +274,7 @@ impl RowStore for MemoryStore {
             return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
         }
         self.write(|store| {
-            layout::write_rows(&rows, store);
+            layout::write_rows(rows.iter(), store);
             layout::write_applied(merchant_id, applied, store);
         });
         self.claims.rows_moved(merchant_id, applied);

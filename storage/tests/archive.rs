@@ -86,8 +86,8 @@ fn append(engine: &Engine, number: u8, batches: usize) {
 /// A batch with a record, a row that can be derived, and one of the vault.
 fn batch(chain: &mut Chain) -> till_storage::journal::Append {
     let mut append = chain.batch(&[b"body of a record"]);
-    let vault = RowWrite { family: Family::Vault, key: vec![9; 33], value: Some(vec![8; 20]) };
-    append.derived = vec![chain.row(append.new_head.sequence.0, Some(b"row")), vault];
+    append.derived = chain.row(append.new_head.sequence.0, Some(b"row"));
+    append.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) });
     append
 }
 

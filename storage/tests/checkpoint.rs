@@ -116,7 +116,7 @@ fn append(engine: &Engine, merchant_id: MerchantId, batches: usize) {
 
 fn append_to(engine: &Engine, chain: &mut Chain) {
     let mut append = chain.batch(&[&[7; 300]]);
-    append.derived = vec![chain.row(append.new_head.sequence.0, Some(&[3; 100]))];
+    append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
     let verdicts = engine.append(vec![append]);
     assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
 }

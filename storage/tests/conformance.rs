@@ -278,13 +278,13 @@ fn a_batch_that_could_never_be_right_is_refused<S: Subject>() {
     let store = subject.store();
     let shop = Chain::claim(store, SHOP);
     let good = || shop.clone().batch(&[b"one", b"two"]);
-    let foreign = RowWrite { family: Family::Meta, key: b"C".to_vec(), value: None };
+    let foreign = RowWrite { family: Family::Meta, key: b"C", value: None };
     let ahead = SnapshotWrite { at: Head { sequence: Sequence(3), hash: [0; 32] }, bytes: Vec::new() };
     let wrong = [
         Append { new_head: Head::EMPTY, ..good() },
         Append { records: good().records.into_iter().rev().collect(), ..good() },
         Append { records: good().records[1..].to_vec(), ..good() },
-        Append { derived: vec![foreign], ..good() },
+        Append { derived: [foreign].into_iter().collect(), ..good() },
         Append { snapshot: Some(ahead), ..good() },
     ];
     for append in wrong {
@@ -300,8 +300,7 @@ fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
     let store = subject.store();
     let mut shop = Chain::claim(store, SHOP);
     let families = Family::ALL.into_iter().filter(|family| family.takes_rows());
-    let row =
-        |family, value: Option<&[u8]>| RowWrite { family, key: b"key".to_vec(), value: value.map(<[u8]>::to_vec) };
+    let row = |family, value| RowWrite { family, key: b"key", value };
     let mut first = shop.batch(&[b"1"]);
     first.derived = families.clone().map(|family| row(family, Some(family.name().as_bytes()))).collect();
     store.append(vec![first]);
@@ -309,7 +308,8 @@ fn rows_are_written_and_deleted_with_their_batch<S: Subject>() {
         assert_eq!(store.get(family, b"key"), Ok(Some(family.name().as_bytes().to_vec())));
     }
     let mut second = shop.batch(&[b"2"]);
-    second.derived = vec![row(Family::Rows, None), row(Family::Vault, None), row(Family::Vault, Some(b"again"))];
+    let writes = [row(Family::Rows, None), row(Family::Vault, None), row(Family::Vault, Some(b"again"))];
+    second.derived = writes.into_iter().collect();
     store.append(vec![second]);
     assert_eq!(store.get(Family::Rows, b"key"), Ok(None));
     assert_eq!(store.get(Family::Vault, b"key"), Ok(Some(b"again".to_vec())), "writes keep their order");
@@ -325,17 +325,17 @@ fn the_last_of_a_groups_writes_of_one_key_counts<S: Subject>() {
     let mut group = Vec::new();
     for value in [Some(b"1".as_slice()), None, Some(b"3"), Some(b"4")] {
         let mut append = shop.batch(&[b"body"]);
-        append.derived = vec![shop.row(1, value), shop.row(2, Some(b"same")), shop.row(2, value)];
+        append.derived = shop.rows(&[(1, value), (2, Some(b"same")), (2, value)]);
         group.push(append);
         group.push(cafe.batch_with_row());
     }
-    group.push(Append { derived: vec![shop.row(1, Some(b"dropped"))], ..dropped });
+    group.push(Append { derived: shop.row(1, Some(b"dropped")), ..dropped });
     let verdicts = store.append(group);
     assert!(matches!(verdicts.last(), Some(Verdict::Stale { .. })));
     assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(Some(b"4".to_vec())));
     assert_eq!(store.get(Family::Rows, &shop.row_key(2)), Ok(Some(b"4".to_vec())));
     let mut deleting = shop.batch(&[b"body"]);
-    deleting.derived = vec![shop.row(1, Some(b"5")), shop.row(1, None)];
+    deleting.derived = shop.rows(&[(1, Some(b"5")), (1, None)]);
     store.append(vec![deleting]);
     assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(None));
     assert_eq!((sequences(store, SHOP).len(), sequences(store, CAFE).len()), (5, 4));
@@ -347,7 +347,7 @@ fn a_batch_without_records_writes_its_rows_and_leaves_the_head<S: Subject>() {
     let mut shop = Chain::claim(store, SHOP);
     store.append(vec![shop.batch(&[b"1"])]);
     let mut rows_only = shop.batch(&[]);
-    rows_only.derived = vec![shop.row(9, Some(b"used"))];
+    rows_only.derived = shop.row(9, Some(b"used"));
     assert_eq!(append_one(store, rows_only), Verdict::Committed(CommitNumber(2)));
     assert_eq!(store.get(Family::Rows, &shop.row_key(9)), Ok(Some(b"used".to_vec())));
     assert_eq!(store.head(SHOP), Ok(shop.head));
@@ -403,8 +403,8 @@ fn a_view_sees_one_moment<S: Subject>() {
     let mut shop = Chain::claim(store, SHOP);
     store.append(vec![shop.batch_with_row()]);
     let view = store.view();
-    let mut next = shop.batch_with_row();
-    next.derived.push(shop.row(1, None));
+    let mut next = shop.batch(&[b"body"]);
+    next.derived = shop.rows(&[(2, Some(b"value")), (1, None)]);
     store.append(vec![next]);
     let keys = [shop.row_key(1), shop.row_key(2)];
     assert_eq!(view.get_many(Family::Rows, &keys), Ok(vec![Some(b"value".to_vec()), None]));
@@ -434,7 +434,7 @@ fn the_gate_is_shut_until_rows_that_lag_are_caught_up<S: Subject>() {
     assert!(matches!(refused, Verdict::Unavailable(_)), "rows would be said to be ahead of what they are");
     assert_eq!(store.gate(SHOP), Ok(behind));
     let row = late.row(1, Some(b"caught up"));
-    assert_eq!(store.append_rows(SHOP, vec![row], shop.head), Ok(()));
+    assert_eq!(store.append_rows(SHOP, &row, shop.head), Ok(()));
     assert_eq!(store.gate(SHOP), Ok(Gate::Open));
     assert_eq!(store.get(Family::Rows, &late.row_key(1)), Ok(Some(b"caught up".to_vec())));
     assert!(matches!(append_one(store, late.batch(&[b"3"])), Verdict::Committed(_)));
@@ -451,7 +451,7 @@ fn rows_move_only_forward_and_never_past_the_log<S: Subject>() {
     let ahead = Head { sequence: Sequence(3), hash: [3; 32] };
     for asked in [Head::EMPTY, one, shop.head, ahead] {
         let row = shop.row(1, Some(b"wrong"));
-        let refused = store.append_rows(SHOP, vec![row], asked);
+        let refused = store.append_rows(SHOP, &row, asked);
         assert_eq!(refused, Err(RowError::OutOfOrder { applied: shop.head, asked, head: shop.head }));
     }
     assert_eq!(store.get(Family::Rows, &shop.row_key(1)), Ok(None));

@@ -43,7 +43,7 @@ fn append(engine: &Engine, batches: usize) -> Vec<Head> {
     for number in 0..batches {
         let group = chains.iter_mut().map(|chain| {
             let mut append = chain.batch(&[&vec![u8::try_from(number % 251).expect("below 251"); 40 + number % 700]]);
-            append.derived = vec![chain.row(append.new_head.sequence.0, Some(&[3; 100]))];
+            append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
             append
         });
         let verdicts = engine.append(group.collect());

@@ -151,7 +151,7 @@ impl<P: Personal> Replay<'_, P> {
     fn apply_rows(&mut self, mutation: &Mutation, head: Head) -> Result<(), String> {
         let changes = self.records.changes(mutation).map_err(|error| error.to_string())?;
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
-        self.store.append_rows(self.merchant_id, writes, head).map_err(|error| error.to_string())?;
+        self.store.append_rows(self.merchant_id, &writes, head).map_err(|error| error.to_string())?;
         self.records.forget_held(&changes);
         self.following.add(self.merchant_id, &changes);
         self.applied = head;

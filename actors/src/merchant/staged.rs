@@ -8,7 +8,7 @@ use till_domain::apply::{apply_rows, apply_state};
 use till_domain::event::Mutation;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Records, Rows, RowsMut, Table, Unreadable};
-use till_storage::journal::{RowWrite, Sequence};
+use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
 
 use crate::followups::CallRows;
@@ -96,15 +96,14 @@ impl<P: Personal> StagedRecords<P> {
     ///
     /// # Errors
     /// [`Unreadable`] when the key of the person whose data a row holds cannot be read.
-    pub(crate) fn encode(&mut self, changes: &Changes) -> Result<Vec<RowWrite>, Unreadable> {
-        let mut writes = Vec::with_capacity(changes.rows.len());
+    pub(crate) fn encode(&mut self, changes: &Changes) -> Result<RowWrites, Unreadable> {
+        let mut writes = RowWrites::with_room(changes.rows.len());
         for (key, row) in &changes.rows {
-            let (family, key_bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
-            let value = match row {
-                Some(row) => Some(shapes::encode_row(row, key, &mut self.personal)?),
-                None => None,
-            };
-            writes.push(RowWrite { family, key: key_bytes, value });
+            let begun = writes.begin(|bytes| shapes::push_row_key(self.merchant_id, key, &self.personal, bytes));
+            match row {
+                Some(row) => begun.put(|bytes| shapes::push_row(row, key, &mut self.personal, bytes))?,
+                None => begun.delete(),
+            }
         }
         Ok(writes)
     }

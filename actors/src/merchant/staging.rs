@@ -12,7 +12,7 @@ use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::snapshot::SNAPSHOT_EVERY;
 use till_storage::journal::{
-    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, SnapshotWrite, record,
+    Append, BatchId, EncodedRecord, Epoch, Head, RecordHeader, RecordType, RowWrite, RowWrites, SnapshotWrite, record,
 };
 use till_storage::shapes::{self, MerchantPersonal};
 use till_storage::vault::Keyring;
@@ -106,12 +106,12 @@ impl Staging {
         let changes = self.records.changes(mutation).map_err(unreadable)?;
         let mut derived = self.records.encode(&changes).map_err(unreadable)?;
         let record = self.record(batch_id, mutation)?;
-        let writes = vault_writes::encode(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref());
-        derived.extend(writes.map_err(Denied::not_done)?);
+        let sealed = vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref(), &mut derived);
+        sealed.map_err(Denied::not_done)?;
         for subject in vault_writes::forgotten_subjects(vault) {
             self.records.personal.forget_subject(subject);
         }
-        derived.extend(self.pending_subject_keys());
+        self.push_pending_subject_keys(&mut derived);
         let new_head = record.head();
         let snapshot = self.snapshot(new_head, mutation);
         let append = Append {
@@ -142,9 +142,10 @@ impl Staging {
         record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
     }
 
-    fn pending_subject_keys(&mut self) -> Vec<RowWrite> {
-        let pending = self.records.personal.take_pending().into_iter();
-        pending.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }).collect()
+    fn push_pending_subject_keys(&mut self, rows: &mut RowWrites) {
+        for (key, value) in self.records.personal.take_pending() {
+            rows.push(RowWrite { family: Family::Vault, key: &key, value: Some(&value) });
+        }
     }
 
     /// The state after `mutation`, once every [`SNAPSHOT_EVERY`] records.

@@ -4,53 +4,60 @@
 use till_domain::event::VaultWrite;
 use till_domain::ids::{CardId, MerchantId, TokenId};
 use till_storage::family::Family;
-use till_storage::journal::RowWrite;
+use till_storage::journal::{RowWrite, RowWrites};
 use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey};
 
 use super::submission::Secret;
 use crate::store::Store;
 
-/// The rows of `writes`, sealed.
+/// Adds the rows of `writes`, sealed, to `rows`.
 ///
 /// # Errors
 /// In words for an operator: a secret that should have come with the command, a row of the vault that does
 /// not open, no randomness.
-pub(super) fn encode(
+pub(super) fn push(
     merchant: MerchantId,
     writes: &[VaultWrite],
     secret: Option<&Secret>,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<Vec<RowWrite>, String> {
-    let rows = writes.iter().map(|write| encode_one(merchant, *write, secret, keyring, store).transpose());
-    rows.flatten().collect()
+    rows: &mut RowWrites,
+) -> Result<(), String> {
+    for write in writes {
+        let Some((key, sealed)) = seal(merchant, *write, secret, keyring, store)? else { continue };
+        rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
+    }
+    Ok(())
 }
 
-fn encode_one(
+/// A row of the vault: its key, and its sealed value unless it is to be deleted.
+type Sealed = (VaultKey, Option<Vec<u8>>);
+
+fn seal(
     merchant: MerchantId,
     write: VaultWrite,
     secret: Option<&Secret>,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<Option<RowWrite>, String> {
+) -> Result<Option<Sealed>, String> {
     match (write, secret) {
         (VaultWrite::KeepTokenNumber(token_id), Some(Secret::CardNumber(number))) => {
             let of = CardNumberOf::Token(token_id);
             let sealed = keyring.seal_card_number(merchant, of, number).map_err(|error| error.to_string())?;
-            Ok(Some(row(VaultKey::CardNumber { merchant, of }, sealed)))
+            Ok(Some((VaultKey::CardNumber { merchant, of }, Some(sealed))))
         }
         (VaultWrite::KeepKeyText(key), Some(Secret::KeyText(text))) => {
             let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
-            Ok(Some(row(VaultKey::ApiKeySecret { merchant, key }, sealed)))
+            Ok(Some((VaultKey::ApiKeySecret { merchant, key }, Some(sealed))))
         }
         (VaultWrite::CopyTokenNumber(token_id, card_id), _) => copy(merchant, token_id, card_id, keyring, store),
         (VaultWrite::ForgetTokenNumber(token_id), _) => {
-            Ok(Some(removal(VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) })))
+            Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)))
         }
         (VaultWrite::ForgetSessionKey(session_id), _) => {
-            Ok(Some(removal(VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) })))
+            Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)))
         }
-        (VaultWrite::ForgetKeyText(key), _) => Ok(Some(removal(VaultKey::ApiKeySecret { merchant, key }))),
+        (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
         (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
             Err("the secret of the command did not come with it".to_owned())
         }
@@ -66,7 +73,7 @@ fn copy(
     card_id: CardId,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<Option<RowWrite>, String> {
+) -> Result<Option<Sealed>, String> {
     let from = CardNumberOf::Token(token_id);
     let key = VaultKey::CardNumber { merchant, of: from };
     let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
@@ -77,7 +84,7 @@ fn copy(
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
     let of = CardNumberOf::Card(card_id);
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
-    Ok(Some(row(VaultKey::CardNumber { merchant, of }, resealed)))
+    Ok(Some((VaultKey::CardNumber { merchant, of }, Some(resealed))))
 }
 
 /// Whose keys `writes` forget: what was opened with them must not be remembered either.
@@ -90,12 +97,4 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
         | VaultWrite::ForgetTokenNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,
     })
-}
-
-fn removal(key: VaultKey) -> RowWrite {
-    RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: None }
-}
-
-fn row(key: VaultKey, value: Vec<u8>) -> RowWrite {
-    RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: Some(value) }
 }

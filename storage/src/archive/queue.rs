@@ -24,7 +24,7 @@ use super::commit::{ArchivedCommit, Cursor, Place, VaultChange, decode_vault, en
 /// The rows of the vault that a batch changes.
 pub(super) fn vault_of(append: &Append) -> Vec<VaultChange> {
     let rows = append.derived.iter().filter(|row| row.family == Family::Vault);
-    rows.map(|row| VaultChange { key: row.key.clone(), value: row.value.clone() }).collect()
+    rows.map(|row| VaultChange { key: row.key.to_vec(), value: row.value.map(<[u8]>::to_vec) }).collect()
 }
 
 /// The row of a batch.

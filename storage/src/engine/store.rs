@@ -17,7 +17,7 @@ use crate::family::Family;
 use crate::journal::claims::{Claims, Outcome, Plan, Step};
 use crate::journal::layout::{self, WriteSink};
 use crate::journal::{
-    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrite, Sequence, StoredRecord, StoredSnapshot,
+    Append, Claim, CommitNumber, Epoch, Head, Journal, JournalError, RowWrites, Sequence, StoredRecord, StoredSnapshot,
     Verdict,
 };
 use crate::keys::UnarchivedKey;
@@ -415,13 +415,12 @@ impl RowStore for Engine {
         Ok(RowGate::Open)
     }
 
-    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError> {
+    fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
         let mut disk = self.writer();
         if let Some(reason) = self.stopped.get() {
             return Err(RowError::Unwritten { reason: reason.clone() });
         }
-        let byte_count: usize = rows.iter().map(RowWrite::byte_count).sum();
-        let byte_count = u64::try_from(byte_count).unwrap_or(u64::MAX);
+        let byte_count = u64::try_from(rows.byte_count()).unwrap_or(u64::MAX);
         disk.admit(byte_count, Instant::now()).map_err(|reason| RowError::Unwritten { reason })?;
         let before = self.applied(merchant_id)?;
         let head = layout::read_head(&Live(&self.db), merchant_id)?;
@@ -429,7 +428,7 @@ impl RowStore for Engine {
             return Err(RowError::OutOfOrder { applied: before, asked: applied, head });
         }
         let mut sink = BatchSink::new(&self.families, 0);
-        layout::write_rows(&rows, &mut sink);
+        layout::write_rows(rows.iter(), &mut sink);
         layout::write_applied(merchant_id, applied, &mut sink);
         let written = self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string);
         written.map_err(|reason| {

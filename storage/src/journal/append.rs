@@ -4,9 +4,7 @@ use std::fmt;
 
 use till_domain::ids::MerchantId;
 
-use crate::family::Family;
-
-use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head};
+use super::{BatchId, CommitNumber, EncodedRecord, Epoch, Head, RowWrites};
 
 /// One merchant's batch: the records of one decision and everything derived from them, written together
 /// or not at all.
@@ -25,7 +23,7 @@ pub struct Append {
     /// The records, each following the one before. May be none: row writes that no event causes.
     pub records: Vec<EncodedRecord>,
     /// The rows that change with them.
-    pub derived: Vec<RowWrite>,
+    pub derived: RowWrites,
     /// A snapshot of the state, at `new_head` or before it.
     pub snapshot: Option<SnapshotWrite>,
 }
@@ -35,9 +33,8 @@ impl Append {
     #[must_use]
     pub fn byte_count(&self) -> usize {
         let records: usize = self.records.iter().map(|record| record.bytes.len()).sum();
-        let derived: usize = self.derived.iter().map(RowWrite::byte_count).sum();
         let snapshot = self.snapshot.as_ref().map_or(0, |snapshot| snapshot.bytes.len());
-        size_of::<Append>() + records + derived + snapshot
+        size_of::<Append>() + records + self.derived.byte_count() + snapshot
     }
 
     /// What makes the batch one that could never be written rightly, whatever the heads: a bug of who made it.
@@ -57,31 +54,6 @@ impl Append {
         }
         let at = self.snapshot.as_ref().map(|snapshot| snapshot.at.sequence);
         (at > Some(self.new_head.sequence)).then_some("its snapshot is ahead of its new head")
-    }
-}
-
-/// One row to write, or with no value, to delete.
-#[derive(Clone, PartialEq, Eq)]
-pub struct RowWrite {
-    /// Where.
-    pub family: Family,
-    /// Under which key, see [`crate::keys`].
-    pub key: Vec<u8>,
-    /// What; nothing deletes the row.
-    pub value: Option<Vec<u8>>,
-}
-
-impl RowWrite {
-    pub(crate) fn byte_count(&self) -> usize {
-        size_of::<RowWrite>() + self.key.len() + self.value.as_ref().map_or(0, Vec::len)
-    }
-}
-
-/// Shows sizes only: values hold what must not reach a log.
-impl fmt::Debug for RowWrite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let value = self.value.as_ref().map(Vec::len);
-        write!(f, "RowWrite({}, key of {} bytes, value of {value:?} bytes)", self.family, self.key.len())
     }
 }
 

@@ -246,7 +246,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::journal::{BatchId, SnapshotWrite};
+    use crate::journal::{BatchId, RowWrites, SnapshotWrite};
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 
@@ -267,7 +267,7 @@ mod tests {
             new_head: Head::EMPTY,
             batch_id: BatchId::default(),
             records: Vec::new(),
-            derived: Vec::new(),
+            derived: RowWrites::default(),
             snapshot: snapshot_at.map(|sequence| SnapshotWrite { at: at(sequence), bytes: Vec::new() }),
         }
     }

@@ -66,11 +66,11 @@ pub(crate) fn write_plan(group: &[Append], plan: &Plan, sink: &mut impl WriteSin
 /// Hands the rows of one merchant's batches to the sink.
 fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
     let written = writes.iter().filter(|(_, step)| matches!(step, Step::Write { .. })).map(|(append, _)| *append);
-    let mut rows: Vec<(u128, &RowWrite)> =
-        written.flat_map(|append| &append.derived).map(|row| (rank(row), row)).collect();
+    let mut rows: Vec<(u128, RowWrite<'_>)> =
+        written.flat_map(|append| append.derived.iter()).map(|row| (rank(&row), row)).collect();
     // Stable, so that the last of a key is the last written.
-    rows.sort_by(|(rank, row), (other_rank, other)| (rank, &row.key).cmp(&(other_rank, &other.key)));
-    let same_key = |(rank, row): &(u128, &RowWrite), (other_rank, other): &(u128, &RowWrite)| {
+    rows.sort_by(|(rank, row), (other_rank, other)| (rank, row.key).cmp(&(other_rank, other.key)));
+    let same_key = |(rank, row): &(u128, RowWrite<'_>), (other_rank, other): &(u128, RowWrite<'_>)| {
         rank == other_rank && row.key == other.key
     };
     for rows_of_key in rows.chunk_by(same_key) {
@@ -80,7 +80,7 @@ fn write_derived(writes: &[(&Append, &Step)], sink: &mut impl WriteSink) {
 
 /// A number by which rows of one merchant are sorted without a look at their keys, as a rule: the family, and what
 /// stands in the key behind the merchant.
-fn rank(row: &RowWrite) -> u128 {
+fn rank(row: &RowWrite<'_>) -> u128 {
     let mut bytes = [0; 16];
     bytes[0] = u8::try_from(row.family.index()).unwrap_or(u8::MAX);
     let rest = row.key.get(MERCHANT_LEN..).unwrap_or_default();
@@ -107,11 +107,11 @@ pub(crate) fn write_record(
 }
 
 /// Hands row writes to the sink.
-pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = &'a RowWrite>, sink: &mut impl WriteSink) {
+pub(crate) fn write_rows<'a>(rows: impl IntoIterator<Item = RowWrite<'a>>, sink: &mut impl WriteSink) {
     for row in rows {
-        match &row.value {
-            Some(value) => sink.put(row.family, &row.key, value),
-            None => sink.delete(row.family, &row.key),
+        match row.value {
+            Some(value) => sink.put(row.family, row.key, value),
+            None => sink.delete(row.family, row.key),
         }
     }
 }

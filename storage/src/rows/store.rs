@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
-use crate::journal::{Head, RowWrite};
+use crate::journal::{Head, RowWrites};
 
 /// A key and its value.
 pub type RowPair = (Vec<u8>, Vec<u8>);
@@ -150,5 +150,5 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     /// # Errors
     /// [`RowError::OutOfOrder`] when `applied` is not ahead of the position or is ahead of the log;
     /// [`RowError::Unwritten`] when the write failed.
-    fn append_rows(&self, merchant_id: MerchantId, rows: Vec<RowWrite>, applied: Head) -> Result<(), RowError>;
+    fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError>;
 }

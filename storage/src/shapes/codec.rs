@@ -32,9 +32,7 @@ pub const DECODE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 /// bytes: 8 KiB, times the largest claim for one byte (an item of a list, below 1 KiB), is within the limit.
 const READ_BACK_ABOVE_BYTES: usize = 8 * 1024;
 
-/// Room that is made at first: for a shape that is no larger than this in memory (a number, an id), and for any
-/// other, of which a usual one takes less.
-const SMALL_SHAPE_BYTES: usize = 32;
+/// Room that is made at first for a value, of which a usual one takes less.
 const USUAL_BYTES: usize = 448;
 
 const _: () = assert!(READ_BACK_ABOVE_BYTES * 1024 <= DECODE_LIMIT_BYTES);
@@ -155,16 +153,31 @@ pub(super) fn encode<S: Decode<()>>(
     format: u8,
     write: impl FnOnce(&mut Out) -> Result<(), Unreadable>,
 ) -> Result<Vec<u8>, Unreadable> {
-    let capacity = if size_of::<S>() <= SMALL_SHAPE_BYTES { SMALL_SHAPE_BYTES } else { USUAL_BYTES };
-    let mut bytes = Vec::with_capacity(capacity);
-    bytes.push(format);
-    let mut out = EncoderImpl::new(Bytes(bytes), CONFIG);
-    write(&mut out)?;
-    let Bytes(bytes) = out.into_writer();
-    if bytes.len() > READ_BACK_ABOVE_BYTES {
-        decode::<S>(what, format, &bytes)?;
-    }
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    push::<S>(what, format, &mut bytes, write)?;
     Ok(bytes)
+}
+
+/// As [`encode`], pushed to bytes that are there.
+///
+/// # Errors
+/// As [`encode`]; a part of the value may stand behind the bytes then.
+pub(super) fn push<S: Decode<()>>(
+    what: &'static str,
+    format: u8,
+    bytes: &mut Vec<u8>,
+    write: impl FnOnce(&mut Out) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
+    let start = bytes.len();
+    bytes.push(format);
+    let mut out = EncoderImpl::new(Bytes(std::mem::take(bytes)), CONFIG);
+    let written = write(&mut out);
+    Bytes(*bytes) = out.into_writer();
+    written?;
+    if bytes.len() - start > READ_BACK_ABOVE_BYTES {
+        decode::<S>(what, format, &bytes[start..])?;
+    }
+    Ok(())
 }
 
 /// The value with these bytes, all of them.

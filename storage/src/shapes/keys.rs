@@ -219,21 +219,32 @@ impl TableKind {
     /// What its keys begin with.
     fn head(self, merchant: MerchantId) -> Vec<u8> {
         let mut key = Vec::with_capacity(HEAD_LEN + DIGEST_LEN);
-        if self.is_below_a_merchant() {
-            key.extend_from_slice(&merchant.to_bytes());
-        }
-        key.push(self.tag());
+        self.push_head(merchant, &mut key);
         key
+    }
+
+    fn push_head(self, merchant: MerchantId, bytes: &mut Vec<u8>) {
+        if self.is_below_a_merchant() {
+            bytes.extend_from_slice(&merchant.to_bytes());
+        }
+        bytes.push(self.tag());
     }
 }
 
 /// Where the row under `key` of a merchant stands. `personal` is that merchant's.
 #[must_use]
 pub fn row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal) -> (Family, Vec<u8>) {
+    let mut bytes = Vec::with_capacity(HEAD_LEN + DIGEST_LEN);
+    let family = push_row_key(merchant, key, personal, &mut bytes);
+    (family, bytes)
+}
+
+/// As [`row_key`], pushed to bytes that are there.
+pub fn push_row_key(merchant: MerchantId, key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) -> Family {
     let table = TableKind::of(key);
-    let mut bytes = table.head(merchant);
-    push_rest(key, personal, &mut bytes);
-    (table.family(), bytes)
+    table.push_head(merchant, bytes);
+    push_rest(key, personal, bytes);
+    table.family()
 }
 
 fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {

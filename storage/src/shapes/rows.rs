@@ -25,14 +25,17 @@ use super::shape::Shape;
 /// The format of rows.
 pub const ROW_FORMAT: u8 = 1;
 
+/// Room for a row that is no entry of an index.
+const USUAL_ROW_BYTES: usize = 448;
+
 /// Declares the shape of every table, and by which of its fields a row tells its key.
 macro_rules! row_shapes {
     ($($table:ident: $shape:ty $(, under $id:ident)?;)+) => {
-        fn encode(row: &AnyRow, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
+        fn push(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
             match row {
                 $(AnyRow::$table(row) => {
                     let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
-                    codec::encode::<$shape>(stringify!($table), ROW_FORMAT, write)
+                    codec::push::<$shape>(stringify!($table), ROW_FORMAT, bytes, write)
                 })+
             }
         }
@@ -110,10 +113,25 @@ row_shapes! {
 /// [`Unreadable`] when a key to seal with cannot be read or made, or when the row does not belong under
 /// `key`. Nothing may be written then.
 pub fn encode_row(row: &AnyRow, key: &AnyKey, personal: &mut dyn Personal) -> Result<Vec<u8>, Unreadable> {
+    let mut bytes = Vec::with_capacity(USUAL_ROW_BYTES);
+    push_row(row, key, personal, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// As [`encode_row`], pushed to bytes that are there.
+///
+/// # Errors
+/// As [`encode_row`]; a part of the row may stand behind the bytes then.
+pub fn push_row(
+    row: &AnyRow,
+    key: &AnyKey,
+    personal: &mut dyn Personal,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Unreadable> {
     if !belongs(key, row) {
         return Err(ShapeError::OtherKey { table: TableKind::of(key).name() }.into());
     }
-    encode(row, personal)
+    push(row, personal, bytes)
 }
 
 /// The row with these bytes under `key`. What was sealed of an erased person is gone.

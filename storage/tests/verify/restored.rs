@@ -234,7 +234,7 @@ fn a_person_who_was_forgotten_later_is_forgotten_in_what_is_restored_to_a_moment
     let before = engine.last_commit();
     let merchant_id = shop.merchant_id;
     let key = customer_key(engine.as_ref(), merchant_id).expect("there is one");
-    forget(&engine, merchant_id, key.clone());
+    forget(&engine, merchant_id, &key);
     world.archiver.catch_up().expect("it can be written to");
     let (restored, _, to) = world.restore(Until::Commit(before));
     assert_eq!((restored.forgotten, restored.left_out, restored.last), (1, 1, before));
@@ -251,7 +251,7 @@ fn customer_key(store: &Engine, merchant_id: MerchantId) -> Option<Vec<u8>> {
 }
 
 /// Removes a row of the vault, as a commit without a record.
-fn forget(engine: &Engine, merchant_id: MerchantId, key: Vec<u8>) {
+fn forget(engine: &Engine, merchant_id: MerchantId, key: &[u8]) {
     let claim = engine.claim(merchant_id).expect("readable");
     let append = Append {
         merchant_id,
@@ -260,7 +260,7 @@ fn forget(engine: &Engine, merchant_id: MerchantId, key: Vec<u8>) {
         new_head: claim.head,
         batch_id: BatchId([1; 16]),
         records: Vec::new(),
-        derived: vec![RowWrite { family: Family::Vault, key, value: None }],
+        derived: [RowWrite { family: Family::Vault, key, value: None }].into_iter().collect(),
         snapshot: None,
     };
     let verdicts = engine.append(vec![append]);

@@ -26,7 +26,7 @@ use till_domain::text::{
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
-use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, SnapshotWrite, Verdict};
+use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
 use till_storage::rows::{Direction, RowStore};
 use till_storage::sandbox_book::{
     AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing,
@@ -366,14 +366,19 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             prev_hash: self.head.hash,
         };
         let record = record::encode(&header, &body).expect("it is small");
-        let mut derived: Vec<RowWrite> = vault.iter().map(|write| self.vault_row(*write)).collect();
+        let mut derived = RowWrites::default();
+        for write in vault {
+            let (key, value) = self.vault_row(*write);
+            derived.push(RowWrite { family: Family::Vault, key: &key.encode(), value: value.as_deref() });
+        }
         for (key, row) in &changed {
             let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
             let value = row.as_ref().map(|row| shapes::encode_row(row, key, &mut self.personal).expect("it fits"));
-            derived.push(RowWrite { family, key: bytes, value });
+            derived.push(RowWrite { family, key: &bytes, value: value.as_deref() });
         }
-        let fresh = self.personal.take_pending().into_iter();
-        derived.extend(fresh.map(|(key, value)| RowWrite { family: Family::Vault, key, value: Some(value) }));
+        for (key, value) in self.personal.take_pending() {
+            derived.push(RowWrite { family: Family::Vault, key: &key, value: Some(&value) });
+        }
         let new_head = record.head();
         let state = || shapes::encode_state(&self.state).expect("it is small");
         let snapshot =
@@ -392,30 +397,28 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.head = new_head;
     }
 
-    fn vault_row(&self, write: VaultWrite) -> RowWrite {
+    fn vault_row(&self, write: VaultWrite) -> (VaultKey, Option<Vec<u8>>) {
         let merchant = self.merchant_id;
         let number = CardNumber::parse("4242424242424242").expect("a card number");
         let sealed = |of| {
             let value = self.keyring.seal_card_number(merchant, of, &number).expect("randomness");
-            (VaultKey::CardNumber { merchant, of }, value)
+            (VaultKey::CardNumber { merchant, of }, Some(value))
         };
-        let forgotten = |key: VaultKey| RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: None };
-        let (key, value) = match write {
+        match write {
             VaultWrite::KeepTokenNumber(token_id) => sealed(CardNumberOf::Token(token_id)),
             VaultWrite::CopyTokenNumber(_, card_id) => sealed(CardNumberOf::Card(card_id)),
             VaultWrite::KeepKeyText(key) => {
                 let value = self.keyring.seal_api_key_secret(merchant, key, "sk_text").expect("randomness");
-                (VaultKey::ApiKeySecret { merchant, key }, value)
+                (VaultKey::ApiKeySecret { merchant, key }, Some(value))
             }
             VaultWrite::ForgetTokenNumber(token_id) => {
-                return forgotten(VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) });
+                (VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)
             }
             VaultWrite::ForgetSessionKey(session_id) => {
-                return forgotten(VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) });
+                (VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)
             }
-            VaultWrite::ForgetKeyText(key) => return forgotten(VaultKey::ApiKeySecret { merchant, key }),
-        };
-        RowWrite { family: Family::Vault, key: key.encode().to_vec(), value: Some(value) }
+            VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
+        }
     }
 }
 

@@ -1,0 +1,207 @@
+//! Rows to write, in one piece of memory. A payment changes some twenty: they are put together by one thread and given
+//! back by another, which costs more for each piece than copying what is in it.
+
+use std::fmt;
+
+use crate::family::Family;
+
+/// Room for a row's bytes at first: a usual one's, of which most are entries of an index.
+const USUAL_ROW_BYTES: usize = 96;
+
+/// One row to write, or with no value, to delete.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct RowWrite<'a> {
+    /// Where.
+    pub family: Family,
+    /// Under which key, see [`crate::keys`].
+    pub key: &'a [u8],
+    /// What; nothing deletes the row.
+    pub value: Option<&'a [u8]>,
+}
+
+/// Shows sizes only: values hold what must not reach a log.
+impl fmt::Debug for RowWrite<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.value.map(<[u8]>::len);
+        write!(f, "RowWrite({}, key of {} bytes, value of {value:?} bytes)", self.family, self.key.len())
+    }
+}
+
+/// Rows to write and to delete, in their order.
+#[derive(Clone, Default)]
+pub struct RowWrites {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where a row stands in the bytes: the key, and behind it the value, if it has one.
+#[derive(Clone, Copy)]
+struct Span {
+    family: Family,
+    start: usize,
+    key_end: usize,
+    value_end: Option<usize>,
+}
+
+impl RowWrites {
+    /// With room for so many usual rows.
+    #[must_use]
+    pub fn with_room(rows: usize) -> RowWrites {
+        RowWrites { bytes: Vec::with_capacity(rows * USUAL_ROW_BYTES), spans: Vec::with_capacity(rows) }
+    }
+
+    /// Adds a row, copied.
+    pub fn push(&mut self, row: RowWrite<'_>) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(row.key);
+        let key_end = self.bytes.len();
+        let value_end = row.value.map(|value| {
+            self.bytes.extend_from_slice(value);
+            self.bytes.len()
+        });
+        self.spans.push(Span { family: row.family, start, key_end, value_end });
+    }
+
+    /// Begins a row that is written in place: `key` pushes its key and says where it belongs. It is added once it has
+    /// got its value, or is to be deleted.
+    pub fn begin(&mut self, key: impl FnOnce(&mut Vec<u8>) -> Family) -> BegunRow<'_> {
+        let start = self.bytes.len();
+        let family = key(&mut self.bytes);
+        BegunRow { span: Span { family, start, key_end: self.bytes.len(), value_end: None }, writes: self }
+    }
+
+    /// The rows, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = RowWrite<'_>> {
+        self.spans.iter().map(|span| RowWrite {
+            family: span.family,
+            key: &self.bytes[span.start..span.key_end],
+            value: span.value_end.map(|value_end| &self.bytes[span.key_end..value_end]),
+        })
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// About how many bytes they add to a write.
+    pub(crate) fn byte_count(&self) -> usize {
+        self.bytes.len() + size_of_val(self.spans.as_slice())
+    }
+}
+
+/// A row that has its key.
+#[must_use = "it is not written yet"]
+pub struct BegunRow<'a> {
+    writes: &'a mut RowWrites,
+    span: Span,
+}
+
+impl BegunRow<'_> {
+    /// Adds it with the value that `value` pushes.
+    ///
+    /// # Errors
+    /// That of `value`; the row is not added then.
+    pub fn put<E>(self, value: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        let RowWrites { bytes, spans } = self.writes;
+        if let Err(error) = value(bytes) {
+            bytes.truncate(self.span.start);
+            return Err(error);
+        }
+        spans.push(Span { value_end: Some(bytes.len()), ..self.span });
+        Ok(())
+    }
+
+    /// Adds it as one to delete.
+    pub fn delete(self) {
+        self.writes.spans.push(self.span);
+    }
+}
+
+impl<'a> FromIterator<RowWrite<'a>> for RowWrites {
+    fn from_iter<I: IntoIterator<Item = RowWrite<'a>>>(rows: I) -> RowWrites {
+        let mut writes = RowWrites::default();
+        rows.into_iter().for_each(|row| writes.push(row));
+        writes
+    }
+}
+
+impl PartialEq for RowWrites {
+    fn eq(&self, other: &RowWrites) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for RowWrites {}
+
+impl fmt::Debug for RowWrites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SET: RowWrite<'static> = RowWrite { family: Family::Rows, key: b"key", value: Some(b"value") };
+    const EMPTY: RowWrite<'static> = RowWrite { family: Family::Vault, key: b"other", value: Some(b"") };
+    const DELETED: RowWrite<'static> = RowWrite { family: Family::Rows, key: b"key", value: None };
+
+    #[test]
+    fn rows_come_back_as_they_were_added() {
+        let writes: RowWrites = [SET, EMPTY, DELETED].into_iter().collect();
+        assert_eq!(writes.iter().collect::<Vec<_>>(), [SET, EMPTY, DELETED]);
+        assert_eq!((writes.len(), writes.is_empty(), RowWrites::default().is_empty()), (3, false, true));
+    }
+
+    #[test]
+    fn what_is_written_in_place_is_what_is_copied() {
+        let mut writes = RowWrites::with_room(3);
+        for row in [SET, EMPTY, DELETED] {
+            let begun = writes.begin(|bytes| {
+                bytes.extend_from_slice(row.key);
+                row.family
+            });
+            match row.value {
+                Some(value) => begun.put(|bytes| Ok::<(), ()>(bytes.extend_from_slice(value))).expect("it is written"),
+                None => begun.delete(),
+            }
+        }
+        assert_eq!(writes, [SET, EMPTY, DELETED].into_iter().collect());
+    }
+
+    #[test]
+    fn of_a_row_whose_value_fails_nothing_is_left() {
+        let mut writes: RowWrites = [SET].into_iter().collect();
+        let begun = writes.begin(|bytes| {
+            bytes.push(8);
+            Family::Rows
+        });
+        let failed = begun.put(|bytes| {
+            bytes.push(7);
+            Err("no")
+        });
+        assert_eq!(failed, Err("no"));
+        writes.push(EMPTY);
+        assert_eq!(writes.iter().collect::<Vec<_>>(), [SET, EMPTY]);
+    }
+
+    #[test]
+    fn two_are_equal_when_their_rows_are_and_their_values_are_not_shown() {
+        let split = |at: usize| {
+            let (key, value) = b"keyvalue".split_at(at);
+            [RowWrite { family: Family::Rows, key, value: Some(value) }].into_iter().collect::<RowWrites>()
+        };
+        assert_eq!(split(3), [SET].into_iter().collect());
+        assert_ne!(split(3), split(4));
+        assert_eq!(format!("{:?}", split(3)), "[RowWrite(rows, key of 3 bytes, value of Some(5) bytes)]");
+    }
+}
