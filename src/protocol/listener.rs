@@ -78,6 +78,8 @@ impl Listener {
             .client_disconnect_timeout(LINGER_MAX)
             .keep_alive(settings.idle_max)
             .h1_write_buffer_size(SLICE_BYTES)
+            // An answer of several slices must not wait for the caller's system to acknowledge the first.
+            .tcp_nodelay(true)
             .on_connect(move |socket, data| connections.open(socket, data))
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();
