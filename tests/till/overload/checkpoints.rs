@@ -31,7 +31,8 @@ const SETTLING: Duration = Duration::from_millis(300);
 /// How much is done.
 struct Extent {
     rounds: u32,
-    /// Checkpoints of a round that are measured. One before them is not: it has nothing to take over from an earlier one.
+    /// Checkpoints of a round that are measured. One before them is not, if there is time for more: it has nothing to take
+    /// over from an earlier one.
     checkpoints: usize,
     /// The least that is measured before, with and behind a checkpoint.
     stretch_min: Duration,
@@ -172,7 +173,7 @@ impl Stand {
     fn load(&mut self, extent: &Extent, ratios: &mut Ratios) {
         let mut load = BackgroundLoad::begin(&self.server, &extent.load());
         let (begun, throughput) = (Instant::now(), Throughput::of(&self.server));
-        let mut takings = vec![self.take_among("first", begun, extent.stretch_min)];
+        let mut takings: Vec<Taking> = Vec::new();
         while takings.len() <= extent.checkpoints && goes_on(&takings, begun + extent.span) {
             let since = takings.last().map_or(begun, |last| last.until);
             let taking = self.take_among(&format!("c-{}", takings.len()), since, extent.stretch_min);
@@ -184,8 +185,9 @@ impl Stand {
             takings.push(taking);
         }
         thread::sleep(SETTLING);
-        assert!(takings.len() > 1, "the load ended before the checkpoints did");
-        for taking in &takings[1..] {
+        assert!(!takings.is_empty(), "the load ended before the first checkpoint did");
+        // The first has nothing to take over from an earlier one: it counts when there was time for no other.
+        for taking in takings.iter().skip(usize::from(takings.len() > 1)) {
             self.tell(taking, taking.rates(&throughput), ratios);
         }
         load.end();
