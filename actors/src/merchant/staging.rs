@@ -106,7 +106,8 @@ impl Staging {
         let changes = self.records.changes(mutation).map_err(unreadable)?;
         let mut derived = self.records.encode(&changes).map_err(unreadable)?;
         let record = self.record(batch_id, mutation)?;
-        let sealed = vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref(), &mut derived);
+        let sealed =
+            vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref(), &mut derived);
         sealed.map_err(Denied::not_done)?;
         for subject in vault_writes::forgotten_subjects(vault) {
             self.records.personal.forget_subject(subject);

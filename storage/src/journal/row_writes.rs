@@ -170,10 +170,15 @@ mod tests {
                 bytes.extend_from_slice(row.key);
                 row.family
             });
-            match row.value {
-                Some(value) => begun.put(|bytes| Ok::<(), ()>(bytes.extend_from_slice(value))).expect("it is written"),
-                None => begun.delete(),
-            }
+            let Some(value) = row.value else {
+                begun.delete();
+                continue;
+            };
+            let put = begun.put(|bytes| {
+                bytes.extend_from_slice(value);
+                Ok::<(), ()>(())
+            });
+            put.expect("it is written");
         }
         assert_eq!(writes, [SET, EMPTY, DELETED].into_iter().collect());
     }

@@ -49,8 +49,8 @@ pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub(crate) use fold::fold_mutation;
 pub use keys::{
     KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,
-    due_timers_range, id_range, metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key, row_key,
-    table_range,
+    due_timers_range, id_range, metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key,
+    row_key, table_range,
 };
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};
