@@ -83,6 +83,7 @@ mod tests {
         pace.rest();
         assert_eq!(pace.rested, rested);
     }
+
     #[test]
     fn what_is_read_or_copied_rests_behind_each_part_and_loses_nothing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
