@@ -30,6 +30,13 @@ const INSERT_BESIDE_THE_LAST_OF_A_TABLE: &str = "memtable_insert_with_hint_prefi
 /// a hundred thousand payments.
 const MEMTABLE_BLOOM_RATIO: f64 = 0.005;
 
+/// Tables of the newest level at which they are merged into the next, of each family. Every one of them has rows of all
+/// merchants, so that a merge rewrites what is below whether it brings four of them or eight.
+const NEWEST_TABLES: i32 = 8;
+
+/// Bytes of the level below, of each family: what a merge of the newest rewrites at most.
+const BASE_LEVEL_BYTES: u64 = 512 * 1024 * 1024;
+
 /// RocksDB's own log of what it does: bytes per file, and files. Bounded, and of no use to recovery.
 const INFO_LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 const INFO_LOG_FILES_MAX: usize = 4;
@@ -149,6 +156,8 @@ fn family_options(options: &EngineOptions, cache: &Cache) -> Options {
     family.set_compression_type(DBCompressionType::Lz4);
     family.set_bottommost_compression_type(DBCompressionType::Zstd);
     family.set_level_compaction_dynamic_level_bytes(true);
+    family.set_level_zero_file_num_compaction_trigger(NEWEST_TABLES);
+    family.set_max_bytes_for_level_base(BASE_LEVEL_BYTES);
     family
 }
 
