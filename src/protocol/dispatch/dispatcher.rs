@@ -105,6 +105,12 @@ impl<C: Caller> Dispatcher<C> {
         DispatcherBuilder::new(packages, authenticate)
     }
 
+    /// The room for large answers.
+    #[cfg(test)]
+    pub(super) const fn answer_room(&self) -> &AnswerRoom {
+        &self.answer_room
+    }
+
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
         let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
@@ -136,21 +142,19 @@ impl<C: Caller> Dispatcher<C> {
         let place = locate(exchange.request.path());
         let target = place.and_then(|place| self.target(place));
         let label = target.as_ref().map_or(UNKNOWN_PATH, Target::label);
+        let changes_something = target.as_ref().is_some_and(Target::changes_something);
         let judged = AssertUnwindSafe(self.judge(exchange, place, target, &mut payload)).catch_unwind().await;
         let outcome = judged.unwrap_or_else(|_| Err(ApiError::unhandled())); // The panic hook has logged where.
         if outcome.is_err() {
             body::discard(exchange.request.headers(), &mut payload).await;
         }
-        let (outcome, share) = self.with_room(outcome);
+        let (outcome, share) = self.with_room(outcome, changes_something);
         let code = outcome.as_ref().map_or_else(|error| error.code().name(), |_| "OK");
         let logged = match &outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
             Ok(_) | Err(_) => Some(0),
         };
-        let mut response = exchange.addressee().respond(outcome);
-        if let Some(share) = share {
-            response = in_slices(response, share);
-        }
+        let response = in_slices(exchange.addressee().respond(outcome), share);
         let took = started.elapsed();
         if let Some(left_out) = logged {
             exchange.log(label, place, code, &response, took, left_out);
@@ -159,10 +163,18 @@ impl<C: Caller> Dispatcher<C> {
         response
     }
 
-    /// Takes room for an answer that is as large as nothing but reads answer; without room it is refused.
-    fn with_room(&self, outcome: Result<Answer, ApiError>) -> (Result<Answer, ApiError>, Option<Share>) {
+    /// Takes room for a large answer. Without room it is refused, but never when it tells of a change.
+    fn with_room(
+        &self,
+        outcome: Result<Answer, ApiError>,
+        changes_something: bool,
+    ) -> (Result<Answer, ApiError>, Option<Share>) {
         let Ok(Answer::Json { json, .. }) = &outcome else { return (outcome, None) };
-        match self.answer_room.take(json.len()) {
+        let room = match changes_something {
+            true => Ok(self.answer_room.take_anyway(json.len())),
+            false => self.answer_room.take(json.len()),
+        };
+        match room {
             Ok(share) => (outcome, share),
             Err(NoRoom) => (Err(ApiError::overloaded(FULL_RETRY_SECONDS)), None),
         }
@@ -181,7 +193,10 @@ impl<C: Caller> Dispatcher<C> {
         }
         match target {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
-            Target::OpenApi => Ok(self.openapi_answer(exchange)),
+            Target::OpenApi => {
+                let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
+                Ok(self.openapi_answer(exchange))
+            }
             Target::Page(page) => Ok(Answer::File(page)),
             Target::PagesMoved => Ok(Answer::Moved { to: PAGES_FIRST }),
             Target::Package(package, functions) => {
@@ -269,6 +284,7 @@ impl<C: Caller> Dispatcher<C> {
             let body = Body::parse(bytes, false)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
+        let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
         let base_url = self.base_url(exchange);
         let declarations = functions.values().map(|function| function.declaration());
         let document = package_document(package, &base_url, exchange.version.get(), declarations);
@@ -313,6 +329,9 @@ impl<C: Caller> Dispatcher<C> {
         self.gate.count(&arrival)?;
         let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
         let permit = self.gate.admit(&arrival).await?;
+        if declaration.flags.changes_something && self.answer_room.is_full() {
+            return Err(ApiError::overloaded(FULL_RETRY_SECONDS)); // Its answer cannot be refused any more.
+        }
         let body = Body::parse(bytes, declaration.flags.carries_card_data)?;
         let reply = function.call(exchange.call(declaration, caller, body)).await;
         drop(permit);
@@ -358,6 +377,11 @@ impl<C> Target<'_, C> {
             Target::Page(_) | Target::PagesMoved => PAGES_PATH,
         }
     }
+
+    /// Whether an answer from it tells of a change.
+    fn changes_something(&self) -> bool {
+        matches!(self, Target::Function(function) if function.declaration().flags.changes_something)
+    }
 }
 
 impl<'r, C: Caller> Exchange<'r, C> {
@@ -365,6 +389,11 @@ impl<'r, C: Caller> Exchange<'r, C> {
         let version = Cell::new(ApiVersion::NEWEST);
         let (caller, cross_origin) = (RefCell::default(), CrossOrigin::default());
         Exchange { request, address, request_id, version, caller, cross_origin }
+    }
+
+    /// Documents are made for each request, which is work like a call's.
+    fn arrival_for_document(&self) -> Arrival<'static, C> {
+        Arrival { declaration: &PACKAGE_ITSELF, caller: None, peer: self.peer() }
     }
 
     /// The version that the request names in its path, header and query.

@@ -14,6 +14,7 @@ use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
+use super::large_answers::UNFETCHED_BYTES_MAX;
 use super::{BODY_BYTES_MAX, Call, Dispatcher, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType};
@@ -195,6 +196,23 @@ async fn a_request_is_judged_in_the_order_of_the_contract() {
     );
     let malformed = post("/merchants/echo-text").set_payload("x".repeat(BODY_BYTES_MAX));
     assert_eq!(send(malformed).await.refusal(), refused(400, Code::InvalidArguments));
+}
+
+#[actix_web::test]
+async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_answer_is_never() {
+    let dispatcher = dispatcher();
+    let call = || {
+        let body = json!({ "text": "x".repeat(20_000) }).to_string();
+        let request = post("/merchants/echo-text").set_payload(body).to_request();
+        dispatcher.handle(request, Box::leak(Box::default()))
+    };
+    let almost_all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX - 1);
+    let answered = call().await;
+    assert_eq!(answered.status(), 200, "it is made, and so it is told");
+    let refused = call().await;
+    assert_eq!((refused.status().as_u16(), refused.headers().contains_key("retry-after")), (503, true));
+    drop((almost_all, answered));
+    assert_eq!(call().await.status(), 200);
 }
 
 #[actix_web::test]

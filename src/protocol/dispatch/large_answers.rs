@@ -14,7 +14,7 @@ use actix_web::web::Bytes;
 pub(in crate::protocol) const SLICE_BYTES: usize = 16 * 1024;
 
 /// Bytes of all large answers that are not fetched yet, at most: 256 MiB.
-const UNFETCHED_BYTES_MAX: usize = 256 << 20;
+pub(super) const UNFETCHED_BYTES_MAX: usize = 256 << 20;
 
 /// Room for large answers, of one listener.
 #[derive(Debug, Clone)]
@@ -46,12 +46,21 @@ impl AnswerRoom {
     /// # Errors
     /// [`NoRoom`].
     pub(super) fn take(&self, byte_count: usize) -> Result<Option<Share>, NoRoom> {
-        if byte_count <= SLICE_BYTES {
-            return Ok(None);
-        }
-        let taken = self.taken.fetch_add(byte_count, Ordering::Relaxed) + byte_count;
-        let share = Share { room: self.clone(), byte_count };
-        if taken > self.bytes_max { Err(NoRoom) } else { Ok(Some(share)) }
+        let share = self.take_anyway(byte_count);
+        if share.is_some() && self.taken.load(Ordering::Relaxed) > self.bytes_max { Err(NoRoom) } else { Ok(share) }
+    }
+
+    /// The same for an answer that must be given: its room may be more than there is.
+    pub(super) fn take_anyway(&self, byte_count: usize) -> Option<Share> {
+        (byte_count > SLICE_BYTES).then(|| {
+            self.taken.fetch_add(byte_count, Ordering::Relaxed);
+            Share { room: self.clone(), byte_count }
+        })
+    }
+
+    /// Whether there is none left.
+    pub(super) fn is_full(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) >= self.bytes_max
     }
 }
 
@@ -64,7 +73,7 @@ impl Drop for Share {
 /// A body that is handed on slice by slice, with the room that it takes.
 struct Slices {
     left: Bytes,
-    _share: Share,
+    _share: Option<Share>,
 }
 
 impl MessageBody for Slices {
@@ -80,8 +89,13 @@ impl MessageBody for Slices {
     }
 }
 
-/// The response with its body in slices.
-pub(super) fn in_slices(response: HttpResponse, share: Share) -> HttpResponse {
+/// The response with its body in slices, if that is large: the web server copies whatever it is handed in one piece, so
+/// that a connection which is not read from would keep all of it.
+pub(super) fn in_slices(response: HttpResponse, share: Option<Share>) -> HttpResponse {
+    let is_large = matches!(response.body().size(), BodySize::Sized(bytes) if bytes > SLICE_BYTES as u64);
+    if !is_large {
+        return response;
+    }
     response.map_body(|_, body| match body.try_into_bytes() {
         Ok(left) => Slices { left, _share: share }.boxed(),
         Err(body) => body,
@@ -90,6 +104,9 @@ pub(super) fn in_slices(response: HttpResponse, share: Share) -> HttpResponse {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+
     use super::*;
 
     #[test]
@@ -103,13 +120,29 @@ mod tests {
         assert!(matches!(room.take(3 * SLICE_BYTES), Ok(Some(_))));
     }
 
+    #[test]
+    fn an_answer_that_must_be_given_is_counted_and_leaves_no_room_for_others() {
+        let room = AnswerRoom { taken: Arc::default(), bytes_max: 2 * SLICE_BYTES };
+        assert!(!room.is_full() && room.take_anyway(SLICE_BYTES).is_none());
+        let given = room.take_anyway(3 * SLICE_BYTES);
+        assert!(given.is_some() && room.is_full());
+        assert!(matches!(room.take(SLICE_BYTES + 1), Err(NoRoom)));
+        drop(given);
+        assert!(!room.is_full());
+    }
+
     #[actix_web::test]
     async fn slices_are_the_answer() {
         let text = "0123456789".repeat(20_000);
-        let share = AnswerRoom::default().take(text.len()).ok().flatten().expect("there is room");
+        let share = AnswerRoom::default().take_anyway(text.len());
         let response = in_slices(HttpResponse::Ok().body(text.clone()), share);
         assert_eq!(response.body().size(), BodySize::Sized(200_000));
-        let bytes = actix_web::body::to_bytes(response.into_body()).await;
-        assert!(bytes.is_ok_and(|bytes| bytes == text.as_bytes()));
+        let mut body = pin!(response.into_body());
+        let mut slices = Vec::new();
+        while let Some(slice) = poll_fn(|context| body.as_mut().poll_next(context)).await {
+            slices.push(slice.unwrap_or_else(|error| panic!("{error}")));
+        }
+        assert_eq!(slices.iter().map(Bytes::len).max(), Some(SLICE_BYTES));
+        assert_eq!(slices.concat(), text.as_bytes());
     }
 }

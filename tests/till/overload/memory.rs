@@ -157,6 +157,16 @@ fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
+fn files_that_nobody_fetches_take_no_memory_for_each_connection() {
+    let server = server();
+    let shop = server.shop();
+    let held = opened(&server, b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n", 1_200);
+    is_served(&shop);
+    is_bounded(&server, &[], 1_200);
+    drop(held);
+}
+
+#[test]
 fn idle_connections_keep_little_whatever_they_were_answered() {
     let server = server();
     let before = server.resident_bytes_max();
