@@ -52,7 +52,7 @@ pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointComm
         CheckpointCommand::Create { name } => say(&[create(configuration, name.as_deref())?]),
         CheckpointCommand::List => say(&shelf.list()?.iter().map(|kept| line(&shelf, kept)).collect::<Vec<_>>()),
         CheckpointCommand::Verify { directory } => return verify(configuration, directory),
-        CheckpointCommand::Prune { keep } => say(&shelf.prune(*keep, "")?),
+        CheckpointCommand::Prune { keep } => say(&shelf.prune(*keep, "", None)?),
     }
     Ok(ExitCode::SUCCESS)
 }

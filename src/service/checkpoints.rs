@@ -25,7 +25,7 @@ impl Checkpoints {
     /// With what takes them.
     #[must_use]
     pub fn new(checkpointer: Checkpointer) -> Checkpoints {
-        let newest = checkpointer.shelf().list().ok().and_then(|kept| kept.iter().filter_map(Kept::taken_at_ms).max());
+        let newest = checkpointer.shelf().list().ok().and_then(|kept| kept.iter().rev().find_map(Kept::taken_at_ms));
         let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
         for outcome in ["taken", "failed"] {
             // So that it is there from the start.
@@ -53,7 +53,8 @@ impl Checkpoints {
         counter!("till_checkpoints_total", "outcome" => outcome).increment(1);
         match &taken {
             Ok(taken) => {
-                self.newest_ms.fetch_max(taken.manifest.taken_at_ms, Ordering::Relaxed);
+                // Not the latest time: one from before the clock was set back would hide that none is taken any more.
+                self.newest_ms.store(taken.manifest.taken_at_ms, Ordering::Relaxed);
                 let (bytes, last_commit) = (taken.manifest.byte_count(), taken.manifest.last_commit.0);
                 tracing::info!(checkpoint = name, bytes, last_commit, "a checkpoint was taken");
             }
@@ -88,7 +89,7 @@ impl Checkpoints {
         if self.take(Some(&name), now).is_err() {
             return; // Said above; the older ones stay.
         }
-        match self.checkpointer.shelf().prune(kept, SCHEDULED_PREFIX) {
+        match self.checkpointer.shelf().prune(kept, SCHEDULED_PREFIX, Some(&name)) {
             Ok(removed) => {
                 removed.iter().for_each(|name| tracing::info!(checkpoint = name, "a checkpoint was removed"))
             }

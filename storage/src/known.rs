@@ -1,4 +1,4 @@
-//! Where a store was archived to last, so that a disk that is not mounted is not taken for a new archive.
+//! Places outside a data directory that it has used, so that a disk that is not mounted is not taken for a new one.
 
 use std::fs;
 use std::io;
@@ -7,42 +7,39 @@ use std::path::{Path, PathBuf};
 
 use crate::checkpoint::durable;
 
-use super::ArchiveError;
-
-/// In the data directory: the path of the archive.
-const FILE: &str = "archive-known";
-
-/// What a data directory knows of its archive.
-pub(super) struct Known {
+/// What a data directory knows of such a place, in a file of its own: the path that it used last.
+pub(crate) struct Known {
     file: PathBuf,
-    archive: Option<PathBuf>,
+    place: Option<PathBuf>,
 }
 
 impl Known {
     /// A file that cannot be read knows nothing.
-    pub(super) fn of(data: &Path) -> Known {
-        let file = data.join(FILE);
-        let archive = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
-        Known { file, archive }
+    pub(crate) fn of(data: &Path, name: &str) -> Known {
+        let file = data.join(name);
+        let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
+        Known { file, place }
     }
 
-    /// Whether it was archived to this directory last.
-    pub(super) fn is(&self, directory: &Path) -> bool {
-        self.archive.as_deref() == Some(whole(directory).as_path())
+    /// The file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
     }
 
-    /// Notes that it is archived to this directory.
-    pub(super) fn remember(&self, directory: &Path) -> Result<(), ArchiveError> {
+    /// Whether this directory was used last.
+    pub(crate) fn is(&self, directory: &Path) -> bool {
+        self.place.as_deref() == Some(whole(directory).as_path())
+    }
+
+    /// Notes that this directory is used.
+    pub(crate) fn remember(&self, directory: &Path) -> io::Result<()> {
         if self.is(directory) {
             return Ok(());
         }
-        let written = || -> io::Result<()> {
-            let beside = self.file.with_extension("new");
-            let _ = fs::remove_file(&beside); // One that a crash left.
-            durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
-            fs::rename(&beside, &self.file)
-        };
-        written().map_err(ArchiveError::files("write", &self.file))
+        let beside = self.file.with_extension("new");
+        let _ = fs::remove_file(&beside); // One that a crash left.
+        durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
+        fs::rename(&beside, &self.file)
     }
 }
 

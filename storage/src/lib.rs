@@ -5,6 +5,7 @@
 //! snapshots in [`journal::snapshot`], the high-water mark in [`engine::high_water`].
 
 pub mod family;
+mod known;
 pub mod keys;
 pub mod journal;
 pub mod rows;

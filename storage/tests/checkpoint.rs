@@ -390,7 +390,7 @@ fn without_an_earlier_checkpoint_that_can_be_used_tables_are_read_as_they_are() 
     flip(&first.directory.join(MANIFEST_FILE), 30);
     let behind_damage = world.take("behind-damage");
     flip(&first.directory.join(table), 11);
-    world.shelf().prune(0, "").expect("nobody else is there");
+    world.shelf().prune(0, "", None).expect("nobody else is there");
     let behind_none = world.take("behind-none");
     assert!(check_files(&behind_none.directory, &behind_none.manifest, &mut |_| {}).is_ok());
     let hash = |taken: &Taken| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
@@ -508,7 +508,7 @@ fn one_checkpoint_is_taken_or_removed_at_a_time() {
     let taken = world.checkpointer.take_until(&wanted("first"), &mut |step| {
         if step == Step::Moved {
             refusals.push(world.try_take("second").map(drop));
-            refusals.push(world.shelf().prune(0, "").map(drop));
+            refusals.push(world.shelf().prune(0, "", None).map(drop));
         }
         true
     });
@@ -536,9 +536,63 @@ fn pruning_keeps_the_newest_of_those_that_it_may_remove_and_what_was_not_finishe
     }
     world.stop_behind("cut-off", Step::Moved);
     assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
-    assert_eq!(world.shelf().prune(2, "a-").expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
+    assert_eq!(world.shelf().prune(2, "a-", None).expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
     assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
-    assert_eq!(world.shelf().prune(1, "").expect("nobody else is there"), ["b-1", "a-2"]);
+    assert_eq!(world.shelf().prune(1, "", None).expect("nobody else is there"), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);
-    assert!(world.shelf().prune(9, "").expect("nobody else is there").is_empty());
+    assert!(world.shelf().prune(9, "", None).expect("nobody else is there").is_empty());
+}
+
+#[test]
+fn one_taken_after_the_clock_was_set_back_is_the_newest_and_stays() {
+    let world = World::filled();
+    let take = |name, taken_at_ms| {
+        append(&world.engine, SHOPS[0], 1);
+        let wanted = Wanted { name, taken_at_ms, program: "0.1.0" };
+        world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+    };
+    take("ahead-1", 9_000);
+    take("ahead-2", 9_001);
+    take("true-1", 2_000);
+    assert_eq!(world.shelf().prune(2, "", None).expect("nobody else is there"), ["ahead-1"]);
+    assert_eq!(world.complete(), ["ahead-2", "true-1"]);
+}
+
+#[test]
+fn the_one_that_was_just_taken_stays_beside_those_of_a_store_that_went_further() {
+    let (further, world) = (World::filled(), World::new());
+    append(&world.engine, SHOPS[0], 1);
+    fs::rename(further.take("further").directory, {
+        world.take("mine");
+        world.shelf().directory().join("further")
+    })
+    .expect("on one file system");
+    assert_eq!(world.complete(), ["mine", "further"]);
+    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("nobody else is there"), ["further"]);
+    assert_eq!(world.complete(), ["mine"]);
+}
+
+#[test]
+fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
+    let world = World::filled();
+    world.take("first");
+    let (shelf, unmounted) = (world.shelf().directory().to_owned(), world.below("unmounted"));
+    fs::rename(&shelf, &unmounted).expect("on one file system");
+    for is_there in [false, true] {
+        if is_there {
+            fs::create_dir(&shelf).expect("it was moved away");
+        }
+        world.checkpointer.clear().expect("there is nothing to do");
+        assert!(world.shelf().prune(0, "", None).expect("there is nothing to do").is_empty());
+        let refused = world.try_take("second");
+        assert!(matches!(refused, Err(CheckpointError::Gone { .. })), "{refused:?}");
+        assert_eq!(fs::read_dir(&shelf).map(Iterator::count).unwrap_or_default(), 0, "nothing is made there");
+    }
+    fs::remove_dir(&shelf).expect("it is empty");
+    fs::rename(&unmounted, &shelf).expect("on one file system");
+    world.take("second");
+    assert_eq!(world.complete(), ["first", "second"]);
+    fs::remove_dir_all(&shelf).expect("it is there");
+    fs::remove_file(world.below("data").join("checkpoints-known")).expect("it was noted");
+    world.take("anew");
 }

@@ -87,9 +87,10 @@ pub(super) async fn create_checkpoint(service: Shared, call: Call<Operator>) -> 
 fn refused(error: &CheckpointError) -> ApiError {
     match error {
         CheckpointError::Name { .. } => ApiError::invalid_arguments(&[Fault::invalid("name", error.to_string())]),
-        CheckpointError::NameTaken { .. } | CheckpointError::Busy { .. } => {
-            ApiError::new(Code::Conflict, error.to_string())
-        }
+        CheckpointError::NameTaken { .. }
+        | CheckpointError::Busy { .. }
+        | CheckpointError::Gone { .. }
+        | CheckpointError::NoSpace { .. } => ApiError::new(Code::Conflict, error.to_string()),
         CheckpointError::TableDamaged
         | CheckpointError::Files { .. }
         | CheckpointError::Copy { .. }

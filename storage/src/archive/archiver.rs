@@ -9,14 +9,17 @@ use crate::family::Family;
 use crate::journal::layout::decode_stored;
 use crate::journal::{CommitNumber, Journal, Sequence, record};
 use crate::keys::JournalKey;
+use crate::known::Known;
 use crate::rows::RowReader;
 use crate::turns::Turns;
 
 use super::commit::ArchivedCommit;
 use super::gate::Gate;
-use super::known::Known;
 use super::writer::{StoreSide, Writer, check_outside};
 use super::{ArchiveError, queue};
+
+/// In the data directory: the path of the archive.
+const KNOWN_FILE: &str = "archive-known";
 
 /// Bytes that are read from the store and written with one sync.
 const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -186,11 +189,11 @@ fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
 
 fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
     let has = |commit: &ArchivedCommit| has(engine, commit);
-    let known = Known::of(engine.directory());
+    let known = Known::of(engine.directory(), KNOWN_FILE);
     let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
     let side = StoreSide { identity, last, base, has: &has, was_there: known.is(&settings.directory) };
     let writer = Writer::open(&settings.directory, settings.segment_bytes, &side)?;
-    known.remember(&settings.directory)?;
+    known.remember(&settings.directory).map_err(ArchiveError::files("write", known.file()))?;
     Ok(writer)
 }
 

@@ -13,7 +13,6 @@ mod fold;
 mod forgetting;
 mod gate;
 mod identity;
-mod known;
 mod line;
 mod overlay;
 mod prune;

@@ -22,9 +22,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::engine::table_damage::NOTE;
-use crate::engine::{Engine, EngineOptions, HeldDirectory, mark_copy};
+use crate::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mark_copy};
 use crate::family::Family;
 use crate::journal::{CommitNumber, Journal};
+use crate::known::Known;
 use crate::sandbox_book::RocksBook;
 
 use super::background::giving_way;
@@ -36,6 +37,9 @@ use super::{
     BOOK_DIRECTORY, CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum,
     durable, heads, patience,
 };
+
+/// In the data directory: the path of a shelf that is not in it.
+const KNOWN_FILE: &str = "checkpoints-known";
 
 /// Blocks kept in memory while the copy is looked at.
 const BLOCK_CACHE_BYTES: usize = 8 * 1024 * 1024;
@@ -123,11 +127,29 @@ impl Checkpointer {
     /// # Errors
     /// [`CheckpointError`], of which the store itself knows nothing.
     pub fn clear(&self) -> Result<(), CheckpointError> {
-        if self.shelf.directory().exists() {
+        if !self.shelf.list()?.is_empty() {
             let _lock = self.shelf.lock()?;
             self.shelf.remove_unfinished()?;
         }
         self.clear_staging()
+    }
+
+    /// What the data directory knows of a shelf that is not in it; a shelf that is has no disk of its own.
+    fn known(&self) -> Option<Known> {
+        let data = self.engine.directory();
+        let is_inside = self.shelf.directory().starts_with(data);
+        (!is_inside).then(|| Known::of(data, KNOWN_FILE))
+    }
+
+    /// Refuses a shelf that was there and is not any more: then its disk is not mounted.
+    fn refuse_gone(&self, known: Option<&Known>) -> Result<(), CheckpointError> {
+        let directory = self.shelf.directory();
+        match known.filter(|known| known.is(directory) && !self.shelf.is_begun()) {
+            Some(known) => {
+                Err(CheckpointError::Gone { directory: directory.to_owned(), note: known.file().to_owned() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Takes a checkpoint. Blocks for as long as the files take to be linked and read.
@@ -156,7 +178,12 @@ impl Checkpointer {
         }
         // What is kept in reserve is not for copies.
         self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
+        let known = self.known();
+        self.refuse_gone(known.as_ref())?;
         let _lock = self.shelf.lock()?;
+        if let Some(known) = known {
+            known.remember(self.shelf.directory()).map_err(CheckpointError::files("write", known.file()))?;
+        }
         if self.shelf.directory().join(wanted.name).exists() {
             return Err(CheckpointError::NameTaken { name: wanted.name.to_owned() });
         }
@@ -198,6 +225,7 @@ impl Checkpointer {
         let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
         let commits = || self.engine.last_commit();
         let mut pace = Pace::beside(&commits);
+        self.refuse_without_space(&staging)?;
         let moved = move_all(&staging, &unfinished, &mut pace);
         moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
         patience::wait_while(&|| shares_a_log(&unfinished), &commits);
@@ -213,6 +241,25 @@ impl Checkpointer {
         written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
         done(Step::Listed)?;
         Ok(manifest)
+    }
+
+    /// Refuses to copy to another disk what would take that below the reserve: an archive may be there, too.
+    fn refuse_without_space(&self, staging: &Path) -> Result<(), CheckpointError> {
+        let directory = self.shelf.directory();
+        let asked = || -> io::Result<Option<(u64, u64)>> {
+            if fs::metadata(directory)?.dev() == fs::metadata(staging)?.dev() {
+                return Ok(None);
+            }
+            let sizes = durable::files(staging)?.into_iter().map(|file| Ok(fs::metadata(staging.join(file))?.len()));
+            let bytes = sizes.sum::<io::Result<u64>>()?;
+            Ok(Some((free_bytes(directory)?, bytes.saturating_add(self.engine.disk_reserve_bytes()))))
+        };
+        match asked().map_err(CheckpointError::files("measure", directory))? {
+            Some((free, needed)) if free < needed => {
+                Err(CheckpointError::NoSpace { directory: directory.to_owned(), free, needed })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Links the files of the database and the book as they are at one moment of the book.

@@ -31,6 +31,30 @@ pub enum CheckpointError {
         /// Where checkpoints are kept.
         directory: PathBuf,
     },
+    /// The directory outside the data directory in which checkpoints were kept is empty or missing.
+    #[error(
+        "no checkpoint is in {directory}, where there were some: mount its disk; to begin anew there, remove {note}",
+        directory = directory.display(), note = note.display()
+    )]
+    Gone {
+        /// Where checkpoints are kept.
+        directory: PathBuf,
+        /// What says that there were some.
+        note: PathBuf,
+    },
+    /// The disk that it is copied to has too little space.
+    #[error(
+        "{free} bytes are free on the disk of {directory}, and a checkpoint and the reserve need {needed}",
+        directory = directory.display()
+    )]
+    NoSpace {
+        /// Where checkpoints are kept.
+        directory: PathBuf,
+        /// Bytes that are free.
+        free: u64,
+        /// Bytes that are needed.
+        needed: u64,
+    },
     /// A copy of damage is no use, and taking it would push older, good ones out.
     #[error("the store has a damaged table, and a checkpoint would have it too; keep the older ones")]
     TableDamaged,

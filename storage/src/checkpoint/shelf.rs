@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::journal::CommitNumber;
+
 use super::manifest::Manifest;
 use super::read::read_manifest;
 use super::{CheckpointError, UNFINISHED_SUFFIX, durable};
@@ -41,6 +43,14 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// The last commit that it has, if it is complete.
+    fn last_commit(&self) -> Option<CommitNumber> {
+        match &self.standing {
+            Standing::Complete(manifest) => Some(manifest.last_commit),
+            Standing::Unfinished | Standing::Unusable(_) => None,
+        }
+    }
+
     /// When it was taken, if it is complete.
     #[must_use]
     pub fn taken_at_ms(&self) -> Option<u64> {
@@ -67,7 +77,8 @@ impl Shelf {
         &self.directory
     }
 
-    /// Every checkpoint, finished or not, the oldest first; those without a time before all others.
+    /// Every checkpoint, finished or not, the oldest first: by what they have, and not by clocks, which are set back. Those
+    /// that are not complete are before all others.
     ///
     /// # Errors
     /// The system's; a missing shelf is an empty one.
@@ -82,7 +93,7 @@ impl Shelf {
             let entry = entry.map_err(failed())?;
             kept.extend(entry.file_name().to_str().and_then(|name| self.look_at(name)));
         }
-        kept.sort_by(|one, other| (one.taken_at_ms(), &one.name).cmp(&(other.taken_at_ms(), &other.name)));
+        kept.sort_by_cached_key(|kept| (kept.last_commit(), kept.taken_at_ms(), kept.name.clone()));
         Ok(kept)
     }
 
@@ -101,18 +112,20 @@ impl Shelf {
     }
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, and
-    /// whatever was not finished. Gives the names of what was removed.
+    /// whatever was not finished. The one called `newest` was taken just now: it counts as the newest, also where another
+    /// store has left some that reach further. Gives the names of what was removed.
     ///
     /// # Errors
     /// [`CheckpointError::Busy`] while one is being taken; the system's.
-    pub fn prune(&self, keep: usize, prefix: &str) -> Result<Vec<String>, CheckpointError> {
-        if !self.directory.exists() {
-            return Ok(Vec::new());
+    pub fn prune(&self, keep: usize, prefix: &str, newest: Option<&str>) -> Result<Vec<String>, CheckpointError> {
+        if self.list()?.is_empty() {
+            return Ok(Vec::new()); // It may be a disk that is not mounted: nothing is made there.
         }
         let _lock = self.lock()?;
         let mut removed = self.remove_unfinished()?;
         let complete = |kept: &Kept| matches!(kept.standing, Standing::Complete(_)) && kept.name.starts_with(prefix);
-        let complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
+        let mut complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
+        complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
         for old in complete.iter().take(complete.len().saturating_sub(keep)) {
             self.remove(&old.name)?;
             removed.push(old.name.clone());
@@ -149,6 +162,11 @@ impl Shelf {
     /// Where a checkpoint of this name is made.
     pub(super) fn unfinished(&self, name: &str) -> PathBuf {
         self.directory.join(format!("{name}{UNFINISHED_SUFFIX}"))
+    }
+
+    /// Whether a checkpoint was ever begun here.
+    pub(super) fn is_begun(&self) -> bool {
+        self.directory.join(LOCK_FILE).exists()
     }
 
     /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.

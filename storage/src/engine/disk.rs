@@ -62,7 +62,7 @@ impl DiskReserve {
 }
 
 /// Bytes that are free on the file system of a directory.
-pub(super) fn free_bytes(directory: &Path) -> io::Result<u64> {
+pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(space(directory)?.free_bytes)
 }
 

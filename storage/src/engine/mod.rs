@@ -25,7 +25,7 @@ mod vitals;
 
 pub(crate) use copy::mark_copy;
 pub use copy::refuse_unfit;
-pub(crate) use disk::DiskReserve;
+pub(crate) use disk::{DiskReserve, free_bytes};
 pub use filling::{FILLING_FILE, Filling, is_new};
 pub use format::{FORMAT, ROW_FORMAT};
 pub use options::EngineOptions;

@@ -215,7 +215,7 @@ impl Engine {
         &self.write_times
     }
 
-    pub(super) const fn disk_reserve_bytes(&self) -> u64 {
+    pub(crate) const fn disk_reserve_bytes(&self) -> u64 {
         self.disk_reserve_bytes
     }
 
