@@ -27,6 +27,22 @@ pub(super) fn position(db_dir: &Path) -> io::Result<ManifestPosition> {
     Ok(ManifestPosition { number, byte_count })
 }
 
+/// The same, durable: a MANIFEST that has changed since it was `known` is synced here. RocksDB syncs it, too, but nobody
+/// says when, and what is claimed of it must not be on the disk before it is.
+///
+/// # Errors
+/// The system's, of the sync. A MANIFEST that makes way for a new one at this moment stays as it is known.
+pub(super) fn sync_behind(db_dir: &Path, known: ManifestPosition) -> io::Result<ManifestPosition> {
+    let Ok(seen) = position(db_dir) else { return Ok(known) };
+    if seen == known {
+        return Ok(known);
+    }
+    match fs::File::open(manifest_path(db_dir, seen.number)) {
+        Ok(manifest) => manifest.sync_all().map(|()| seen),
+        Err(_) => Ok(known),
+    }
+}
+
 /// Checks CURRENT and the MANIFEST it names, before RocksDB looks at them: RocksDB takes a bad length in the
 /// last block of a MANIFEST for a torn write, drops everything behind it, and with it the table files and
 /// logs that it knew of. `known` is how much is known to have been durable.
@@ -39,14 +55,23 @@ pub(super) fn check(db_dir: &Path, known: ManifestPosition) -> Result<(), OpenEr
         Ok(Some(number)) if number >= known.number => number,
         Ok(Some(_)) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names an older MANIFEST")),
         Ok(None) => return Err(damaged(current, 0, LogFault::Text, "CURRENT names no MANIFEST")),
-        Err(_) => return Err(damaged(current, 0, LogFault::FileMissing, "CURRENT cannot be read")),
+        Err(error) => return Err(unread(current, error, "CURRENT cannot be read")),
     };
     let path = manifest_path(db_dir, number);
-    let Ok(scan) = log_scan::scan(&path) else {
-        return Err(damaged(path, 0, LogFault::FileMissing, "the MANIFEST that CURRENT names cannot be read"));
+    let scan = match log_scan::scan(&path) {
+        Ok(scan) => scan,
+        Err(error) => return Err(unread(path, error, "the MANIFEST that CURRENT names cannot be read")),
     };
     let known_bytes = if number == known.number { known.byte_count } else { 0 };
     check_scan(path, &scan, known_bytes)
+}
+
+/// A file that cannot be read is damage, unless it is another user's.
+fn unread(path: PathBuf, source: io::Error, reason: &str) -> OpenError {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => OpenError::Files { attempt: "read", path, source },
+        _ => damaged(path, 0, LogFault::FileMissing, reason),
+    }
 }
 
 fn check_scan(path: PathBuf, scan: &LogScan, known_bytes: u64) -> Result<(), OpenError> {

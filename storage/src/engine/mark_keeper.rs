@@ -30,12 +30,13 @@ impl MarkKeeper {
 }
 
 fn keep(stop: &Stop, high_water: &HighWater, db_dir: &std::path::Path, failure: &OnceLock<String>) {
-    let mut seen = ManifestPosition::default();
+    let mut durable = ManifestPosition::default();
     while !stop.wait(SYNC_EVERY) {
-        // RocksDB syncs a MANIFEST right after it wrote to it: what was there a turn ago is durable.
-        let durable = seen;
-        seen = manifest::position(db_dir).unwrap_or(seen);
-        let kept = high_water.advance_manifest(durable).and_then(|()| high_water.sync());
+        let kept = manifest::sync_behind(db_dir, durable).and_then(|position| {
+            durable = position;
+            high_water.advance_manifest(durable)?;
+            high_water.sync()
+        });
         if let Err(error) = kept {
             tracing::error!(%error, "the high-water mark could not be synced");
             // Set once, here.
