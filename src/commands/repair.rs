@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_domain::ids::MerchantId;
 use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
 use till_storage::family::Family;
-use till_storage::repair::{BEFORE_DIRECTORY, Concern, Rebuild, Workshop};
+use till_storage::repair::{BEFORE_DIRECTORY, Concern, Rebuild, Workshop, give_to_owner};
 use till_storage::sandbox_book::Book;
 use till_storage::vault::Keyring;
-use till_storage::verify::{Report, VerifyOptions};
+use till_storage::verify::{Fault, Report, VerifyOptions};
 
 use super::exit_code::ExitCode;
 use super::progress::say;
@@ -56,10 +56,13 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
         bail!("there is no data to repair in {}", configuration.data.display());
     }
     let roots = RootKeys::from_secrets(&Secrets::find_vault_keys(configuration)?)?;
-    match command {
+    let done = match command {
         RepairCommand::Rows { merchant, yes, dry_run: _ } => rows(configuration, &roots, *merchant, *yes),
         RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
-    }
+    };
+    // Also of a repair that failed: a server that runs as another user must be able to open what is there.
+    give_to_owner(&configuration.data).context("failed to give what was made to the owner of the data directory")?;
+    done
 }
 
 fn options(configuration: &Configuration) -> EngineOptions {
@@ -90,12 +93,13 @@ fn rows(
         ..VerifyOptions::new(configuration.data.join(SCRATCH_DIRECTORY))
     };
     let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id, options };
-    let (book, _) = subject(configuration).open_book();
+    let (book, book_fault) = subject(configuration).open_book();
     let book = book.as_ref().map(|book| book as &dyn Book);
     if !yes {
-        return survey(&rebuild, book);
+        return survey(&rebuild, book, book_fault);
     }
-    let report = rebuild.run(book, &mut teller("read"))?;
+    let mut report = rebuild.run(book, &mut teller("read"))?;
+    report.add(book_fault);
     let code = print(&report);
     say(&format!(
         "repaired: the database as it was before is in {}, and can be removed",
@@ -105,8 +109,9 @@ fn rows(
 }
 
 /// Says what is wrong, and what would be done.
-fn survey(rebuild: &Rebuild<'_>, book: Option<&dyn Book>) -> anyhow::Result<ExitCode> {
-    let (report, unopened) = rebuild.survey(book, &mut teller("read"))?;
+fn survey(rebuild: &Rebuild<'_>, book: Option<&dyn Book>, book_fault: Option<Fault>) -> anyhow::Result<ExitCode> {
+    let (mut report, unopened) = rebuild.survey(book, &mut teller("read"))?;
+    report.add(book_fault);
     if let Some(error) = &unopened {
         say(&format!("derived rows cannot be opened: {error}"));
     }

@@ -103,10 +103,7 @@ impl Subject<'_> {
         let options = VerifyOptions { acknowledged, ..VerifyOptions::new(&self.scratch) };
         let book = book.as_ref().map(|book| book as &dyn Book);
         let mut report = verify::verify(&store, &keyring, book, &options, &mut teller("verified"))?;
-        if let Some(fault) = book_fault {
-            report.fault_count += 1;
-            report.faults.push(fault);
-        }
+        report.add(book_fault);
         Ok(report)
     }
 

@@ -265,7 +265,7 @@ impl Opening<'_> {
             Closed::TimedOut => {
                 OpenError::TimedOut { limit: self.options.open_limit, place: manifest::first_fault(&self.db_dir) }
             }
-            Closed::Said(reason) if reason.contains("/LOCK") => {
+            Closed::Said(reason) if reason.contains("/LOCK") && refused_by_the_disk(&reason).is_none() => {
                 OpenError::InUse { directory: self.options.directory.clone() }
             }
             Closed::Said(reason) => self.damaged(reason),
@@ -292,11 +292,14 @@ impl Opening<'_> {
     }
 }
 
-/// Whether RocksDB met a disk that is full or cannot be written to: that is no damage.
+/// Whether RocksDB met a disk that is full or cannot be written to, or files of another user: that is no damage.
 fn refused_by_the_disk(reason: &str) -> Option<io::ErrorKind> {
     let says = |text: &str| reason.starts_with("IO error") && reason.contains(text);
     if says("No space left on device") {
         return Some(io::ErrorKind::StorageFull);
+    }
+    if says("Permission denied") {
+        return Some(io::ErrorKind::PermissionDenied);
     }
     says("Read-only file system").then_some(io::ErrorKind::ReadOnlyFilesystem)
 }
@@ -338,6 +341,9 @@ mod tests {
         assert_eq!(refused_by_the_disk(said), Some(io::ErrorKind::StorageFull));
         let said = "IO error: While open a file for appending: /data/db/000009.log: Read-only file system";
         assert_eq!(refused_by_the_disk(said), Some(io::ErrorKind::ReadOnlyFilesystem));
+        let said = "IO error: While lock file: /data/db/LOCK: Permission denied";
+        assert_eq!(refused_by_the_disk(said), Some(io::ErrorKind::PermissionDenied));
+        assert_eq!(refused_by_the_disk("IO error: lock hold by current process: /data/db/LOCK"), None);
         assert_eq!(refused_by_the_disk("Corruption: No space left on device"), None);
     }
 }

@@ -5,10 +5,12 @@
 //! old database or the new one, and the repair can be run again.
 
 mod concern;
-mod workshop;
+mod ownership;
 mod rebuild;
+mod workshop;
 
 pub use concern::Concern;
+pub use ownership::give_to_owner;
 pub use rebuild::{Rebuild, RepairError};
 pub(crate) use workshop::is_unfinished;
 pub use workshop::{BEFORE_DIRECTORY, Workshop};

@@ -56,6 +56,12 @@ impl Report {
     pub const fn is_clean(&self) -> bool {
         self.fault_count == 0
     }
+
+    /// Adds a fault that was found beside the verification, if there is one.
+    pub fn add(&mut self, fault: Option<Fault>) {
+        self.fault_count += u64::from(fault.is_some());
+        self.faults.extend(fault);
+    }
 }
 
 /// One thing that is wrong.
