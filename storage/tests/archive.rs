@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixtures::{Chain, copy, merchant};
+use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_storage::archive::{
     ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, Line, SegmentState, check_line, each_commit, prune,
@@ -92,8 +93,13 @@ fn batch(chain: &mut Chain) -> till_storage::journal::Append {
 }
 
 fn queued(engine: &Engine) -> usize {
+    queued_numbers(engine).len()
+}
+
+fn queued_numbers(engine: &Engine) -> Vec<u64> {
     let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
-    engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable").len()
+    let rows = engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+    rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
 }
 
 fn is_damaged_at(error: &ArchiveError, wanted: &Path) -> bool {
@@ -133,10 +139,69 @@ fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_withou
     for round in 1..=6_u64 {
         append(&engine, 1, 3);
         // A crash between the archive's sync and the queue's: the rows are there again.
-        let archiver = world.archiver(&engine_again(&world, &engine, round), 400);
-        drop(archiver);
+        let crashed = engine_again(&world, &engine, round);
+        drop(world.archiver(&crashed, 400));
+        assert_eq!(queued(&crashed), 0, "round {round}");
         assert_eq!(world.numbers(), (1..=round * 3).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_not_archived_stay() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 3);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    assert_eq!(world.numbers(), [1, 2, 3]);
+    append(&crashed, 1, 2);
+    let directory = crashed.directory().to_owned();
+    drop(crashed);
+    // So that nothing more is archived.
+    let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
+    let crashed = world.engine("copy-1");
+    let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::Store { .. })), "{refused:?}");
+    assert_eq!(queued_numbers(&crashed), [4, 5]);
+    drop(crashed);
+    swap_row(&directory, CommitNumber(4), &whole);
+    let crashed = world.engine("copy-1");
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2, 3, 4, 5], 0));
+}
+
+/// Puts another value in a row of the queue of a store that is closed, and gives what was there.
+fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
+    let names = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
+    let meta = db.cf_handle(Family::Meta.name()).expect("it has the family");
+    let key = UnarchivedKey(commit).encode();
+    let before = db.get_cf(meta, key).expect("readable").expect("it is there");
+    db.put_cf(meta, key, value).expect("writable");
+    before
+}
+
+#[test]
+fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 2);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let archive = world.segments().remove(0);
+    let bytes = fs::read(&archive).expect("readable");
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    fs::write(world.archive(), b"no directory").expect("writable");
+    let away = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(away, Err(ArchiveError::Files { .. })), "{away:?}");
+    assert_eq!(queued_numbers(&crashed), [1, 2]);
+    fs::remove_file(world.archive()).expect("it is there");
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    // The second was not on the disk yet.
+    fs::write(&archive, &bytes[..bytes.len() - 1]).expect("writable");
+    assert_eq!(world.numbers(), [1]);
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2], 0));
 }
 
 /// The store as a crash right now would leave it, before anything more of it is archived.

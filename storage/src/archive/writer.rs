@@ -97,7 +97,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The last commit in the line, or what it begins behind.
+    /// The last commit in the line, or what it begins behind. Everything up to there is on the disk.
     pub(super) fn last(&self) -> CommitNumber {
         self.current.as_ref().map_or(self.closed.last, |current| current.last)
     }
@@ -258,6 +258,8 @@ impl Writer {
     fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
         let closed_path = self.directory.join(name(standing.number, false));
         if standing.path != closed_path {
+            let file = File::open(&standing.path).map_err(ArchiveError::files("open", &standing.path))?;
+            self.sync_found(&file, &standing.path)?;
             fs::rename(&standing.path, &closed_path).map_err(ArchiveError::files("rename", &standing.path))?;
         }
         self.remember_closed(standing);
@@ -297,8 +299,15 @@ impl Writer {
         let Good { offset, hasher, commits, group, last } = good;
         let (path, opened) = (standing.path.clone(), opened_at(standing.opened_at_ms));
         let file = cut(&path, offset)?;
+        self.sync_found(&file, &path)?;
         self.current = Some(Current { file, path, header, offset, hasher, commits, last, group, opened });
         Ok(())
+    }
+
+    /// What a killed server wrote may be readable and not yet on the disk. It counts as archived from now on.
+    fn sync_found(&self, file: &File, path: &Path) -> Result<(), ArchiveError> {
+        file.sync_all().map_err(ArchiveError::files("sync", path))?;
+        durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
     fn check_last_of(&self, standing: &Standing, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
