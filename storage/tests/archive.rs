@@ -282,7 +282,7 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
     drop(archiver);
     let file = world.segments().remove(0);
     let bytes = fs::read(&file).expect("readable");
-    let entries: Vec<usize> = (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect();
+    let entries = entries_of(&bytes);
     assert_eq!(entries.len(), 6);
     for (number, at) in entries.iter().enumerate() {
         let mut flipped = bytes.clone();
@@ -300,6 +300,45 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
             assert_eq!(checked.expect("it is of the last write").last, CommitNumber(number as u64));
         }
         fs::write(&file, &bytes).expect("writable");
+    }
+}
+
+/// Where the entries of commits begin in a segment.
+fn entries_of(bytes: &[u8]) -> Vec<usize> {
+    (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect()
+}
+
+#[test]
+fn a_write_that_is_torn_right_behind_what_was_kept_of_a_torn_one_is_cut_off_and_damage_before_it_is_still_refused() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    append(&engine, 1, 3);
+    let crashed = world.engine_copy(&engine, 0);
+    archiver.catch_up().expect("it can be written to");
+    drop(archiver);
+    let file = world.segments().remove(0);
+    let bytes = fs::read(&file).expect("readable");
+    fs::write(&file, &bytes[..bytes.len() - 1]).expect("writable");
+    append(&crashed, 1, 2);
+    let again = world.engine_copy(&crashed, 1);
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!(world.numbers(), [1, 2, 3, 4, 5, 6]);
+    let bytes = fs::read(&file).expect("readable");
+    for (number, at) in entries_of(&bytes).into_iter().enumerate() {
+        let mut flipped = bytes.clone();
+        flipped[at + 20] ^= 0x10;
+        fs::write(&file, &flipped).expect("writable");
+        let restarted = world.engine_copy(&again, 2 + number);
+        let opened = world.try_archiver(&restarted, ONE_SEGMENT, false).map(drop);
+        if number < 3 {
+            assert!(matches!(&opened, Err(ArchiveError::Damaged { offset, .. }) if *offset == at as u64), "{opened:?}");
+        } else {
+            opened.unwrap_or_else(|error| panic!("entry {number}: {error}"));
+            assert_eq!(world.numbers(), [1, 2, 3, 4, 5, 6]);
+        }
     }
 }
 
