@@ -448,9 +448,42 @@ fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(commits[2].merchant_id, merchant(2));
-    let kept = fs::read_dir(world.archive()).expect("readable").flatten();
-    assert_eq!(kept.filter(|file| file.file_name().to_string_lossy().contains(".cut-at-")).count(), 1);
+    assert_eq!(world.cut_off().len(), 1);
     drop(archiver);
+}
+
+#[test]
+fn what_is_cut_off_at_the_same_offset_again_is_kept_beside_what_was_cut_off_before() {
+    let world = World::new();
+    let engine = world.engine("data");
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let file = world.segments().remove(0);
+    let whole = fs::read(&file).expect("readable");
+    for torn in [b"first", b"other", b"third"] {
+        fs::write(&file, [&whole, &torn[..]].concat()).expect("writable");
+        assert_eq!(check_line(&world.archive(), &mut |_| {}).expect("a torn end is none").torn, 5);
+        drop(world.archiver(&engine, ONE_SEGMENT));
+        assert_eq!(fs::read(&file).expect("readable"), whole);
+    }
+    let cut_off = world.cut_off();
+    let names: Vec<&str> = cut_off.iter().map(|(name, _)| name.as_str()).collect();
+    let name = "segment-00000000000000000001.open.cut-at-92";
+    assert_eq!(names, [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
+    assert_eq!(cut_off.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>(), [b"first", b"other", b"third"]);
+    assert!(prune(&world.archive(), CommitNumber(0)).expect("readable").is_empty());
+    assert_eq!(world.segments(), [file]);
+}
+
+impl World {
+    /// The names and bytes of what was cut off, in the order of names.
+    fn cut_off(&self) -> Vec<(String, Vec<u8>)> {
+        let files = fs::read_dir(self.archive()).expect("readable").map(|file| file.expect("readable").path());
+        let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+        let kept = files.filter(|path| name(path).contains(".cut-at-"));
+        let mut kept: Vec<_> = kept.map(|path| (name(&path), fs::read(&path).expect("readable"))).collect();
+        kept.sort();
+        kept
+    }
 }
 
 #[test]
