@@ -258,6 +258,12 @@ impl UnarchivedKey {
     pub fn range_behind(after: CommitNumber) -> KeyRange {
         (UnarchivedKey(after.next()).encode().to_vec(), vec![Self::KIND + 1])
     }
+
+    /// The keys of all commits behind one, up to another.
+    #[must_use]
+    pub fn range_between(after: CommitNumber, last: CommitNumber) -> KeyRange {
+        (UnarchivedKey(after.next()).encode().to_vec(), UnarchivedKey(last.next()).encode().to_vec())
+    }
 }
 
 const _: () = assert!(UnarchivedKey::LEN == 9, "on disk since format 1: a change needs a new key kind");

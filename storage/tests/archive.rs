@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixtures::{Chain, copy, merchant};
+use rocksdb::{DB, Options};
 use tempfile::TempDir;
 use till_storage::archive::{
     ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, Line, SegmentState, check_line, each_commit, prune,
@@ -92,8 +93,13 @@ fn batch(chain: &mut Chain) -> till_storage::journal::Append {
 }
 
 fn queued(engine: &Engine) -> usize {
+    queued_numbers(engine).len()
+}
+
+fn queued_numbers(engine: &Engine) -> Vec<u64> {
     let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
-    engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable").len()
+    let rows = engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+    rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
 }
 
 fn is_damaged_at(error: &ArchiveError, wanted: &Path) -> bool {
@@ -133,10 +139,69 @@ fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_withou
     for round in 1..=6_u64 {
         append(&engine, 1, 3);
         // A crash between the archive's sync and the queue's: the rows are there again.
-        let archiver = world.archiver(&engine_again(&world, &engine, round), 400);
-        drop(archiver);
+        let crashed = engine_again(&world, &engine, round);
+        drop(world.archiver(&crashed, 400));
+        assert_eq!(queued(&crashed), 0, "round {round}");
         assert_eq!(world.numbers(), (1..=round * 3).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_not_archived_stay() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 3);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    assert_eq!(world.numbers(), [1, 2, 3]);
+    append(&crashed, 1, 2);
+    let directory = crashed.directory().to_owned();
+    drop(crashed);
+    // So that nothing more is archived.
+    let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
+    let crashed = world.engine("copy-1");
+    let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::Store { .. })), "{refused:?}");
+    assert_eq!(queued_numbers(&crashed), [4, 5]);
+    drop(crashed);
+    swap_row(&directory, CommitNumber(4), &whole);
+    let crashed = world.engine("copy-1");
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2, 3, 4, 5], 0));
+}
+
+/// Puts another value in a row of the queue of a store that is closed, and gives what was there.
+fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
+    let names = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
+    let meta = db.cf_handle(Family::Meta.name()).expect("it has the family");
+    let key = UnarchivedKey(commit).encode();
+    let before = db.get_cf(meta, key).expect("readable").expect("it is there");
+    db.put_cf(meta, key, value).expect("writable");
+    before
+}
+
+#[test]
+fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 2);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let archive = world.segments().remove(0);
+    let bytes = fs::read(&archive).expect("readable");
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    fs::write(world.archive(), b"no directory").expect("writable");
+    let away = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(away, Err(ArchiveError::Files { .. })), "{away:?}");
+    assert_eq!(queued_numbers(&crashed), [1, 2]);
+    fs::remove_file(world.archive()).expect("it is there");
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    // The second was not on the disk yet.
+    fs::write(&archive, &bytes[..bytes.len() - 1]).expect("writable");
+    assert_eq!(world.numbers(), [1]);
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2], 0));
 }
 
 /// The store as a crash right now would leave it, before anything more of it is archived.
@@ -217,7 +282,7 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
     drop(archiver);
     let file = world.segments().remove(0);
     let bytes = fs::read(&file).expect("readable");
-    let entries: Vec<usize> = (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect();
+    let entries = entries_of(&bytes);
     assert_eq!(entries.len(), 6);
     for (number, at) in entries.iter().enumerate() {
         let mut flipped = bytes.clone();
@@ -235,6 +300,45 @@ fn a_bad_entry_of_the_open_segment_before_good_ones_of_a_later_write_is_damage_a
             assert_eq!(checked.expect("it is of the last write").last, CommitNumber(number as u64));
         }
         fs::write(&file, &bytes).expect("writable");
+    }
+}
+
+/// Where the entries of commits begin in a segment.
+fn entries_of(bytes: &[u8]) -> Vec<usize> {
+    (92..bytes.len() - 1).filter(|at| bytes[*at..].starts_with(b"TA\x01\0")).collect()
+}
+
+#[test]
+fn a_write_that_is_torn_right_behind_what_was_kept_of_a_torn_one_is_cut_off_and_damage_before_it_is_still_refused() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    append(&engine, 1, 3);
+    let crashed = world.engine_copy(&engine, 0);
+    archiver.catch_up().expect("it can be written to");
+    drop(archiver);
+    let file = world.segments().remove(0);
+    let bytes = fs::read(&file).expect("readable");
+    fs::write(&file, &bytes[..bytes.len() - 1]).expect("writable");
+    append(&crashed, 1, 2);
+    let again = world.engine_copy(&crashed, 1);
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!(world.numbers(), [1, 2, 3, 4, 5, 6]);
+    let bytes = fs::read(&file).expect("readable");
+    for (number, at) in entries_of(&bytes).into_iter().enumerate() {
+        let mut flipped = bytes.clone();
+        flipped[at + 20] ^= 0x10;
+        fs::write(&file, &flipped).expect("writable");
+        let restarted = world.engine_copy(&again, 2 + number);
+        let opened = world.try_archiver(&restarted, ONE_SEGMENT, false).map(drop);
+        if number < 3 {
+            assert!(matches!(&opened, Err(ArchiveError::Damaged { offset, .. }) if *offset == at as u64), "{opened:?}");
+        } else {
+            opened.unwrap_or_else(|error| panic!("entry {number}: {error}"));
+            assert_eq!(world.numbers(), [1, 2, 3, 4, 5, 6]);
+        }
     }
 }
 
@@ -344,9 +448,42 @@ fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
     let commits = world.commits();
     assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(commits[2].merchant_id, merchant(2));
-    let kept = fs::read_dir(world.archive()).expect("readable").flatten();
-    assert_eq!(kept.filter(|file| file.file_name().to_string_lossy().contains(".cut-at-")).count(), 1);
+    assert_eq!(world.cut_off().len(), 1);
     drop(archiver);
+}
+
+#[test]
+fn what_is_cut_off_at_the_same_offset_again_is_kept_beside_what_was_cut_off_before() {
+    let world = World::new();
+    let engine = world.engine("data");
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let file = world.segments().remove(0);
+    let whole = fs::read(&file).expect("readable");
+    for torn in [b"first", b"other", b"third"] {
+        fs::write(&file, [&whole, &torn[..]].concat()).expect("writable");
+        assert_eq!(check_line(&world.archive(), &mut |_| {}).expect("a torn end is none").torn, 5);
+        drop(world.archiver(&engine, ONE_SEGMENT));
+        assert_eq!(fs::read(&file).expect("readable"), whole);
+    }
+    let cut_off = world.cut_off();
+    let names: Vec<&str> = cut_off.iter().map(|(name, _)| name.as_str()).collect();
+    let name = "segment-00000000000000000001.open.cut-at-92";
+    assert_eq!(names, [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
+    assert_eq!(cut_off.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>(), [b"first", b"other", b"third"]);
+    assert!(prune(&world.archive(), CommitNumber(0)).expect("readable").is_empty());
+    assert_eq!(world.segments(), [file]);
+}
+
+impl World {
+    /// The names and bytes of what was cut off, in the order of names.
+    fn cut_off(&self) -> Vec<(String, Vec<u8>)> {
+        let files = fs::read_dir(self.archive()).expect("readable").map(|file| file.expect("readable").path());
+        let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+        let kept = files.filter(|path| name(path).contains(".cut-at-"));
+        let mut kept: Vec<_> = kept.map(|path| (name(&path), fs::read(&path).expect("readable"))).collect();
+        kept.sort();
+        kept
+    }
 }
 
 #[test]

@@ -172,10 +172,19 @@ fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) {
 fn catch_up(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) -> Result<(), ArchiveError> {
     gate.open(|| open_writer(engine, settings))?;
     gate.with_writer(Writer::repair)?;
-    while let Some(archived) = gate.with_writer(|writer| archive_some(engine, gate, writer))? {
-        engine.unqueue(archived.into_iter());
+    // First, since a crash may have left some that the archive has.
+    unqueue_archived(engine, gate)?;
+    while gate.with_writer(|writer| archive_some(engine, gate, writer))? {
+        unqueue_archived(engine, gate)?;
     }
     gate.note_caught_up();
+    Ok(())
+}
+
+/// Takes out of the queue what the archive has on its disk.
+fn unqueue_archived(engine: &Engine, gate: &Gate) -> Result<(), ArchiveError> {
+    let archived = gate.with_writer(|writer| Ok(writer.last()))?;
+    gate.unqueue(archived, |after| queue::take_out(engine, after, archived));
     Ok(())
 }
 
@@ -197,12 +206,12 @@ fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, Ar
     Ok(writer)
 }
 
-/// Archives what is next in the queue; nothing once everything is.
-fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Option<Vec<CommitNumber>>, ArchiveError> {
+/// Archives what is next in the queue, and says whether there was anything.
+fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<bool, ArchiveError> {
     // Before the look at the queue: whatever is not in it then was never queued.
     let stored = engine.last_commit();
     if writer.last().max(gate.covered()) >= stored {
-        return Ok(None);
+        return Ok(false);
     }
     let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
     let next = commits.first().map_or(stored, |commit| commit.before);
@@ -214,11 +223,11 @@ fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Opt
     keep_those_that_follow(&mut commits);
     if commits.is_empty() {
         gate.cover(next);
-        return Ok(None);
+        return Ok(false);
     }
     writer.write(&mut commits)?;
     gate.cover(writer.last());
-    Ok(Some(commits.iter().map(|commit| commit.commit).collect()))
+    Ok(true)
 }
 
 /// Up to where the next gap is.

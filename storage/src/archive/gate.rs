@@ -28,6 +28,8 @@ pub(crate) struct Gate {
     is_before_acknowledged: bool,
     /// Everything up to here is archived, or will never be.
     covered: AtomicU64,
+    /// Nothing up to here is in the queue.
+    unqueued: AtomicU64,
     failure: Mutex<Option<Failure>>,
     failures: AtomicU64,
     segments_closed: AtomicU64,
@@ -39,6 +41,7 @@ impl Gate {
     pub(super) fn new(covered: CommitNumber, is_before_acknowledged: bool) -> Gate {
         Gate {
             covered: AtomicU64::new(covered.0),
+            unqueued: AtomicU64::default(),
             segments_closed: AtomicU64::new(0),
             writer: Mutex::default(),
             is_before_acknowledged,
@@ -119,6 +122,28 @@ impl Gate {
         self.covered.fetch_max(last.0, Ordering::AcqRel);
     }
 
+    /// Has `take_out` remove what may be in the queue, from behind the commit that it is given up to `archived`. Whatever
+    /// it leaves after an error is asked for again the next time.
+    pub(super) fn unqueue(
+        &self,
+        archived: CommitNumber,
+        take_out: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
+    ) {
+        let unqueued = CommitNumber(self.unqueued.load(Ordering::Acquire));
+        if archived <= unqueued {
+            return;
+        }
+        match take_out(unqueued) {
+            Ok(()) => {
+                self.unqueued.fetch_max(archived.0, Ordering::AcqRel);
+            }
+            // If it is more than that, the next commit says so and ends the process.
+            Err(error) => {
+                tracing::warn!(error = error.chain(), "commits that are archived stay in the queue for now");
+            }
+        }
+    }
+
     pub(super) fn note_caught_up(&self) {
         *self.caught_up.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -168,5 +193,23 @@ fn entry(commit: CommitNumber, append: &Append, stored: CommitNumber) -> Archive
         merchant_id: append.merchant_id,
         records: append.records.iter().map(|record| record.bytes.clone()).collect(),
         vault: vault_of(append),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_taken_out_of_the_queue_is_taken_out_with_what_comes_next_and_nothing_is_asked_for_twice() {
+        let gate = Gate::new(CommitNumber(0), false);
+        let mut asked = Vec::new();
+        for (archived, is_done) in [(3, true), (5, false), (5, true), (5, true), (9, true)] {
+            gate.unqueue(CommitNumber(archived), |after| {
+                asked.push((after.0, archived));
+                if is_done { Ok(()) } else { Err(ArchiveError::store("the disk is full")) }
+            });
+        }
+        assert_eq!(asked, [(0, 3), (3, 5), (3, 5), (5, 9)]);
     }
 }

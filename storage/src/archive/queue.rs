@@ -1,6 +1,7 @@
 //! The queue before the archive: a row for each commit that is not archived yet, written with the commit itself. It says
 //! where its records are and which rows of the vault it changed, so that the archive can fall behind for as long as it
-//! must, and catches up from the store.
+//! must, and catches up from the store. Rows hold sealed personal data, so that none may stay once it is archived: what
+//! the archive is found to have is taken out, and not only what was just written to it.
 //!
 //! Value of a row (offsets in bytes):
 //! ```text
@@ -12,6 +13,7 @@ use std::ops::ControlFlow;
 
 use till_domain::ids::MerchantId;
 
+use crate::engine::Engine;
 use crate::family::Family;
 use crate::journal::layout::decode_stored;
 use crate::journal::{Append, CommitNumber, Sequence};
@@ -20,6 +22,9 @@ use crate::rows::{Direction, RowReader};
 
 use super::ArchiveError;
 use super::commit::{ArchivedCommit, Cursor, Place, VaultChange, decode_vault, encode_vault, length};
+
+/// Rows taken out at once: some 100 KB of keys.
+const TAKEN_OUT_MAX: usize = 8_192;
 
 /// The rows of the vault that a batch changes.
 pub(super) fn vault_of(append: &Append) -> Vec<VaultChange> {
@@ -80,6 +85,30 @@ pub(super) fn read(
     });
     visited.map_err(ArchiveError::store)?;
     failed.map_or(Ok(commits), Err)
+}
+
+/// Takes the commits behind `after` up to `archived` out, which must be in the archive and on its disk.
+pub(super) fn take_out(engine: &Engine, after: CommitNumber, archived: CommitNumber) -> Result<(), ArchiveError> {
+    let mut after = after;
+    while after < archived {
+        let commits = numbers(engine, after, archived)?;
+        let Some(&last) = commits.last() else { return Ok(()) };
+        engine.unqueue(&commits).map_err(ArchiveError::store)?;
+        after = last;
+    }
+    Ok(())
+}
+
+/// The commits behind `after` up to `last` that are in the queue, in order, as many as are taken out at once.
+fn numbers(store: &dyn RowReader, after: CommitNumber, last: CommitNumber) -> Result<Vec<CommitNumber>, ArchiveError> {
+    let (lower, upper) = UnarchivedKey::range_between(after, last);
+    let mut commits = Vec::new();
+    let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, _| {
+        commits.extend(UnarchivedKey::decode(key).map(|UnarchivedKey(commit)| commit));
+        if commits.len() < TAKEN_OUT_MAX { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    visited.map_err(ArchiveError::store)?;
+    Ok(commits)
 }
 
 fn commit_of(store: &dyn RowReader, key: &[u8], value: &[u8]) -> Result<ArchivedCommit, ArchiveError> {

@@ -141,12 +141,21 @@ impl SegmentReader {
         }
         let mut rest = met.to_vec();
         self.file.read_to_end(&mut rest).map_err(ArchiveError::files("read", &self.path))?;
-        let is_unfinished = self.place.index + 1 < self.place.size;
-        let torn_group = if is_unfinished { self.place.group } else { self.place.group + 1 };
-        match groups_in(&rest).all(|group| group == Some(torn_group)) {
+        match self.is_torn(&rest) {
             true => Ok(Next::Ended { torn: rest.len() as u64 }),
             false => Err(self.damaged("an entry is not what was written, and good ones follow it")),
         }
+    }
+
+    /// Whether all good entries in these bytes are of one write: of the group that the reader is in the middle of, or of
+    /// the next one.
+    fn is_torn(&self, rest: &[u8]) -> bool {
+        let Place { group, index, size } = self.place;
+        let is_unfinished = index + 1 < size;
+        let is_of_this = |found: &Found| is_unfinished && found.place.group == group;
+        let is_of_next =
+            |found: &Found| found.place.group == group + 1 && (!is_unfinished || found.is_in_group_behind(self.last));
+        all_in(rest, is_of_this) || all_in(rest, is_of_next)
     }
 
     fn damaged(&self, what: &'static str) -> ArchiveError {
@@ -181,13 +190,34 @@ fn path_now(standing: &Standing) -> PathBuf {
     if is_closed_now { standing.path.with_extension("") } else { standing.path.clone() }
 }
 
-/// The groups of the good entries anywhere in these bytes; none of an end.
-fn groups_in(bytes: &[u8]) -> impl Iterator<Item = Option<u64>> {
+/// A good commit behind a bad entry.
+struct Found {
+    commit: CommitNumber,
+    place: Place,
+}
+
+impl Found {
+    /// Whether its group begins right behind a commit, by its number: nothing else is between them.
+    ///
+    /// A start keeps what is good of a torn group, and the next group goes on from there. When an entry of a whole group
+    /// went bad later, there is at least one commit between what is good before it and the next group.
+    fn is_in_group_behind(&self, last: CommitNumber) -> bool {
+        self.commit.0 == last.next().0 + u64::from(self.place.index)
+    }
+}
+
+/// Whether all good entries in these bytes are commits that `is_wanted`.
+fn all_in(bytes: &[u8], is_wanted: impl Fn(&Found) -> bool) -> bool {
+    found_in(bytes).all(|found| found.is_some_and(|found| is_wanted(&found)))
+}
+
+/// The good entries anywhere in these bytes; none for an end.
+fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<Found>> {
     let starts = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&ENTRY_MAGIC));
     starts.filter_map(|at| {
         let (kind, body, _) = entry(&bytes[at..])?;
         match kind {
-            Kind::Commit => Some(ArchivedCommit::decode(body).map(|commit| commit.place.group)),
+            Kind::Commit => Some(ArchivedCommit::decode(body).map(|it| Found { commit: it.commit, place: it.place })),
             Kind::End => Some(None),
         }
     })

@@ -21,6 +21,9 @@ use super::{ArchiveError, StoreIdentity};
 /// Held by the server that writes to the archive.
 const LOCK_FILE: &str = "archive.lock";
 
+/// Files of what was cut off a segment at one offset: each is a start after a kill with nothing archived in between.
+const CUTS_MAX: u32 = 10_000;
+
 /// Where the line stands without its open segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Closed {
@@ -97,7 +100,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The last commit in the line, or what it begins behind.
+    /// The last commit in the line, or what it begins behind. Everything up to there is on the disk.
     pub(super) fn last(&self) -> CommitNumber {
         self.current.as_ref().map_or(self.closed.last, |current| current.last)
     }
@@ -258,6 +261,8 @@ impl Writer {
     fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
         let closed_path = self.directory.join(name(standing.number, false));
         if standing.path != closed_path {
+            let file = File::open(&standing.path).map_err(ArchiveError::files("open", &standing.path))?;
+            self.sync_found(&file, &standing.path)?;
             fs::rename(&standing.path, &closed_path).map_err(ArchiveError::files("rename", &standing.path))?;
         }
         self.remember_closed(standing);
@@ -297,8 +302,15 @@ impl Writer {
         let Good { offset, hasher, commits, group, last } = good;
         let (path, opened) = (standing.path.clone(), opened_at(standing.opened_at_ms));
         let file = cut(&path, offset)?;
+        self.sync_found(&file, &path)?;
         self.current = Some(Current { file, path, header, offset, hasher, commits, last, group, opened });
         Ok(())
+    }
+
+    /// What a killed server wrote may be readable and not yet on the disk. It counts as archived from now on.
+    fn sync_found(&self, file: &File, path: &Path) -> Result<(), ArchiveError> {
+        file.sync_all().map_err(ArchiveError::files("sync", path))?;
+        durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
     fn check_last_of(&self, standing: &Standing, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
@@ -336,22 +348,48 @@ impl Good {
 
 /// Keeps what is cut off an open segment in a file beside it: nobody was told of it, but nothing is thrown away unseen.
 fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".cut-at-{offset}"));
-    let copy = || {
-        let mut file = File::open(path)?;
-        file.seek(SeekFrom::Start(offset))?;
-        let mut kept = File::create(&beside)?;
-        io::copy(&mut file, &mut kept)?;
-        kept.sync_all()
-    };
-    copy().map_err(ArchiveError::files("keep the end of", path))?;
+    let failed = || ArchiveError::files("keep the end of", path);
+    // For writing: where that cannot be, it cannot be cut either, and each try would leave another file.
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed())?;
+    let (beside, mut kept) = begin_cut(path, offset).map_err(failed())?;
+    if let Err(source) = copy_end(&mut file, offset, &mut kept).and_then(|()| sync_name(&beside)) {
+        // It is all where it was, and tried again.
+        drop(fs::remove_file(&beside));
+        return Err(failed()(source));
+    }
     let file = path.display();
     tracing::warn!(
         %file, offset, torn,
         "the end of the archive was cut off: a torn write, or commits that were archived and never written"
     );
     Ok(())
+}
+
+/// A new file beside a segment for what is cut off it there. Another one of that offset stays as it is: both are counted.
+fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
+    for number in 1..=CUTS_MAX {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(format!(".cut-at-{offset}"));
+        if number > 1 {
+            beside.push(format!("-{number}"));
+        }
+        match File::create_new(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (PathBuf::from(beside), file)),
+        }
+    }
+    Err(io::Error::other(format!("{CUTS_MAX} files of what was cut off there stand beside it: move them away")))
+}
+
+fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    io::copy(file, kept)?;
+    kept.sync_all()
+}
+
+/// Puts the name of a new file on the disk.
+fn sync_name(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), durable::sync_directory)
 }
 
 /// Opens a segment for writing behind `offset`, and makes sure that nothing else stands there.

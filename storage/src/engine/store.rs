@@ -138,15 +138,16 @@ impl Engine {
         archive.clone().filter(|gate| gate.is_before_acknowledged())
     }
 
-    /// Takes commits that are archived out of the queue. Not synced: those that come back are taken out again.
-    pub(crate) fn unqueue(&self, commits: impl Iterator<Item = CommitNumber>) {
+    /// Takes commits that are archived out of the queue. Not synced: a crash may bring them back, and the archiver takes
+    /// out what its archive has once it has opened it.
+    ///
+    /// # Errors
+    /// What RocksDB said; they are all there still.
+    pub(crate) fn unqueue(&self, commits: &[CommitNumber]) -> Result<(), String> {
         let mut batch = WriteBatch::default();
         let meta = handle(&self.db, Family::Meta);
-        commits.for_each(|commit| batch.delete_cf(meta, UnarchivedKey(commit).encode()));
-        if let Err(error) = self.db.write(batch) {
-            // If it is more than that, the next commit says so and ends the process.
-            tracing::warn!(%error, "commits that are archived stay in the queue for now");
-        }
+        commits.iter().for_each(|commit| batch.delete_cf(meta, UnarchivedKey(*commit).encode()));
+        self.db.write(batch).map_err(rocksdb::Error::into_string)
     }
 
     /// Archives the writes of a plan, when that comes before writing them.
