@@ -7,9 +7,10 @@ use crate::access::{AdminToken, GateLimits, KeyAuthentication, MerchantCaller, O
 use crate::bootstrap::{self, Started};
 use crate::configuration::{Configuration, Limits, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
+use crate::exposition::count_failures_from_zero;
 use crate::observation::{EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::Dispatcher;
+use crate::protocol::dispatch::{Caller, Dispatcher};
 use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
@@ -78,7 +79,14 @@ pub fn assemble(
         .functions(admin::functions(service))
         .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service), started.vitals(), places)))
         .build();
+    count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
+}
+
+/// The names of all endpoints of a listener.
+fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
+    let packages = [Package::Merchants, Package::Sdk, Package::Admin];
+    packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
 }
 
 fn gate_limits(limits: &Limits) -> GateLimits {

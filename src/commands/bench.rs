@@ -18,7 +18,7 @@ use crate::bench::plan::{
 };
 use crate::bench::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
 use crate::bench::run::{Bench, BenchResult, Progress};
-use crate::bench::target::{OwnServer, Server, server_address};
+use crate::bench::target::{OwnServer, Server, ServerSetting, server_address};
 use crate::configuration::{Configuration, Secrets};
 
 /// How the process ends when an answer was wrong.
@@ -60,6 +60,9 @@ pub struct LoadArguments {
     /// Where the directory of a server of our own is made [default: the system's temporary directory]
     #[arg(long, value_name = "DIR", conflicts_with = "target")]
     pub server_directory: Option<PathBuf>,
+    /// A setting of a server of our own, as archive_directory=DIR; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "target")]
+    pub server_setting: Vec<ServerSetting>,
     /// Merchants that are called
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub merchants: usize,
@@ -340,7 +343,7 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
 fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::Result<(Option<OwnServer>, Server)> {
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
-        let (own, server) = OwnServer::start(&parent)?;
+        let (own, server) = OwnServer::start(&parent, &arguments.server_setting)?;
         return Ok((Some(own), server));
     };
     let admin = match &arguments.admin {

@@ -50,9 +50,9 @@ pub(super) fn checkpoint(configuration: &Configuration, command: &CheckpointComm
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     match command {
         CheckpointCommand::Create { name } => say(&[create(configuration, name.as_deref())?]),
-        CheckpointCommand::List => say(&shelf.list()?.iter().map(|kept| line(&shelf, kept)).collect::<Vec<_>>()),
+        CheckpointCommand::List => say(&list(&shelf)?),
         CheckpointCommand::Verify { directory } => return verify(configuration, directory),
-        CheckpointCommand::Prune { keep } => say(&shelf.prune(*keep, "", None)?),
+        CheckpointCommand::Prune { keep } => say(&prune(&shelf, *keep)?),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -67,6 +67,26 @@ fn create(configuration: &Configuration, name: Option<&str>) -> anyhow::Result<S
     let client = AdminClient::of(configuration, token)?.patient_for(TAKING_MAX);
     let taken = client.call_admin("create-checkpoint", &json!({ "name": name }), None)?;
     Ok(serde_json::to_string_pretty(&taken)?)
+}
+
+/// All that are kept, a line each.
+fn list(shelf: &Shelf) -> anyhow::Result<Vec<String>> {
+    Ok(all_kept(shelf)?.iter().map(|kept| line(shelf, kept)).collect())
+}
+
+/// Removes the oldest, and gives the names of what was removed.
+fn prune(shelf: &Shelf, keep: usize) -> anyhow::Result<Vec<String>> {
+    all_kept(shelf)?;
+    Ok(shelf.prune(keep, "", None)?)
+}
+
+/// All that are kept. Where there are none it says where it looked: as a rule that is another server's directory.
+fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<Kept>> {
+    let kept = shelf.list()?;
+    if kept.is_empty() {
+        eprintln!("no checkpoints in {}", shelf.directory().display());
+    }
+    Ok(kept)
 }
 
 /// A checkpoint as a line: state, time, last commit, bytes, directory.

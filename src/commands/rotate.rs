@@ -1,9 +1,12 @@
 //! Replacing the secrets of a running server: `till admin-token` and `till vault`.
 //!
 //! A secret's file may hold two of a kind. The new one is in it, durably, before the server is told, and the old one
-//! leaves it only when the server needs it no more: cut off at any place, what is in the file opens what is there.
+//! leaves it only when the server needs it no more: cut off at any place, what is in the file opens what is there. One
+//! command at a time replaces what is in a file: of two, each would give the server a secret of its own, and the file
+//! could keep the other one's.
 
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -14,7 +17,7 @@ use till_storage::vault::RootKey;
 use zeroize::Zeroizing;
 
 use super::admin_client::AdminClient;
-use crate::configuration::{Configuration, SecretFile, Secrets};
+use crate::configuration::{Configuration, SecretFile, SecretFileLock, Secrets};
 
 /// Bytes of a made admin token.
 const TOKEN_BYTES: usize = 32;
@@ -47,6 +50,7 @@ pub struct RotateVault {
 pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenCommand) -> anyhow::Result<String> {
     let file = Secrets::admin_token_file(configuration);
     let file = SecretFile::at(file.context("TILL_ADMIN_TOKEN is set: unset it, a token in a file can be replaced")?);
+    let _lock = lock(&file)?;
     let tokens = read(&file)?;
     match (command, tokens.as_slice()) {
         (AdminTokenCommand::Rotate, [old]) => {
@@ -85,6 +89,7 @@ pub(super) fn vault(configuration: &Configuration, command: &VaultCommand) -> an
     let VaultCommand::Rotate(RotateVault { key_file }) = command;
     let file = key_file.clone().or_else(|| Secrets::vault_key_file(configuration));
     let file = SecretFile::at(file.context("TILL_VAULT_KEY is set: name the file with --key-file")?);
+    let _lock = lock(&file)?;
     let (old, new) = both_keys(&file)?;
     let client = AdminClient::of(configuration, Secrets::find_admin_token(configuration)?)?;
     let answer = client
@@ -129,6 +134,19 @@ fn both_keys(file: &SecretFile) -> anyhow::Result<(SecretString, SecretString)> 
         }
         [old, new] => Ok((old.clone(), new.clone())),
         _ => bail!("{} holds neither one key nor two", file.path().display()),
+    }
+}
+
+/// Refuses while another command replaces what is in the file.
+fn lock(file: &SecretFile) -> anyhow::Result<SecretFileLock> {
+    let path = file.path().display();
+    match file.lock() {
+        Err(error) if error.kind() == ErrorKind::WouldBlock => {
+            bail!(
+                "another command replaces what is in {path}: wait until it has ended, then see whether this is still wanted"
+            )
+        }
+        lock => lock.with_context(|| format!("failed to lock {path}")),
     }
 }
 

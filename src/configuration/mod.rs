@@ -13,5 +13,5 @@ mod settings;
 pub use archive::ArchiveSettings;
 pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat, TlsFiles};
 pub use layers::Layers;
-pub use secret_file::SecretFile;
+pub use secret_file::{SecretFile, SecretFileLock};
 pub use secrets::{Secrets, SecretsError, VaultKeySecret};

@@ -18,6 +18,10 @@ pub struct SecretFile {
     path: PathBuf,
 }
 
+/// Nobody else replaces the secrets as long as it lives.
+#[derive(Debug)]
+pub struct SecretFileLock(#[expect(dead_code, reason = "its lock goes with it")] File);
+
 impl SecretFile {
     /// The file at a path.
     #[must_use]
@@ -38,6 +42,20 @@ impl SecretFile {
     pub fn read(&self) -> io::Result<Vec<SecretString>> {
         let text = Zeroizing::new(fs::read_to_string(&self.path)?);
         Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(SecretString::from).collect())
+    }
+
+    /// Keeps every other command from replacing them as long as what is returned lives. The lock is on a file beside
+    /// it, which stays: the secrets' own file is another one after each replacement.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::WouldBlock`] while another command has it; the system's.
+    pub fn lock(&self) -> io::Result<SecretFileLock> {
+        let secrets = fs::metadata(&self.path)?;
+        let lock =
+            OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.beside(".lock"))?;
+        let _ = fchown(&lock, Some(secrets.uid()), Some(secrets.gid())); // So that the owner can lock it after root did.
+        lock.try_lock()?;
+        Ok(SecretFileLock(lock))
     }
 
     /// Replaces them, durably. The file keeps its owner and its mode.
@@ -109,6 +127,19 @@ mod tests {
         assert_eq!(fs::metadata(file.path()).map(|found| found.mode() & MODE_BITS).ok(), Some(0o640));
         assert_eq!(file.read().map(|secrets| secrets.len()).ok(), Some(2));
         assert_eq!(fs::read_dir(directory.path()).map(Iterator::count).ok(), Some(1), "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_file_is_locked_by_one_at_a_time_also_after_it_was_replaced() {
+        let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let file = SecretFile::at(directory.path().join("key"));
+        assert_eq!(file.lock().map_err(|error| error.kind()).err(), Some(io::ErrorKind::NotFound));
+        assert!(fs::write(file.path(), "one\n").is_ok());
+        let lock = file.lock().unwrap_or_else(|error| panic!("{error}"));
+        assert!(file.replace(&[&"two".into()]).is_ok());
+        assert_eq!(file.lock().map_err(|error| error.kind()).err(), Some(io::ErrorKind::WouldBlock));
+        drop(lock);
+        assert!(file.lock().is_ok());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What auditors want of a store: JSON Lines, in a directory that has its name only once it is whole.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -32,6 +33,10 @@ const FORMAT: u64 = 1;
 
 /// The file that says what is in an export; written last.
 const MANIFEST: &str = "export.json";
+
+/// What is exported is for its owner only, opened personal data and sealed alike.
+const OWNER_S_DIRECTORY: u32 = 0o700;
+const OWNER_S_FILE: u32 = 0o600;
 
 /// Behind the name of a directory that is not whole yet.
 const UNFINISHED: &str = ".in-progress";
@@ -98,7 +103,7 @@ impl Export<'_> {
         }
         let unfinished = unfinished(to);
         clear(&unfinished).with_context(|| format!("failed to remove {}", unfinished.display()))?;
-        fs::create_dir_all(&unfinished).with_context(|| format!("failed to make {}", unfinished.display()))?;
+        make_directory(&unfinished).with_context(|| format!("failed to make {}", unfinished.display()))?;
         let merchants = self.merchants()?;
         let files = self.write_files(&unfinished, &merchants, tell)?;
         let manifest = self.manifest(&merchants, &files)?;
@@ -276,7 +281,7 @@ struct Written {
 
 impl Written {
     fn make(directory: &Path, what: What) -> io::Result<Written> {
-        let file = BufWriter::new(File::create_new(directory.join(what.file_name()))?);
+        let file = BufWriter::new(make_file(&directory.join(what.file_name()))?);
         Ok(Written { what, file, hasher: blake3::Hasher::new(), lines: 0, bytes: 0 })
     }
 
@@ -301,6 +306,17 @@ impl Written {
     }
 }
 
+/// Makes a directory that only its owner may enter, and those above it that are missing.
+fn make_directory(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)?;
+    DirBuilder::new().mode(OWNER_S_DIRECTORY).create(path)
+}
+
+/// Makes a file that only its owner may read.
+fn make_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create_new(true).mode(OWNER_S_FILE).open(path)
+}
+
 fn unfinished(to: &Path) -> PathBuf {
     let mut name = to.as_os_str().to_owned();
     name.push(UNFINISHED);
@@ -323,7 +339,7 @@ fn clear(unfinished: &Path) -> io::Result<()> {
 
 /// Says what is in it, and gives it its name.
 fn finish(unfinished: &Path, to: &Path, manifest: &Value) -> io::Result<()> {
-    let mut file = File::create_new(unfinished.join(MANIFEST))?;
+    let mut file = make_file(&unfinished.join(MANIFEST))?;
     writeln!(file, "{manifest:#}")?;
     file.sync_all()?;
     File::open(unfinished)?.sync_all()?;

@@ -5,5 +5,5 @@ mod own_server;
 mod server;
 
 pub use address::{AddressFault, server_address};
-pub use own_server::OwnServer;
+pub use own_server::{OwnServer, ServerSetting};
 pub use server::Server;

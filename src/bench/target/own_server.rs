@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::str::FromStr;
 
 use anyhow::{Context, bail};
 use secrecy::SecretString;
@@ -13,18 +14,30 @@ use tempfile::TempDir;
 
 use super::address::server_address;
 use super::server::Server;
+use crate::configuration::{Configuration, Layers};
 
-/// What of the environment concerns other servers, or is given to ours by flags.
-const NOT_PASSED_ON: [&str; 9] = [
+/// What of the environment concerns other servers, or is given to ours by flags. Ours writes into no directory of
+/// theirs, removes none of their checkpoints, and speaks HTTP only.
+const NOT_PASSED_ON: [&str; 19] = [
     "TILL_CONFIG",
     "TILL_DATA",
     "TILL_LISTEN",
     "TILL_ADMIN_LISTEN",
+    "TILL_PUBLIC_URL",
     "TILL_ADMIN_TOKEN",
     "TILL_ADMIN_TOKEN_FILE",
     "TILL_VAULT_KEY",
     "TILL_VAULT_KEY_FILE",
     "TILL_ACCEPT_LOSS_UP_TO",
+    "TILL_CHECKPOINT_DIRECTORY",
+    "TILL_CHECKPOINT_EVERY_SECONDS",
+    "TILL_ARCHIVE_DIRECTORY",
+    "TILL_ARCHIVE_BEFORE_ACKNOWLEDGED",
+    "TILL_TLS_CERTIFICATE_FILE",
+    "TILL_TLS_KEY_FILE",
+    "TILL_ADMIN_TLS_CERTIFICATE_FILE",
+    "TILL_ADMIN_TLS_KEY_FILE",
+    "TILL_ADMIN_CA_FILE",
 ];
 
 /// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls of
@@ -34,6 +47,22 @@ const TOLD: [(&str, &str); 2] = [("TILL_LOG_FILTER", "warn"), ("TILL_SDK_CALLS_P
 /// Lines of its log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
 
+/// A setting that ours is given on the command line, as `archive_directory=DIR`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSetting {
+    key: String,
+    value: String,
+}
+
+impl FromStr for ServerSetting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ServerSetting, &'static str> {
+        let (key, value) = text.split_once('=').ok_or("is not KEY=VALUE")?;
+        Ok(ServerSetting { key: key.to_owned(), value: value.to_owned() })
+    }
+}
+
 /// A running server of ours. Dropping it ends the process and removes the directory.
 #[derive(Debug)]
 pub struct OwnServer {
@@ -42,14 +71,15 @@ pub struct OwnServer {
 }
 
 impl OwnServer {
-    /// Starts one in a new directory below `parent`.
+    /// Starts one in a new directory below `parent`, with these settings beside those of the environment.
     ///
     /// # Errors
-    /// When it does not start; its log is kept then, and named.
-    pub fn start(parent: &Path) -> anyhow::Result<(OwnServer, Server)> {
+    /// When the settings cannot be used, or it does not start; its log is kept then, and named.
+    pub fn start(parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, Server)> {
+        check(given)?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
-        let (token, settings) = (random_token(), settings());
+        let (token, settings) = (random_token(), settings(given));
         let mut child = spawn(directory.path(), &token, &settings)?;
         let said = child.stdout.take().expect("its output is piped");
         let own = OwnServer { child, directory };
@@ -121,14 +151,23 @@ fn log_file(directory: &Path) -> PathBuf {
     directory.join("server.log")
 }
 
-/// The settings from the environment that the server gets.
-fn settings() -> BTreeMap<String, String> {
+/// A name that is misspelt would be passed on and mean nothing.
+fn check(given: &[ServerSetting]) -> anyhow::Result<()> {
+    let line = |setting: &ServerSetting| format!("{} = {}\n", setting.key, toml::Value::from(setting.value.as_str()));
+    let layers = Layers::new().with_file_text(&given.iter().map(line).collect::<String>());
+    Configuration::from_layers(layers).context("--server-setting").map(drop)
+}
+
+/// The settings that the server gets: those of the environment, and those that were given, which win.
+fn settings(given: &[ServerSetting]) -> BTreeMap<String, String> {
     let mut settings: BTreeMap<String, String> =
         TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let given =
+    let environment =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let counts = |name: &str| name.starts_with("TILL_") && !NOT_PASSED_ON.contains(&name);
-    settings.extend(given.filter(|(name, _)| counts(name)));
+    settings.extend(environment.filter(|(name, _)| counts(name)));
+    settings
+        .extend(given.iter().map(|setting| (format!("TILL_{}", setting.key.to_uppercase()), setting.value.clone())));
     settings
 }
 
@@ -167,4 +206,31 @@ fn filesystem(directory: &Path) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 fn filesystem(_directory: &Path) -> Option<String> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_setting_that_names_a_file_a_directory_or_an_address_of_another_server_is_passed_on() {
+        let configuration = Configuration::from_layers(Layers::new()).unwrap_or_else(|error| panic!("{error}"));
+        let printed = configuration.to_string();
+        let keys = printed.lines().filter_map(|line| line.trim_start_matches("# ").split(' ').next());
+        let names_a_place = |key: &&str| ["_directory", "_file", "listen", "_url"].iter().any(|end| key.ends_with(end));
+        let keys: Vec<&str> = keys.filter(names_a_place).collect();
+        assert!(keys.len() > 10, "{keys:?}");
+        for key in keys {
+            assert!(NOT_PASSED_ON.contains(&format!("TILL_{}", key.to_uppercase()).as_str()), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_a_setting_with_a_value() {
+        let given = |text: &str| ServerSetting::from_str(text).map(|setting| check(&[setting]).is_ok());
+        assert_eq!(given("archive_directory=/a b\"c"), Ok(true));
+        assert_eq!(given("archive_directry=/a"), Ok(false), "there is none of that name");
+        assert_eq!(given("arbiter_threads=none"), Ok(false));
+        assert_eq!(given("archive_directory"), Err("is not KEY=VALUE"));
+    }
 }

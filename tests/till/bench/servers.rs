@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::tester::{Ended, SHORT, Tester};
-use crate::harness::Server;
+use crate::harness::{Pair, Server};
 
 /// The admin token of the tests' servers.
 const ADMIN_TOKEN: &str = "admin-token-of-a-test";
@@ -61,6 +61,28 @@ fn knobs_that_make_no_sense_are_refused_all_at_once_before_anything_is_started()
     for flag in ["--connections", "--merchants", "--conflict-rate"] {
         assert!(ended.errors.contains(flag), "{ended:?}");
     }
+}
+
+#[test]
+fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_those_that_it_is_given() {
+    let (tester, pair) = (Tester::new(), Pair::new());
+    let [archive, checkpoints, own] = ["archive", "checkpoints", "own-archive"].map(|name| tester.file(name));
+    let run = |line: &str| {
+        let mut command = tester.command(&format!("ping {SHORT} --json report.json{line}"));
+        command.env("TILL_ARCHIVE_DIRECTORY", &archive).env("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true");
+        command.env("TILL_CHECKPOINT_DIRECTORY", &checkpoints).env("TILL_CHECKPOINT_EVERY_SECONDS", "1");
+        command.env("TILL_TLS_CERTIFICATE_FILE", pair.certificate()).env("TILL_TLS_KEY_FILE", pair.key());
+        Ended::of(command.output().expect("it starts"))
+    };
+    let ended = run("");
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(!tester.json("report.json")["server"]["settings"].to_string().contains("ARCHIVE"));
+    let ended = run(&format!(" --server-setting archive_directory={}", own.display()));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(tester.json("report.json")["server"]["settings"]["TILL_ARCHIVE_DIRECTORY"], json!(own));
+    assert!(own.is_dir() && !archive.exists() && !checkpoints.exists());
+    let misspelt = tester.run(&format!("ping {SHORT} --server-setting archive_directry=x"));
+    assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
 #[test]

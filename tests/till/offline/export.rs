@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -101,6 +102,19 @@ fn personal_data_is_sealed_unless_it_is_to_be_opened_and_card_numbers_are_never_
         assert!(!text.contains("4242424242424242"));
     }
     assert_eq!(sealed.lines().count(), opened.lines().count());
+}
+
+#[test]
+fn what_is_exported_is_for_its_owner_only() {
+    let (mut server, place) = (Server::start(), directory());
+    assert!(server.stop());
+    let to = place.path().join("exports/one");
+    ends(&server, &["export", "--to", text(&to), "--open-personal-data"], 0);
+    let mode = |path: &Path| fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+    assert_eq!(mode(&to), 0o700);
+    for file in FILES.into_iter().chain(["export.json"]) {
+        assert_eq!(mode(&to.join(file)), 0o600, "{file}");
+    }
 }
 
 #[test]

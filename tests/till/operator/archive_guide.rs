@@ -19,11 +19,15 @@ const PATHS: [&str; 3] = ["/mnt/backup/archive", "/mnt/backup/checkpoints", "/va
 /// How long the archive may take to be written.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The text of the procedure.
+fn section() -> &'static str {
+    let (_, section) = GUIDE.split_once(HEADING).expect("the procedure is there");
+    section.split_once("\n### ").map_or(section, |(section, _)| section)
+}
+
 /// The commands of the procedure, in order.
 fn commands() -> Vec<&'static str> {
-    let (_, section) = GUIDE.split_once(HEADING).expect("the procedure is there");
-    let section = section.split_once("\n### ").map_or(section, |(section, _)| section);
-    let lines = section.lines().map(str::trim_start).filter(|line| line.starts_with("till "));
+    let lines = section().lines().map(str::trim_start).filter(|line| line.starts_with("till "));
     lines.collect()
 }
 
@@ -71,6 +75,14 @@ fn the_procedure_for_a_destroyed_data_directory_works_as_it_is_written() {
         assert!(Instant::now() < until, "the payment is not there");
     }
     shop.on(&server).pay(100);
+}
+
+#[test]
+fn the_procedure_names_all_that_the_restored_store_must_not_share_with_the_old_one() {
+    let start = section().split("\n4. ").nth(1).expect("there is a fourth step");
+    for setting in ["archive_directory", "checkpoint_directory"] {
+        assert!(start.contains(&format!("another, empty `{setting}`")), "{setting}");
+    }
 }
 
 /// Runs a line with the environment and the addresses of a prepared command.

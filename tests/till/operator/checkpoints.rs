@@ -175,6 +175,22 @@ fn checkpoints_are_listed_with_their_state_and_the_oldest_are_pruned_without_a_s
 }
 
 #[test]
+fn list_and_prune_say_where_they_looked_when_no_checkpoint_is_there() {
+    let place = directory();
+    for made in [false, true] {
+        let shelf = place.path().join("checkpoints");
+        if made {
+            fs::create_dir(&shelf).expect("writable");
+        }
+        for arguments in [["checkpoint", "list"].as_slice(), &["checkpoint", "prune", "--keep", "1"]] {
+            let (code, output, errors) = run(Start::default().command(place.path()), arguments);
+            assert_eq!((code, output.as_str()), (Some(0), ""), "{errors}");
+            assert_eq!(errors, format!("no checkpoints in {}\n", shelf.display()));
+        }
+    }
+}
+
+#[test]
 fn a_start_removes_what_was_not_finished() {
     let mut server = Server::start();
     let left = [server.data().join("checkpoints/cut-off.in-progress"), server.data().join("checkpoint-staging/db")];

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -106,6 +107,17 @@ fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_aler
     for section in sections {
         assert!(named.contains(&format!("Till{section}")), "there is no alert Till{section}");
     }
+}
+
+/// Needs `promtool`, which comes with Prometheus; without it nothing is tested.
+#[test]
+fn the_alerts_fire_when_their_tests_say() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/alerts_test.yml");
+    let Ok(output) = Command::new("promtool").args(["test", "rules"]).arg(tests).output() else {
+        eprintln!("promtool is not installed");
+        return;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

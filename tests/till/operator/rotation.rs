@@ -1,8 +1,9 @@
 //! Replacing secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -207,6 +208,55 @@ fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_
     }
     assert!(armed.server.stop(), "exit code 0");
     armed.done(&["verify"]);
+}
+
+/// A command of this server's operator that is stuck in its call, since what it calls does not answer.
+struct Stuck {
+    command: Child,
+    _called: (TcpListener, TcpStream),
+}
+
+impl Stuck {
+    fn in_a_call(armed: &Armed, arguments: &[&str]) -> Stuck {
+        let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        command.env_clear().env("TILL_ADMIN_LISTEN", silent.local_addr().expect("it listens").to_string());
+        command.env("TILL_ADMIN_TOKEN_FILE", armed.token()).env("TILL_VAULT_KEY_FILE", armed.key());
+        let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let command = command.expect("the binary can be started");
+        let (called, _) = silent.accept().expect("it is called");
+        Stuck { command, _called: (silent, called) }
+    }
+}
+
+impl Drop for Stuck {
+    fn drop(&mut self) {
+        let _ = self.command.kill();
+        let _ = self.command.wait();
+    }
+}
+
+/// A second command is refused while a first one is stuck, and changes nothing.
+#[track_caller]
+fn refused_meanwhile(armed: &Armed, first: &[&str], second: &[&str], file: &Path) {
+    let _stuck = Stuck::in_a_call(armed, first);
+    let before = lines(file);
+    let refused = armed.run(second);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("another command"), "{second:?}: {said}");
+    assert!(said.contains(&file.display().to_string()), "{said}");
+    assert_eq!(lines(file), before, "{second:?}");
+}
+
+#[test]
+fn of_two_replacements_at_once_the_second_is_refused_and_nothing_is_changed() {
+    let mut armed = Armed::start();
+    refused_meanwhile(&armed, &["vault", "rotate"], &["vault", "rotate"], &armed.key());
+    armed.done(&["vault", "rotate"]);
+    assert_eq!(lines(&armed.key()).len(), 1, "the lock goes with its command, and what was begun is ended");
+    refused_meanwhile(&armed, &["admin-token", "rotate"], &["admin-token", "retire"], &armed.token());
+    armed.server.restart();
+    assert!(lines(&armed.token()).iter().all(|token| armed.takes(token)));
 }
 
 #[test]

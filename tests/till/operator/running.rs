@@ -52,6 +52,35 @@ fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
 }
 
 #[test]
+fn failures_of_everything_that_is_counted_are_there_at_zero_before_the_first() {
+    let server = Server::start();
+    let admin = Client::new(server.admin_address());
+    let metrics = || match admin.get("/metrics").body {
+        Value::String(text) => text,
+        other => panic!("{other}"),
+    };
+    let fresh = metrics();
+    server.shop().pay(100);
+    for path in ["/metrics", "/health/live", "/health/ready", "/openapi.json", "/docs/", "/nothing", "/admin"] {
+        admin.get(path);
+    }
+    for path in ["/merchants", "/sdk", "/merchants/available-api-versions", "/sdk/list-installment-plans"] {
+        server.client().post(path, &json!({}));
+    }
+    let counted = metrics();
+    let label =
+        |line: &str| Some(line.strip_prefix("till_http_requests_total{endpoint=\"")?.split_once('"')?.0.to_owned());
+    let labels: std::collections::BTreeSet<String> = counted.lines().filter_map(label).collect();
+    for label in &labels {
+        for code in ["UNHANDLED_ERROR", "UNAVAILABLE"] {
+            let line = format!("till_http_requests_total{{endpoint=\"{label}\",code=\"{code}\"}} 0");
+            assert!(fresh.lines().any(|printed| printed == line), "{line} is not in\n{fresh}");
+        }
+    }
+    assert!(labels.len() > 40 && labels.contains("(unknown)") && labels.contains("/docs"), "{labels:?}");
+}
+
+#[test]
 fn each_listener_serves_its_own_interfaces_only() {
     let server = Server::start();
     let shop = server.shop();
