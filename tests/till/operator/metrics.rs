@@ -109,14 +109,11 @@ fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_aler
     }
 }
 
-/// Needs `promtool`, which comes with Prometheus; without it nothing is tested.
 #[test]
+#[ignore = "needs promtool, which comes with Prometheus"]
 fn the_alerts_fire_when_their_tests_say() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/prometheus/alerts_test.yml");
-    let Ok(output) = Command::new("promtool").args(["test", "rules"]).arg(tests).output() else {
-        eprintln!("promtool is not installed");
-        return;
-    };
+    let output = Command::new("promtool").args(["test", "rules"]).arg(tests).output().expect("promtool is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
