@@ -37,10 +37,11 @@ pub(super) fn sync_behind(db_dir: &Path, known: ManifestPosition) -> io::Result<
     if seen == known {
         return Ok(known);
     }
-    match fs::File::open(manifest_path(db_dir, seen.number)) {
-        Ok(manifest) => manifest.sync_all().map(|()| seen),
-        Err(_) => Ok(known),
-    }
+    let Ok(manifest) = fs::File::open(manifest_path(db_dir, seen.number)) else { return Ok(known) };
+    manifest.sync_all()?;
+    // A new one counts once CURRENT names it: that is a rename.
+    fs::File::open(db_dir)?.sync_all()?;
+    Ok(seen)
 }
 
 /// Checks CURRENT and the MANIFEST it names, before RocksDB looks at them: RocksDB takes a bad length in the
