@@ -12,7 +12,8 @@ fn a_sweep_has_a_point_for_each_value_and_pictures_by_value() {
     let connections: Vec<&Value> = points.iter().map(|point| &point["connections"]).collect();
     assert_eq!(connections, [&json!(1), &json!(8)]);
     assert!(points.iter().all(|point| point["operations"].as_u64() > Some(0)));
-    assert!(tester.text("report.html").contains("Throughput by number of connections"));
+    let page = tester.text("report.html");
+    assert!(page.contains("Throughput by number of connections") && page.contains(">1, then 8<"), "{page}");
 }
 
 #[test]

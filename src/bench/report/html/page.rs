@@ -4,6 +4,7 @@ use super::charts::{
     latency_by_percentile, latency_over_time, p99_by_value, p99_over_time, rate_by_value, rate_over_time, search,
 };
 use super::markup::{escaped, figures, page, properties, remarks, table};
+use crate::bench::plan::Knob;
 use crate::bench::recording::Latency;
 use crate::bench::report::compare::{Comparison, Difference};
 use crate::bench::report::document::{Document, Parameters};
@@ -139,8 +140,8 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
     let text = |name: &str, value: String| Some((name.to_owned(), value));
     let rows = [
         text("scenario", format!("{} ({})", parameters.scenario.word, parameters.scenario.weights)),
-        text("merchants", format!("{}, {}", parameters.merchants, parameters.skew)),
-        text("connections", parameters.connections.to_string()),
+        text("merchants", format!("{}, {}", values(parameters, Knob::Merchants, parameters.merchants), parameters.skew)),
+        text("connections", values(parameters, Knob::Connections, parameters.connections)),
         text("threads of the load tester", parameters.threads.to_string()),
         text(
             "duration",
@@ -158,6 +159,14 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
         }),
     ];
     rows.into_iter().flatten().collect()
+}
+
+/// What a knob was set to: one after the other, if it was swept.
+fn values(parameters: &Parameters, knob: Knob, value: usize) -> String {
+    match parameters.sweep.as_ref().filter(|sweep| sweep.knob == knob) {
+        Some(sweep) => sweep.values.iter().map(usize::to_string).collect::<Vec<_>>().join(", then "),
+        None => value.to_string(),
+    }
 }
 
 fn surroundings(document: &Document) -> Vec<(String, String)> {
