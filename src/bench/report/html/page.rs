@@ -140,7 +140,10 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
     let text = |name: &str, value: String| Some((name.to_owned(), value));
     let rows = [
         text("scenario", format!("{} ({})", parameters.scenario.word, parameters.scenario.weights)),
-        text("merchants", format!("{}, {}", values(parameters, Knob::Merchants, parameters.merchants), parameters.skew)),
+        text(
+            "merchants",
+            format!("{}, {}", values(parameters, Knob::Merchants, parameters.merchants), parameters.skew),
+        ),
         text("connections", values(parameters, Knob::Connections, parameters.connections)),
         text("threads of the load tester", parameters.threads.to_string()),
         text(
