@@ -61,8 +61,22 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
         RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
     };
     // Also of a repair that failed: a server that runs as another user must be able to open what is there.
-    give_to_owner(&configuration.data).context("failed to give what was made to the owner of the data directory")?;
-    done
+    let given = give_to_owner(&configuration.data)
+        .context("failed to give what was made to the owner of the data directory");
+    first_failure(done, given)
+}
+
+/// What a repair came to. When its files could not be given to their owner either, its own failure is told, and the
+/// other one beside it.
+fn first_failure(done: anyhow::Result<ExitCode>, given: anyhow::Result<()>) -> anyhow::Result<ExitCode> {
+    match (done, given) {
+        (done, Ok(())) => done,
+        (Ok(_), Err(given)) => Err(given),
+        (Err(done), Err(given)) => {
+            say(&format!("{given:#}"));
+            Err(done)
+        }
+    }
 }
 
 fn options(configuration: &Configuration) -> EngineOptions {

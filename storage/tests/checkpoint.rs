@@ -573,6 +573,15 @@ fn the_one_that_was_just_taken_stays_beside_those_of_a_store_that_went_further()
 }
 
 #[test]
+fn a_shelf_that_was_brought_to_another_disk_goes_on() {
+    let world = World::filled();
+    world.take("first");
+    fs::remove_file(world.shelf().directory().join("shelf.lock")).expect("it was taken under it");
+    world.take("second");
+    assert_eq!(world.complete(), ["first", "second"]);
+}
+
+#[test]
 fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
     let world = World::filled();
     world.take("first");

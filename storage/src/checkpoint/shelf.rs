@@ -164,9 +164,9 @@ impl Shelf {
         self.directory.join(format!("{name}{UNFINISHED_SUFFIX}"))
     }
 
-    /// Whether a checkpoint was ever begun here.
+    /// Whether a checkpoint was ever begun here, or brought here.
     pub(super) fn is_begun(&self) -> bool {
-        self.directory.join(LOCK_FILE).exists()
+        self.directory.join(LOCK_FILE).exists() || self.list().is_ok_and(|kept| !kept.is_empty())
     }
 
     /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.

@@ -64,8 +64,9 @@ pub struct Engine {
     last_commit: AtomicU64,
     high_water: Arc<HighWater>,
     keeper: Mutex<Option<MarkKeeper>>,
-    /// Why the mark could not be synced.
-    mark_failure: Arc<OnceLock<String>>,
+    /// What went wrong outside of an append: the mark could not be synced, or a write of rows ended uncertain. The next
+    /// append says so.
+    failure: Arc<OnceLock<String>>,
     /// Why nothing is written any more.
     stopped: OnceLock<String>,
 }
@@ -80,8 +81,8 @@ impl Engine {
         let Opened { db, options: database, db_dir, high_water, last_commit, starts, row_format, identity } =
             open::open(options)?;
         let high_water = Arc::new(high_water);
-        let mark_failure = Arc::new(OnceLock::new());
-        let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&mark_failure));
+        let failure = Arc::new(OnceLock::new());
+        let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&failure));
         let keeper = keeper.map_err(|source| OpenError::Files {
             attempt: "start the thread for",
             path: high_water.path().to_owned(),
@@ -109,7 +110,7 @@ impl Engine {
             last_commit: AtomicU64::new(last_commit.0),
             high_water,
             keeper: Mutex::new(Some(keeper)),
-            mark_failure,
+            failure,
             stopped: OnceLock::new(),
             db_dir,
         })
@@ -243,8 +244,9 @@ impl Engine {
         if let Some(reason) = self.stopped.get() {
             return Some(Verdict::Unavailable(reason.clone()));
         }
-        if let Some(reason) = self.mark_failure.get() {
-            // The process must end: without the mark a later start could not tell what is missing.
+        if let Some(reason) = self.failure.get() {
+            // The process must end: without the mark a later start could not tell what is missing, and what became of rows
+            // only a start can tell.
             return Some(self.stop(reason));
         }
         let byte_count: usize = group.iter().map(Append::byte_count).sum();
@@ -262,6 +264,12 @@ impl Engine {
         // The first reason is the one that counts.
         drop(self.stopped.set(format!("a write ended uncertain: {reason}")));
         Verdict::Ambiguous(reason.to_owned())
+    }
+
+    /// A write of rows ended uncertain: nothing is written any more, and the next append says why.
+    fn unwritten_rows(&self, reason: String) -> RowError {
+        drop(self.failure.set(reason.clone())); // The first reason is the one that counts.
+        RowError::Unwritten { reason }
     }
 
     /// Writes a plan, and moves the mark.
@@ -418,7 +426,7 @@ impl RowStore for Engine {
 
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
         let mut disk = self.writer();
-        if let Some(reason) = self.stopped.get() {
+        if let Some(reason) = self.stopped.get().or_else(|| self.failure.get()) {
             return Err(RowError::Unwritten { reason: reason.clone() });
         }
         let byte_count = u64::try_from(rows.byte_count()).unwrap_or(u64::MAX);
@@ -432,11 +440,37 @@ impl RowStore for Engine {
         layout::write_rows(rows.iter(), &mut sink);
         layout::write_applied(merchant_id, applied, &mut sink);
         let written = self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string);
-        written.map_err(|reason| {
-            self.stop(&reason);
-            RowError::Unwritten { reason }
-        })?;
+        written.map_err(|reason| self.unwritten_rows(reason))?;
         self.claims.rows_moved(merchant_id, applied);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::BatchId;
+
+    #[test]
+    fn the_next_append_tells_of_rows_whose_write_ended_uncertain_and_nothing_is_written_after_it() {
+        let directory = tempfile::tempdir().expect("a temporary directory can be made");
+        let engine = Engine::open(&EngineOptions::new(directory.path())).expect("it is empty");
+        let unwritten = engine.unwritten_rows("an uncertain end".to_owned());
+        assert_eq!(unwritten, RowError::Unwritten { reason: "an uncertain end".to_owned() });
+        let shop = MerchantId::from_bytes([1; 16]);
+        let rows = engine.append_rows(shop, &RowWrites::default(), Head::EMPTY);
+        assert_eq!(rows, Err(unwritten), "what became of the first is not known");
+        let append = Append {
+            merchant_id: shop,
+            epoch: engine.claim(shop).expect("nobody else has it").epoch,
+            expected_head: Head::EMPTY,
+            new_head: Head::EMPTY,
+            batch_id: BatchId::default(),
+            records: Vec::new(),
+            derived: RowWrites::default(),
+            snapshot: None,
+        };
+        assert_eq!(engine.append(vec![append.clone()]), [Verdict::Ambiguous("an uncertain end".to_owned())]);
+        assert!(matches!(engine.append(vec![append])[..], [Verdict::Unavailable(_)]));
     }
 }
