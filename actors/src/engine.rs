@@ -26,7 +26,6 @@ use crate::sweeper::Sweeper;
 use crate::sweeping::{self, Walk};
 use crate::swept::SweptRows;
 use crate::timers::{TimerLag, TimerService};
-use crate::work_times::WorkTimes;
 
 /// Rows that one page of the scans at start reads.
 const SCANNED_AT_ONCE: usize = 4_096;
@@ -170,12 +169,6 @@ impl Engine {
     #[must_use]
     pub fn commit_stats(&self) -> Arc<CommitStats> {
         self.committer.stats()
-    }
-
-    /// How long callers' commands were worked on, from their hand-over until they could be answered.
-    #[must_use]
-    pub fn work_times(&self) -> Arc<WorkTimes> {
-        self.registry.work_times()
     }
 
     /// Actors that live now.

@@ -18,7 +18,6 @@ mod sweeper;
 mod sweeping;
 mod swept;
 mod timers;
-mod work_times;
 
 pub use bulk::{BulkLoader, BulkMerchant, BulkMode};
 pub use effects::Acquirers;
@@ -29,4 +28,3 @@ pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::{Store, StoreReader};
 pub use sweeping::SWEEP_PAUSE;
 pub use swept::SweptRows;
-pub use work_times::WorkTimes;

@@ -14,7 +14,6 @@ use tokio::sync::oneshot;
 use crate::bounds::InFlight;
 use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, Submit, Surroundings};
 use crate::reply::{Denied, Reply};
-use crate::work_times::WorkTimes;
 
 /// Actors that are retired when there is no room for another, so that not every new one has to look.
 const RETIRED_AT_ONCE: usize = 16;
@@ -55,7 +54,6 @@ pub(crate) struct Registry {
     next_arbiter: AtomicUsize,
     limits: Limits,
     in_flight: Arc<InFlight>,
-    work_times: Arc<WorkTimes>,
     stopping: AtomicBool,
     surroundings: OnceLock<Arc<Surroundings>>,
 }
@@ -96,7 +94,6 @@ impl Registry {
             arbiters,
             next_arbiter: AtomicUsize::new(0),
             in_flight: InFlight::new(limits.in_flight),
-            work_times: Arc::default(),
             limits,
             stopping: AtomicBool::new(false),
             surroundings: OnceLock::new(),
@@ -138,8 +135,7 @@ impl Registry {
         };
         let (reply, receiver) = oneshot::channel();
         let actor = slot.actor.clone();
-        let working = admission.is_bounded().then(|| self.work_times.begin());
-        let held = Held { _working: working, _merchant: merchant, _all: all, _slot: slot };
+        let held = Held { _merchant: merchant, _all: all, _slot: slot };
         actor.do_send(Submit { request, secret, asker: Asker { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
     }
@@ -246,11 +242,6 @@ impl Registry {
     /// Requests of callers that are not answered yet.
     pub(crate) fn in_flight(&self) -> usize {
         self.in_flight.count()
-    }
-
-    /// How long requests of callers were worked on.
-    pub(crate) fn work_times(&self) -> Arc<WorkTimes> {
-        Arc::clone(&self.work_times)
     }
 
     /// Live actors.

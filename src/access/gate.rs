@@ -14,7 +14,7 @@ use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::{
-    Arrival, CallsInFlightPerKey, CallsPerSecond, Effort, EffortSoFar, Gate, Permit, Places, address_group,
+    Arrival, CallsInFlightPerKey, CallsPerSecond, CommitsSoFar, Gate, Permit, Places, address_group,
 };
 
 /// What the gate of the public listener lets in.
@@ -43,7 +43,7 @@ impl PublicGate {
     #[must_use]
     pub fn new(limits: &GateLimits, engine: &Engine) -> PublicGate {
         PublicGate {
-            places: Places::new(limits.in_flight, effort_of(engine)),
+            places: Places::new(limits.in_flight, commits_of(engine)),
             per_merchant: CallsInFlightPerKey::new(limits.in_flight_per_merchant),
             per_key: limits.key_calls_per_second.map(CallsPerSecond::new),
             per_address: limits.sdk_calls_per_second_per_address.map(CallsPerSecond::new),
@@ -68,13 +68,10 @@ impl PublicGate {
     }
 }
 
-/// What an engine has done for calls.
-fn effort_of(engine: &Engine) -> EffortSoFar {
-    let (stats, times) = (engine.commit_stats(), engine.work_times());
-    Box::new(move || {
-        let commits = (stats.groups(), Duration::from_micros(stats.append_micros().sum()));
-        Effort { commits, calls: times.so_far() }
-    })
+/// An engine's commits so far, and how long they took.
+fn commits_of(engine: &Engine) -> CommitsSoFar {
+    let stats = engine.commit_stats();
+    Box::new(move || (stats.groups(), Duration::from_micros(stats.append_micros().sum())))
 }
 
 impl Gate<MerchantCaller> for PublicGate {

@@ -61,8 +61,8 @@ pub(super) fn repair(configuration: &Configuration, command: &RepairCommand) -> 
         RepairCommand::DropTail { yes, dry_run: _ } => drop_tail(configuration, &roots, *yes),
     };
     // Also of a repair that failed: a server that runs as another user must be able to open what is there.
-    let given = give_to_owner(&configuration.data)
-        .context("failed to give what was made to the owner of the data directory");
+    let given =
+        give_to_owner(&configuration.data).context("failed to give what was made to the owner of the data directory");
     first_failure(done, given)
 }
 

@@ -3,7 +3,6 @@
 use crate::bounds::Permit;
 use crate::registry::Slot;
 use crate::reply::Reply;
-use crate::work_times::Working;
 use actix::Message;
 use std::fmt;
 use std::sync::Arc;
@@ -34,7 +33,6 @@ impl fmt::Debug for Secret {
 /// retire while anybody does.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) _working: Option<Working>,
     pub(crate) _merchant: Option<Permit>,
     pub(crate) _all: Option<Permit>,
     pub(crate) _slot: Arc<Slot>,

@@ -32,6 +32,6 @@ pub use hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
 pub(super) use large_answers::SLICE_BYTES;
 pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, address_group};
 pub use places::{Place, PlaceCount, Places};
-pub use pressure::{Effort, EffortSoFar};
+pub use pressure::CommitsSoFar;
 pub use request_id::RequestId;
 pub use table::DispatcherBuilder;

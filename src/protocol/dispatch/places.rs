@@ -1,11 +1,11 @@
 //! How many calls are worked on at once: as many as keep their waiting short, however many ask.
 //!
 //! A call that finds no place waits for one in the crowd: the one that came first goes first. A crowd alone is no
-//! overload: as many callers as fill a few commits wait for some milliseconds each, for as long as they come. When those
-//! whose turn it is have waited long for a while, more is asked than can be done: then a call that finds no place soon
-//! has no hope any more. So those who are answered are answered soon. Who has no hope is refused a moment later, and the
-//! later the more there are, so that callers who come again at once cannot take the processor from the calls that are
-//! worked on.
+//! overload: as many callers as fill a few commits wait for some milliseconds each, for as long as they come. When calls
+//! have waited for far longer than they are then worked on, and that lasts, more is asked than can be done: then the crowd
+//! is kept small, and a call that finds it full has no hope any more. So those who are answered are answered soon, and
+//! what the server touches at once stays small. Who has no hope is refused a moment later, and the later the more there
+//! are, so that callers who come again at once cannot take the processor from the calls that are worked on.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,41 +14,38 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::pressure::{Delays, Effort, EffortSoFar, Verdict, Window};
+use super::pressure::{CommitsSoFar, Verdict, Window};
 use crate::protocol::api_error::ApiError;
 
 /// Places at the start, and at least, unless the operator allows fewer: what fills a few commits.
-const PLACES_MIN: usize = 128;
-
-/// Places that there may be however busy the threads are: those of a machine that others use as well are always late, and
-/// few places would leave the disk with nothing to do.
-const PLACES_MANY: usize = 384;
+const PLACES_MIN: usize = 192;
 
 /// How long a call may hope for a place: as long as a disk that stops for a moment, and what piles up meanwhile, may
 /// take.
 const HOPE_MAX: Duration = Duration::from_secs(1);
 
-/// How long it may while more is asked than can be done.
-const HOPE_IN_OVERLOAD_MAX: Duration = Duration::from_millis(20);
+/// When calls have waited too long for this long, more is asked than can be done. Some ten thousand that come at once are
+/// worked off sooner.
+const SLOW_MAX: Duration = Duration::from_millis(500);
 
-/// How long a call may have waited when its turn comes: some thousand calls at once are no overload on a small machine.
-const WAIT_MAX: Duration = Duration::from_millis(100);
+/// When nobody has lost hope for this long, it is over. Longer than a refusal takes: who was refused comes again.
+const OVERLOAD_GONE: Duration = Duration::from_secs(6);
 
-/// When everybody has waited longer than that for this long, more is asked than can be done.
-const SLOW_MAX: Duration = Duration::from_millis(200);
+/// How many times as many places as waiters there are while more is asked than can be done.
+const PLACES_PER_WAITER: usize = 8;
 
-/// When nobody has lost hope for this long, it is over.
-const OVERLOAD_GONE: Duration = Duration::from_secs(1);
+/// Waiters that there may be then, however few places there are.
+const WAITERS_MIN: usize = 16;
 
 /// How long after it lost hope a call is refused, in a small crowd.
 const REFUSED_AFTER: Duration = Duration::from_millis(80);
 
 /// The same in the largest crowd.
-const REFUSED_AFTER_MAX: Duration = Duration::from_secs(2);
+const REFUSED_AFTER_MAX: Duration = Duration::from_secs(5);
 
-/// Refusals a second that a large crowd comes to: each takes some ten microseconds of a processor, for reading the
-/// request and writing the answer.
-const REFUSALS_PER_SECOND: u64 = 2_000;
+/// Refusals a second that a large crowd comes to. Each takes nearly as much of a processor as a call that is answered,
+/// since nothing of a connection that was still for long is near the processor.
+const REFUSALS_PER_SECOND: u64 = 1_000;
 
 /// When to come back after being turned away, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
@@ -62,8 +59,7 @@ pub struct Places {
 struct Shared {
     state: Mutex<State>,
     places_max: usize,
-    effort: EffortSoFar,
-    delays: Delays,
+    commits: CommitsSoFar,
     /// Calls that will be refused.
     without_hope: AtomicUsize,
 }
@@ -73,11 +69,19 @@ struct State {
     places: usize,
     taken: usize,
     crowd: VecDeque<Waiter>,
-    /// Since when everybody has waited too long.
+    /// Since when calls have waited too long.
     slow_since: Option<Instant>,
     /// When somebody lost hope last, or it began, while more is asked than can be done.
     overloaded: Option<Instant>,
     window: Window,
+}
+
+/// What a call finds that asks for a place.
+enum Found {
+    Free(Place),
+    /// It comes when it is the call's turn.
+    Queued(oneshot::Receiver<Place>),
+    NoHope,
 }
 
 struct Waiter {
@@ -95,17 +99,17 @@ pub struct Place {
 impl Places {
     /// As many places as keep the waiting short, at most `places_max`.
     #[must_use]
-    pub fn new(places_max: usize, effort: EffortSoFar) -> Places {
+    pub fn new(places_max: usize, commits: CommitsSoFar) -> Places {
         let state = State {
             places: PLACES_MIN.min(places_max),
             taken: 0,
             crowd: VecDeque::new(),
             slow_since: None,
             overloaded: None,
-            window: Window::begin(Instant::now(), effort(), (0, Duration::ZERO)),
+            window: Window::begin(Instant::now(), commits()),
         };
-        let (state, delays, without_hope) = (Mutex::new(state), Delays::default(), AtomicUsize::new(0));
-        Places { shared: Arc::new(Shared { state, places_max, effort, delays, without_hope }) }
+        let (state, without_hope) = (Mutex::new(state), AtomicUsize::new(0));
+        Places { shared: Arc::new(Shared { state, places_max, commits, without_hope }) }
     }
 
     /// Takes a place, or waits for one as long as there is hope.
@@ -113,15 +117,14 @@ impl Places {
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when others were chosen.
     pub async fn enter(&self) -> Result<Place, ApiError> {
-        match self.shared.take_or_queue() {
-            Ok(place) => Ok(place),
-            Err((called, hope_max)) => match tokio::time::timeout(hope_max, called).await {
-                Ok(Ok(place)) => {
-                    self.shared.delays.note(place.since.elapsed());
-                    Ok(place)
-                }
-                Ok(Err(_)) | Err(_) => Err(self.refuse().await),
-            },
+        let called = match self.shared.find() {
+            Found::Free(place) => return Ok(place),
+            Found::Queued(called) => tokio::time::timeout(HOPE_MAX, called).await.ok().and_then(Result::ok),
+            Found::NoHope => None,
+        };
+        match called {
+            Some(place) => Ok(place),
+            None => Err(self.refuse().await),
         }
     }
 
@@ -174,26 +177,31 @@ impl Drop for WithoutHope {
 }
 
 impl Shared {
-    fn take_or_queue(self: &Arc<Self>) -> Result<Place, (oneshot::Receiver<Place>, Duration)> {
+    fn find(self: &Arc<Self>) -> Found {
         let mut state = self.lock();
+        let now = Instant::now();
         if state.taken < state.places {
             state.taken += 1;
-            state.slow_since = None;
-            return Ok(Place { of: Some(Arc::clone(self)), since: Instant::now() });
+            state.window.note_wait(Duration::ZERO);
+            return Found::Free(Place { of: Some(Arc::clone(self)), since: now });
         }
         state.window.was_full = true;
         state.drop_the_gone();
-        let ((called, receiver), since) = (oneshot::channel(), Instant::now());
-        state.crowd.push_back(Waiter { called, since });
-        Err((receiver, state.hope_max(since)))
+        if state.crowd.len() >= state.crowd_max(now) {
+            return Found::NoHope;
+        }
+        let (called, receiver) = oneshot::channel();
+        state.crowd.push_back(Waiter { called, since: now });
+        Found::Queued(receiver)
     }
 
-    /// Takes a place back, and gives those that are free to whoever is next.
-    fn give_back(self: &Arc<Self>, now: Instant) {
+    /// Takes a place back that was held since then, and gives those that are free to whoever is next.
+    fn give_back(self: &Arc<Self>, held_since: Instant, now: Instant) {
         let mut state = self.lock();
         state.taken -= 1;
+        state.window.note_held(now.saturating_duration_since(held_since));
         if state.window.is_over(now) {
-            state.judge((self.effort)(), self.delays.so_far(), self.places_max, now);
+            state.judge((self.commits)(), self.places_max, now);
         }
         // More than one when there are more places now: whoever waits comes before whoever comes.
         while state.taken < state.places {
@@ -216,29 +224,20 @@ impl State {
     fn next(&mut self, now: Instant) -> Option<Waiter> {
         self.drop_the_gone();
         let next = self.crowd.pop_front()?;
-        self.note_wait(now.saturating_duration_since(next.since), now);
+        self.window.note_wait(now.saturating_duration_since(next.since));
         Some(next)
     }
 
-    /// Somebody's turn has come.
-    fn note_wait(&mut self, waited: Duration, now: Instant) {
-        if waited <= WAIT_MAX {
-            self.slow_since = None;
-        } else if now.saturating_duration_since(*self.slow_since.get_or_insert(now)) > SLOW_MAX {
-            self.overloaded = Some(now);
-        }
-    }
-
-    /// Somebody found no place.
+    /// Somebody has lost hope.
     fn lose_hope(&mut self, now: Instant) {
         if self.is_overloaded(now) {
             self.overloaded = Some(now);
         }
     }
 
-    /// How long somebody who has to wait may hope.
-    fn hope_max(&self, now: Instant) -> Duration {
-        if self.is_overloaded(now) { HOPE_IN_OVERLOAD_MAX } else { HOPE_MAX }
+    /// How many may wait for a place.
+    fn crowd_max(&self, now: Instant) -> usize {
+        if self.is_overloaded(now) { (self.places / PLACES_PER_WAITER).max(WAITERS_MIN) } else { usize::MAX }
     }
 
     /// Whether more is asked than can be done.
@@ -252,27 +251,31 @@ impl State {
         }
     }
 
-    fn fewer_than_now(&self, least: usize) -> usize {
-        (self.places - self.places / 10).max(least.min(self.places))
-    }
-
-    /// Sets how many places there are from now on.
-    fn judge(&mut self, effort: Effort, delays: (u64, Duration), places_max: usize, now: Instant) {
-        self.places = match self.window.verdict(effort, delays) {
-            Verdict::Fewer => self.fewer_than_now(PLACES_MIN),
-            Verdict::NotMany => self.fewer_than_now(PLACES_MANY),
+    /// Sets how many places there are from now on, and tells whether more is asked than can be done.
+    fn judge(&mut self, commits: (u64, Duration), places_max: usize, now: Instant) {
+        self.places = match self.window.verdict(commits) {
+            Verdict::Fewer => (self.places - self.places / 10).max(PLACES_MIN.min(self.places)),
             Verdict::AsMany => self.places,
             Verdict::More => (self.places + (self.places / 20).max(1)).min(places_max),
         };
+        self.judge_waits(now);
         self.crowd.retain(|waiter| !waiter.called.is_closed());
-        self.window = Window::begin(now, effort, delays);
+        self.window = Window::begin(now, commits);
+    }
+
+    fn judge_waits(&mut self, now: Instant) {
+        if !self.window.was_slow() {
+            self.slow_since = None;
+        } else if now.saturating_duration_since(*self.slow_since.get_or_insert(now)) > SLOW_MAX {
+            self.overloaded = Some(now);
+        }
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
         if let Some(of) = self.of.take() {
-            of.give_back(Instant::now());
+            of.give_back(self.since, Instant::now());
         }
     }
 }
@@ -290,8 +293,11 @@ mod tests {
     use crate::protocol::api_error::Code;
 
     fn places(count: usize) -> Places {
-        Places::new(count, Box::new(Effort::default))
+        Places::new(count, Box::new(|| (0, Duration::ZERO)))
     }
+
+    /// Longer than calls may wait.
+    const WAITED_LONG: Duration = Duration::from_millis(17);
 
     /// What has a place at once or not at all.
     fn now<T>(future: impl Future<Output = T>) -> Option<T> {
@@ -328,113 +334,126 @@ mod tests {
     #[test]
     fn a_caller_that_goes_away_with_its_place_gives_it_back() {
         let places = places(1);
-        let held = places.shared.take_or_queue().unwrap_or_else(|_| panic!("there is a place"));
-        let Err((called, _)) = places.shared.take_or_queue() else { panic!("there is one place") };
+        let held = places.shared.find();
+        let called = places.shared.queue();
         drop(held);
         assert_eq!(places.count().taken, 1, "it was handed over");
         drop(called);
         assert_eq!(places.count(), PlaceCount { places: 1, taken: 0, crowd: 0 });
     }
 
+    /// What is told at a time when those who got their places meanwhile had waited for so long.
+    fn judge_wait(places: &Places, waited: Duration, now: Instant) -> usize {
+        let mut state = places.shared.lock();
+        state.window.note_wait(waited);
+        state.judge((0, Duration::ZERO), places.shared.places_max, now);
+        state.crowd_max(now)
+    }
+
     #[test]
     fn a_crowd_whose_turn_comes_soon_is_no_overload_however_long_it_lasts() {
-        let (mut state, start) = (places(1).shared.take_state(), Instant::now());
-        for millis in (0..60_000).step_by(50) {
-            let now = start + Duration::from_millis(millis);
-            state.note_wait(WAIT_MAX, now);
-            assert_eq!(state.hope_max(now), HOPE_MAX, "{millis}");
+        let (places, start) = (places(1), Instant::now());
+        for millis in (0..60_000).step_by(100) {
+            let allowed = judge_wait(&places, Duration::from_millis(16), start + Duration::from_millis(millis));
+            assert_eq!(allowed, usize::MAX, "{millis}");
         }
     }
 
     #[test]
-    fn hope_is_short_when_everybody_has_waited_too_long_until_nobody_has_lost_it_for_a_while() {
-        let (mut state, start) = (places(1).shared.take_state(), Instant::now());
-        let after = |millis| start + Duration::from_millis(millis);
-        for millis in (0..=200).step_by(40) {
-            state.note_wait(WAIT_MAX * 2, after(millis));
-            assert_eq!(state.hope_max(after(millis)), HOPE_MAX, "{millis}");
+    fn a_crowd_that_waits_too_long_is_no_overload_when_it_is_soon_over() {
+        let (places, start) = (places(1), Instant::now());
+        for (millis, waited) in (0..10_000).step_by(100).zip([100, 100, 100, 100, 100, 0].into_iter().cycle()) {
+            let now = start + Duration::from_millis(millis);
+            assert_eq!(judge_wait(&places, Duration::from_millis(waited), now), usize::MAX, "{millis}");
         }
-        state.note_wait(WAIT_MAX * 2, after(240));
-        assert_eq!(state.hope_max(after(250)), HOPE_IN_OVERLOAD_MAX);
-        state.note_wait(Duration::ZERO, after(260));
-        state.lose_hope(after(1_200));
-        assert_eq!(state.hope_max(after(2_190)), HOPE_IN_OVERLOAD_MAX, "somebody lost hope");
-        assert_eq!(state.hope_max(after(2_200)), HOPE_MAX, "nobody has for a while");
+    }
+
+    #[test]
+    fn the_crowd_is_small_after_waits_were_too_long_for_a_while_until_nobody_has_lost_hope_for_longer() {
+        let (places, start) = (places(1_000), Instant::now());
+        let after = |millis| start + Duration::from_millis(millis);
+        for millis in (0..=500).step_by(100) {
+            assert_eq!(judge_wait(&places, WAITED_LONG, after(millis)), usize::MAX, "{millis}");
+        }
+        assert_eq!(judge_wait(&places, WAITED_LONG, after(600)), PLACES_MIN / 8);
+        assert_eq!(judge_wait(&places, Duration::ZERO, after(700)), PLACES_MIN / 8, "the small crowd is soon served");
+        let mut state = places.shared.lock();
+        state.lose_hope(after(2_000));
+        assert_eq!(state.crowd_max(after(7_990)), PLACES_MIN / 8, "somebody lost hope");
+        assert_eq!(state.crowd_max(after(8_000)), usize::MAX, "nobody has for a while");
+        state.places = 8;
+        state.overloaded = Some(after(8_000));
+        assert_eq!(state.crowd_max(after(8_000)), WAITERS_MIN, "few places need some waiters as well");
+    }
+
+    #[tokio::test]
+    async fn in_overload_whoever_finds_the_crowd_full_is_refused_in_its_time_and_those_in_it_are_not() {
+        let places = places(1);
+        let held = places.enter().await;
+        places.shared.lock().overloaded = Some(Instant::now());
+        let mut waiting: Vec<_> = (0..WAITERS_MIN).map(|_| Box::pin(places.enter())).collect();
+        assert!(waiting.iter_mut().all(|enter| now(enter).is_none()));
+        let asked = Instant::now();
+        let refused = places.enter().await;
+        assert!(refused.is_err_and(|error| error.is_overload()) && asked.elapsed() >= REFUSED_AFTER);
+        drop(held);
+        assert!(now(&mut waiting[0]).is_some_and(|entered| entered.is_ok()), "the first has its turn");
     }
 
     #[test]
     fn the_oldest_that_is_still_there_is_next() {
-        let (mut state, now) = (places(1).shared.take_state(), Instant::now());
-        let mut receivers: Vec<_> = (0..3).map(|_| state.queue(now)).collect();
+        let (places, now) = (places(1), Instant::now());
+        let _held = places.shared.find();
+        let mut receivers: Vec<_> = (0..3).map(|_| places.shared.queue()).collect();
         drop(receivers.remove(0));
-        assert!(state.next(now).is_some_and(|next| next.called.send(Place { of: None, since: now }).is_ok()));
+        let next = places.shared.lock().next(now);
+        assert!(next.is_some_and(|next| next.called.send(Place { of: None, since: now }).is_ok()));
         assert!(receivers[0].try_recv().is_ok(), "the second");
     }
 
-    /// Gives back what one call held, when what was done since the last judgement took so long.
-    fn judged(places: &Places, work: Duration, delay: Duration) -> usize {
-        let begun = Instant::now().checked_sub(Duration::from_secs(1)).expect("the machine runs for longer");
+    /// How many places there are after one was held for so long while somebody found none.
+    fn judge_held(places: &Places, held: Duration) -> usize {
         let mut state = places.shared.lock();
-        state.window = Window::begin(begun, Effort::default(), (0, Duration::ZERO));
         state.window.was_full = true;
-        let effort = Effort { calls: (1, work), ..Effort::default() };
-        state.judge(effort, (1, delay), places.shared.places_max, Instant::now());
+        state.window.note_held(held);
+        state.judge((0, Duration::ZERO), places.shared.places_max, Instant::now());
         state.places
     }
 
     #[test]
-    fn places_become_fewer_when_work_takes_long_and_more_when_it_does_not_within_bounds() {
+    fn places_become_fewer_when_they_are_held_for_long_and_more_when_they_are_not_within_bounds() {
         let places = places(1_000);
         let (long, short) = (Duration::from_secs(1), Duration::ZERO);
-        assert_eq!([short, short, long, short].map(|work| judged(&places, work, short)), [134, 140, 128, 134]);
-        assert_eq!((0..100).map(|_| judged(&places, short, short)).max(), Some(1_000));
-        assert_eq!((0..100).map(|_| judged(&places, long, short)).min(), Some(PLACES_MIN));
-    }
-
-    #[test]
-    fn busy_threads_take_places_away_as_long_as_there_are_many_and_add_none() {
-        let places = places(1_000);
-        let (late, soon) = (Duration::from_millis(20), Duration::ZERO);
-        assert_eq!(judged(&places, soon, late), PLACES_MIN, "there are not many");
-        assert_eq!((0..100).map(|_| judged(&places, soon, soon)).max(), Some(1_000));
-        assert_eq!((0..100).map(|_| judged(&places, soon, late)).min(), Some(PLACES_MANY));
+        assert_eq!([short, short, long, short].map(|held| judge_held(&places, held)), [201, 211, 192, 201]);
+        assert_eq!((0..100).map(|_| judge_held(&places, short)).max(), Some(1_000));
+        assert_eq!((0..100).map(|_| judge_held(&places, long)).min(), Some(PLACES_MIN));
     }
 
     #[test]
     fn places_that_are_added_go_to_those_who_wait_and_not_to_whoever_comes_next() {
         let places = places(1_000);
-        let mut held: Vec<_> = std::iter::from_fn(|| places.shared.take_or_queue().ok()).take(PLACES_MIN).collect();
-        let mut waiting: Vec<_> =
-            (0..8).map(|_| places.shared.take_or_queue().err().expect("all are taken").0).collect();
-        assert_eq!(judged(&places, Duration::ZERO, Duration::ZERO), PLACES_MIN + 6);
+        let mut held: Vec<_> = (0..PLACES_MIN).map(|_| places.shared.find()).collect();
+        let mut waiting: Vec<_> = (0..11).map(|_| places.shared.queue()).collect();
+        assert_eq!(judge_held(&places, Duration::ZERO), PLACES_MIN + 9);
         drop(held.pop());
         let called = waiting.iter_mut().filter_map(|called| called.try_recv().ok()).collect::<Vec<_>>();
-        assert_eq!((called.len(), places.count().taken), (7, PLACES_MIN + 6));
-        assert!(places.shared.take_or_queue().is_err(), "one still waits");
+        assert_eq!((called.len(), places.count().taken), (10, PLACES_MIN + 9));
+        drop(places.shared.queue()); // One still waits.
     }
 
     #[test]
     fn a_larger_crowd_is_refused_later_within_bounds() {
-        let expected = [REFUSED_AFTER, REFUSED_AFTER, Duration::from_millis(500), REFUSED_AFTER_MAX];
-        assert_eq!([0, 160, 1_000, 100_000].map(refused_after), expected);
-    }
-
-    impl State {
-        fn queue(&mut self, since: Instant) -> oneshot::Receiver<Place> {
-            let (called, receiver) = oneshot::channel();
-            self.crowd.push_back(Waiter { called, since });
-            receiver
-        }
+        let expected = [REFUSED_AFTER, REFUSED_AFTER, Duration::from_secs(1), REFUSED_AFTER_MAX];
+        assert_eq!([0, 80, 1_000, 100_000].map(refused_after), expected);
     }
 
     impl Shared {
-        /// The state alone.
-        fn take_state(&self) -> State {
-            let mut state = self.lock();
-            let window = Window::begin(Instant::now(), Effort::default(), (0, Duration::ZERO));
-            let (places, crowd) = (state.places, VecDeque::new());
-            let (slow_since, overloaded) = (None, None);
-            std::mem::replace(&mut *state, State { places, taken: 0, crowd, slow_since, overloaded, window })
+        /// Waits for a place, of which none is free.
+        fn queue(self: &Arc<Self>) -> oneshot::Receiver<Place> {
+            match self.find() {
+                Found::Queued(called) => called,
+                Found::Free(_) | Found::NoHope => panic!("a call that finds no place waits"),
+            }
         }
     }
 }

@@ -1,77 +1,77 @@
-//! Whether there are too many places for calls or too few, by what the calls took since this was last judged.
+//! Whether there are too many places for calls or too few, and whether more is asked than can be done, by what was seen
+//! since this was last judged.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often it is judged.
 const JUDGED_EVERY: Duration = Duration::from_millis(100);
 
-/// How long a call that changes something may be worked on on average, beside two commits: the one that was under way when
-/// it came, and its own. Above this, calls wait for one another, and fewer at once are as fast.
-const WORK_MAX: Duration = Duration::from_millis(8);
+/// How long a call may hold its place on average, beside two commits: the one that was under way when it came, and its
+/// own. Above this, calls wait for one another or for a thread, and fewer at once are as fast.
+const HELD_MAX: Duration = Duration::from_millis(2);
 
-/// How long it may take the web server's threads on average to go on with a call that was given a place. Above this, they
-/// have more to do than they can, and every call waits for them several times; fewer at once keep them as busy.
-const DELAY_MAX: Duration = Duration::from_millis(5);
+/// How long calls may wait for a place on average, whatever comes of it.
+const WAIT_MAX: Duration = Duration::from_millis(16);
 
-/// Tells what was done for calls so far.
-pub type EffortSoFar = Box<dyn Fn() -> Effort + Send + Sync>;
+/// How many times as long as they hold a place they may wait for one.
+const WAIT_MAX_OF_HELD: u32 = 2;
 
-/// What was done for calls that change something. All of it only grows.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Effort {
-    /// How many commits there were, and how long they took together.
-    pub commits: (u64, Duration),
-    /// How many calls were worked on, and how long that took together: from their hand-over until they could be
-    /// answered. How long it takes the web server's threads to hand them over, and to write their answers, is left out:
-    /// that grows with the number of those who ask, and with places only when these are far too many.
-    pub calls: (u64, Duration),
-}
-
-/// How long it took threads to go on with calls that were given a place.
-#[derive(Debug, Default)]
-pub(super) struct Delays {
-    count: AtomicU64,
-    nanos: AtomicU64,
-}
-
-impl Delays {
-    pub(super) fn note(&self, delay: Duration) {
-        self.nanos.fetch_add(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        self.count.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn so_far(&self) -> (u64, Duration) {
-        (self.count.load(Ordering::Relaxed), Duration::from_nanos(self.nanos.load(Ordering::Relaxed)))
-    }
-}
+/// Tells how many commits there were so far, and how long they took together. Both only grow.
+pub type CommitsSoFar = Box<dyn Fn() -> (u64, Duration) + Send + Sync>;
 
 /// How many places there should be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// Fewer than there are, but for the least number.
+    /// Fewer than there are.
     Fewer,
-    /// Fewer than there are, if there are many.
-    NotMany,
     /// As many.
     AsMany,
     /// More.
     More,
 }
 
+/// Times of one kind, and their sum.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    count: u32,
+    sum: Duration,
+}
+
 /// What was seen since it was last judged.
 pub(super) struct Window {
     since: Instant,
-    /// What had been done by then.
-    effort: Effort,
-    delays: (u64, Duration),
+    /// What had been committed by then.
+    commits: (u64, Duration),
+    held: Times,
+    waits: Times,
     /// Whether somebody found no place.
     pub(super) was_full: bool,
 }
 
+impl Times {
+    fn add(&mut self, time: Duration) {
+        self.count = self.count.saturating_add(1);
+        self.sum = self.sum.saturating_add(time);
+    }
+
+    fn mean(self) -> Duration {
+        self.sum / self.count.max(1)
+    }
+}
+
 impl Window {
-    pub(super) const fn begin(since: Instant, effort: Effort, delays: (u64, Duration)) -> Window {
-        Window { since, effort, delays, was_full: false }
+    pub(super) fn begin(since: Instant, commits: (u64, Duration)) -> Window {
+        Window { since, commits, held: Times::default(), waits: Times::default(), was_full: false }
+    }
+
+    /// A place was given back that was held for so long.
+    pub(super) fn note_held(&mut self, time: Duration) {
+        self.held.add(time);
+    }
+
+    /// A place was given to somebody who had waited for so long.
+    pub(super) fn note_wait(&mut self, time: Duration) {
+        self.waits.add(time);
     }
 
     /// Whether it is time to judge.
@@ -79,18 +79,20 @@ impl Window {
         now.saturating_duration_since(self.since) >= JUDGED_EVERY
     }
 
-    /// Judges by what was done by now. As long as all find a place, their number is right, and one that nothing was worked
-    /// on in tells nothing.
-    pub(super) fn verdict(&self, effort: Effort, delays: (u64, Duration)) -> Verdict {
-        let work_max = WORK_MAX + 2 * mean_since(self.effort.commits, effort.commits);
-        let is_slow = mean_since(self.effort.calls, effort.calls) > work_max;
-        let is_busy = mean_since(self.delays, delays) > DELAY_MAX;
-        match self.was_full && effort.calls.0 > self.effort.calls.0 {
+    /// Judges the number of places, by the commits so far. As long as all find a place, it is right, and a window in which
+    /// nothing was given back tells nothing.
+    pub(super) fn verdict(&self, commits: (u64, Duration)) -> Verdict {
+        let held_max = HELD_MAX + 2 * mean_since(self.commits, commits);
+        match self.was_full && self.held.count > 0 {
             false => Verdict::AsMany,
-            true if is_slow => Verdict::Fewer,
-            true if is_busy => Verdict::NotMany,
+            true if self.held.mean() > held_max => Verdict::Fewer,
             true => Verdict::More,
         }
+    }
+
+    /// Whether those who got a place had waited for too long: for far longer than they are then worked on.
+    pub(super) fn was_slow(&self) -> bool {
+        self.waits.mean() > WAIT_MAX.max(self.held.mean() * WAIT_MAX_OF_HELD)
     }
 }
 
@@ -104,37 +106,44 @@ fn mean_since(before: (u64, Duration), now: (u64, Duration)) -> Duration {
 mod tests {
     use super::*;
 
-    /// Judges two calls that took so many milliseconds each, two commits of two each, and a delay.
-    fn judged(was_full: bool, call_millis: u64, delay_millis: u64) -> Verdict {
-        let millis = Duration::from_millis;
-        let before = Effort { commits: (7, millis(700)), calls: (5, millis(900)) };
-        let window = Window { was_full, ..Window::begin(Instant::now(), before, (3, millis(1_000))) };
-        let calls = (7, millis(900 + 2 * call_millis));
-        window.verdict(Effort { commits: (9, millis(704)), calls }, (4, millis(1_000 + delay_millis)))
+    const fn millis(millis: u64) -> Duration {
+        Duration::from_millis(millis)
+    }
+
+    fn window(was_full: bool, held: &[u64], waits: &[u64]) -> Window {
+        let mut window = Window { was_full, ..Window::begin(Instant::now(), (7, millis(700))) };
+        held.iter().for_each(|time| window.note_held(millis(*time)));
+        waits.iter().for_each(|time| window.note_wait(millis(*time)));
+        window
+    }
+
+    /// Judges after two commits of two milliseconds each.
+    fn judged(was_full: bool, held: &[u64]) -> Verdict {
+        window(was_full, held, &[]).verdict((9, millis(704)))
     }
 
     #[test]
-    fn calls_that_take_longer_than_two_commits_and_a_bit_want_fewer_places_and_others_more() {
-        assert_eq!((judged(true, 12, 0), judged(true, 13, 0)), (Verdict::More, Verdict::Fewer));
+    fn calls_that_hold_places_for_longer_than_two_commits_and_a_bit_want_fewer_and_others_more() {
+        assert_eq!((judged(true, &[6, 6]), judged(true, &[6, 7])), (Verdict::More, Verdict::Fewer));
     }
 
     #[test]
-    fn threads_that_take_long_to_go_on_want_not_many_places() {
-        assert_eq!((judged(true, 1, 5), judged(true, 1, 6)), (Verdict::More, Verdict::NotMany));
+    fn where_all_found_a_place_or_nothing_was_given_back_their_number_stays() {
+        let judged = [judged(false, &[99]), judged(false, &[1]), judged(true, &[])];
+        assert_eq!(judged, [Verdict::AsMany; 3]);
     }
 
     #[test]
-    fn where_all_found_a_place_or_nothing_was_done_their_number_stays() {
-        assert_eq!((judged(false, 99, 0), judged(false, 1, 0)), (Verdict::AsMany, Verdict::AsMany));
-        let effort = Effort { commits: (1, Duration::ZERO), calls: (2, Duration::ZERO) };
-        let window = Window { was_full: true, ..Window::begin(Instant::now(), effort, (0, Duration::ZERO)) };
-        assert_eq!(window.verdict(effort, (0, Duration::ZERO)), Verdict::AsMany);
+    fn waits_are_too_long_when_their_mean_is_above_a_bound_and_far_above_the_time_of_work() {
+        let was_slow = |held: &[u64], waits: &[u64]| window(true, held, waits).was_slow();
+        assert!(!was_slow(&[], &[]) && !was_slow(&[1], &[16, 16]) && !was_slow(&[20], &[40, 40]));
+        assert!(was_slow(&[1], &[16, 17]) && was_slow(&[20], &[40, 41]) && !was_slow(&[1], &[0, 0, 48]));
     }
 
     #[test]
     fn it_is_judged_every_so_often() {
-        let (start, effort) = (Instant::now(), Effort::default());
-        let window = Window::begin(start, effort, (0, Duration::ZERO));
+        let start = Instant::now();
+        let window = Window::begin(start, (1, Duration::ZERO));
         assert!(!window.is_over(start + JUDGED_EVERY / 2) && window.is_over(start + JUDGED_EVERY));
     }
 }
