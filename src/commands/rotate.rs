@@ -63,7 +63,10 @@ pub(super) fn admin_token(configuration: &Configuration, command: AdminTokenComm
                 file.path().display()
             ))
         }
-        (AdminTokenCommand::Retire, [new, _old]) => {
+        (AdminTokenCommand::Retire, [new, old]) => {
+            // A rotation that was cut off may have left the server with the old one alone: it reads both first. One that
+            // cannot be told is told of below.
+            let _both = have_token_read(configuration, old);
             file.replace(&[new]).with_context(|| format!("failed to write {}", file.path().display()))?;
             have_token_read(configuration, new)?;
             Ok("the server takes the new token only".to_owned())

@@ -24,12 +24,12 @@ const PLACES_MIN: usize = 192;
 /// take.
 const HOPE_MAX: Duration = Duration::from_secs(1);
 
-/// When calls have waited too long for this long, more is asked than can be done. Some ten thousand that come at once are
-/// worked off sooner.
-const SLOW_MAX: Duration = Duration::from_millis(500);
+/// When calls have waited too long for this long, more is asked than can be done. Some ten thousand that come at once, or
+/// that a stop of the disk has held up, are worked off sooner.
+const SLOW_MAX: Duration = Duration::from_millis(1_500);
 
-/// When nobody has lost hope for this long, it is over. Longer than a refusal takes: who was refused comes again.
-const OVERLOAD_GONE: Duration = Duration::from_secs(6);
+/// When few have been without hope for this long, it is over.
+const OVERLOAD_GONE: Duration = Duration::from_secs(1);
 
 /// How many times as many places as waiters there are while more is asked than can be done.
 const PLACES_PER_WAITER: usize = 8;
@@ -71,7 +71,7 @@ struct State {
     crowd: VecDeque<Waiter>,
     /// Since when calls have waited too long.
     slow_since: Option<Instant>,
-    /// When somebody lost hope last, or it began, while more is asked than can be done.
+    /// When many were without hope last, or it began, while more is asked than can be done.
     overloaded: Option<Instant>,
     window: Window,
 }
@@ -130,7 +130,6 @@ impl Places {
 
     /// Refuses in its time.
     async fn refuse(&self) -> ApiError {
-        self.shared.lock().lose_hope(Instant::now());
         let counted = WithoutHope::one(&self.shared);
         tokio::time::sleep(refused_after(counted.crowd)).await;
         ApiError::overloaded(RETRY_AFTER_SECONDS)
@@ -202,6 +201,7 @@ impl Shared {
         state.window.note_held(now.saturating_duration_since(held_since));
         if state.window.is_over(now) {
             state.judge((self.commits)(), self.places_max, now);
+            state.judge_crowd(self.without_hope.load(Ordering::Relaxed), now);
         }
         // More than one when there are more places now: whoever waits comes before whoever comes.
         while state.taken < state.places {
@@ -228,16 +228,13 @@ impl State {
         Some(next)
     }
 
-    /// Somebody has lost hope.
-    fn lose_hope(&mut self, now: Instant) {
-        if self.is_overloaded(now) {
-            self.overloaded = Some(now);
-        }
-    }
-
     /// How many may wait for a place.
     fn crowd_max(&self, now: Instant) -> usize {
-        if self.is_overloaded(now) { (self.places / PLACES_PER_WAITER).max(WAITERS_MIN) } else { usize::MAX }
+        if self.is_overloaded(now) { self.small_crowd() } else { usize::MAX }
+    }
+
+    fn small_crowd(&self) -> usize {
+        (self.places / PLACES_PER_WAITER).max(WAITERS_MIN)
     }
 
     /// Whether more is asked than can be done.
@@ -251,22 +248,22 @@ impl State {
         }
     }
 
-    /// Sets how many places there are from now on, and tells whether more is asked than can be done.
+    /// Sets how many places there are from now on, and whether calls have waited too long.
     fn judge(&mut self, commits: (u64, Duration), places_max: usize, now: Instant) {
         self.places = match self.window.verdict(commits) {
             Verdict::Fewer => (self.places - self.places / 10).max(PLACES_MIN.min(self.places)),
             Verdict::AsMany => self.places,
             Verdict::More => (self.places + (self.places / 20).max(1)).min(places_max),
         };
-        self.judge_waits(now);
-        self.crowd.retain(|waiter| !waiter.called.is_closed());
+        self.slow_since = self.window.was_slow().then(|| self.slow_since.unwrap_or(now));
         self.window = Window::begin(now, commits);
     }
 
-    fn judge_waits(&mut self, now: Instant) {
-        if !self.window.was_slow() {
-            self.slow_since = None;
-        } else if now.saturating_duration_since(*self.slow_since.get_or_insert(now)) > SLOW_MAX {
+    /// Tells whether more is asked than can be done, with so many that will be refused.
+    fn judge_crowd(&mut self, without_hope: usize, now: Instant) {
+        self.crowd.retain(|waiter| !waiter.called.is_closed());
+        let slow_for = self.slow_since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since));
+        if slow_for > SLOW_MAX || self.is_overloaded(now) && without_hope > self.small_crowd() {
             self.overloaded = Some(now);
         }
     }
@@ -342,11 +339,12 @@ mod tests {
         assert_eq!(places.count(), PlaceCount { places: 1, taken: 0, crowd: 0 });
     }
 
-    /// What is told at a time when those who got their places meanwhile had waited for so long.
+    /// How many may wait when those who got their places meanwhile had waited for so long.
     fn judge_wait(places: &Places, waited: Duration, now: Instant) -> usize {
         let mut state = places.shared.lock();
         state.window.note_wait(waited);
         state.judge((0, Duration::ZERO), places.shared.places_max, now);
+        state.judge_crowd(0, now);
         state.crowd_max(now)
     }
 
@@ -362,28 +360,36 @@ mod tests {
     #[test]
     fn a_crowd_that_waits_too_long_is_no_overload_when_it_is_soon_over() {
         let (places, start) = (places(1), Instant::now());
-        for (millis, waited) in (0..10_000).step_by(100).zip([100, 100, 100, 100, 100, 0].into_iter().cycle()) {
-            let now = start + Duration::from_millis(millis);
-            assert_eq!(judge_wait(&places, Duration::from_millis(waited), now), usize::MAX, "{millis}");
+        for millis in (0..60_000).step_by(100) {
+            let waited = if millis % 1_600 == 0 { Duration::ZERO } else { WAITED_LONG };
+            assert_eq!(judge_wait(&places, waited, start + Duration::from_millis(millis)), usize::MAX, "{millis}");
         }
     }
 
     #[test]
-    fn the_crowd_is_small_after_waits_were_too_long_for_a_while_until_nobody_has_lost_hope_for_longer() {
+    fn the_crowd_is_small_after_waits_were_too_long_for_a_while_until_few_are_without_hope() {
         let (places, start) = (places(1_000), Instant::now());
         let after = |millis| start + Duration::from_millis(millis);
-        for millis in (0..=500).step_by(100) {
+        let small = PLACES_MIN / PLACES_PER_WAITER;
+        for millis in (0..=1_500).step_by(100) {
             assert_eq!(judge_wait(&places, WAITED_LONG, after(millis)), usize::MAX, "{millis}");
         }
-        assert_eq!(judge_wait(&places, WAITED_LONG, after(600)), PLACES_MIN / 8);
-        assert_eq!(judge_wait(&places, Duration::ZERO, after(700)), PLACES_MIN / 8, "the small crowd is soon served");
+        assert_eq!(judge_wait(&places, WAITED_LONG, after(1_600)), small);
+        assert_eq!(judge_wait(&places, Duration::ZERO, after(2_500)), small, "a small crowd is soon served");
+        places.shared.lock().judge_crowd(small + 1, after(2_550));
+        assert_eq!(judge_wait(&places, Duration::ZERO, after(3_540)), small, "many are without hope");
+        places.shared.lock().judge_crowd(small, after(3_545));
+        assert_eq!(judge_wait(&places, Duration::ZERO, after(3_550)), usize::MAX, "few are");
+        places.shared.lock().judge_crowd(small + 1, after(3_600));
+        assert_eq!(judge_wait(&places, Duration::ZERO, after(3_600)), usize::MAX, "that alone is none");
+    }
+
+    #[test]
+    fn few_places_have_some_waiters_as_well() {
+        let places = places(8);
         let mut state = places.shared.lock();
-        state.lose_hope(after(2_000));
-        assert_eq!(state.crowd_max(after(7_990)), PLACES_MIN / 8, "somebody lost hope");
-        assert_eq!(state.crowd_max(after(8_000)), usize::MAX, "nobody has for a while");
-        state.places = 8;
-        state.overloaded = Some(after(8_000));
-        assert_eq!(state.crowd_max(after(8_000)), WAITERS_MIN, "few places need some waiters as well");
+        state.overloaded = Some(Instant::now());
+        assert_eq!(state.crowd_max(Instant::now()), WAITERS_MIN);
     }
 
     #[tokio::test]

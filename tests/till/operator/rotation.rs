@@ -121,6 +121,16 @@ fn the_admin_token_is_replaced_in_two_steps_and_no_call_fails() {
 }
 
 #[test]
+fn a_rotation_of_the_admin_token_that_was_cut_off_before_the_server_was_told_goes_on_with_its_second_step() {
+    let armed = Armed::start();
+    fs::write(armed.token(), "next-token\nadmin-token-of-a-test\n").expect("a file can be written");
+    assert!(!armed.takes("next-token"), "nobody told it");
+    armed.done(&["admin-token", "retire"]);
+    assert_eq!(lines(&armed.token()), ["next-token"]);
+    assert!(armed.takes("next-token") && !armed.takes("admin-token-of-a-test"));
+}
+
+#[test]
 fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing() {
     let armed = Armed::start();
     fs::write(armed.token(), "two words\n").expect("a file can be written");
