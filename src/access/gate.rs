@@ -62,7 +62,8 @@ impl PublicGate {
     }
 
     async fn enter(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
-        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose()?;
+        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose();
+        let Ok(of_merchant) = of_merchant else { return Err(self.places.refuse().await) };
         let place = self.places.enter().await?;
         Ok(Permit::holding((place, of_merchant)))
     }

@@ -128,8 +128,8 @@ impl Places {
         }
     }
 
-    /// Refuses in its time.
-    async fn refuse(&self) -> ApiError {
+    /// Refuses in its time: whoever is turned away at once comes again at once.
+    pub async fn refuse(&self) -> ApiError {
         let counted = WithoutHope::one(&self.shared);
         tokio::time::sleep(refused_after(counted.crowd)).await;
         ApiError::overloaded(RETRY_AFTER_SECONDS)

@@ -109,12 +109,15 @@ fn of_many_calls_of_one_merchant_at_once_those_above_the_bound_are_refused_and_d
     let until = Instant::now() + Duration::from_secs(30);
     loop {
         shop.call("delete-metadata", &json!({ "key": "many" }));
+        let asked = Instant::now();
         let answers = at_once(&shop, 64);
+        let took = asked.elapsed();
         let done = answers.iter().filter(|answer| answer.status == 200).count();
         for refused in answers.iter().filter(|answer| answer.status != 200) {
             assert_eq!((refused.status, refused.code()), (503, "UNAVAILABLE"), "{}", refused.body);
             assert_eq!(refused.details(), json!({ "outcome": "not_done" }));
             assert!(refused.header("retry-after").is_some());
+            assert!(took >= Duration::from_millis(80), "whoever is refused at once comes again at once: {took:?}");
         }
         let kept = shop.call("retrieve-metadata", &json!({ "key": "many", "data_only": true })).ok();
         assert_eq!(kept.as_array().map(Vec::len), Some(done), "what was refused was not done");
