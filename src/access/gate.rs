@@ -62,10 +62,16 @@ impl PublicGate {
     }
 
     async fn enter(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
-        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose();
-        let Ok(of_merchant) = of_merchant else { return Err(self.places.refuse().await) };
+        match self.permit(arrival).await {
+            Some(permit) => Ok(permit),
+            None => Err(self.places.refuse().await), // It holds nothing any more that another call of the merchant's could use.
+        }
+    }
+
+    async fn permit(&self, arrival: &Arrival<'_, MerchantCaller>) -> Option<Permit> {
+        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose().ok()?;
         let place = self.places.enter().await?;
-        Ok(Permit::holding((place, of_merchant)))
+        Some(Permit::holding((place, of_merchant)))
     }
 }
 

@@ -112,23 +112,16 @@ impl Places {
         Places { shared: Arc::new(Shared { state, places_max, commits, without_hope }) }
     }
 
-    /// Takes a place, or waits for one as long as there is hope.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when others were chosen.
-    pub async fn enter(&self) -> Result<Place, ApiError> {
-        let called = match self.shared.find() {
-            Found::Free(place) => return Ok(place),
-            Found::Queued(called) => tokio::time::timeout(HOPE_MAX, called).await.ok().and_then(Result::ok),
+    /// Takes a place, or waits for one as long as there is hope. None when others were chosen.
+    pub async fn enter(&self) -> Option<Place> {
+        match self.shared.find() {
+            Found::Free(place) => Some(place),
+            Found::Queued(called) => tokio::time::timeout(HOPE_MAX, called).await.ok()?.ok(),
             Found::NoHope => None,
-        };
-        match called {
-            Some(place) => Ok(place),
-            None => Err(self.refuse().await),
         }
     }
 
-    /// Refuses in its time: whoever is turned away at once comes again at once.
+    /// Refuses in its time (`UNAVAILABLE`, `not_done`): whoever is turned away at once comes again at once.
     pub async fn refuse(&self) -> ApiError {
         let counted = WithoutHope::one(&self.shared);
         tokio::time::sleep(refused_after(counted.crowd)).await;
@@ -307,7 +300,7 @@ mod tests {
         let first = places.enter().await.expect("there is a place");
         let second = tokio::spawn({
             let places = places.clone();
-            async move { places.enter().await.is_ok() }
+            async move { places.enter().await.is_some() }
         });
         while places.count().crowd == 0 {
             tokio::task::yield_now().await;
@@ -321,10 +314,12 @@ mod tests {
     async fn a_call_without_hope_is_refused_and_leaves_nothing_behind() {
         let places = places(1);
         let held = places.enter().await;
-        let refused = places.enter().await;
-        assert!(refused.is_err_and(|error| error.code() == Code::Unavailable && error.is_overload()));
+        assert!(places.enter().await.is_none());
+        let asked = Instant::now();
+        let refused = places.refuse().await;
+        assert!(refused.code() == Code::Unavailable && refused.is_overload() && asked.elapsed() >= REFUSED_AFTER);
         drop(held);
-        assert!(now(places.enter()).is_some_and(|entered| entered.is_ok()));
+        assert!(now(places.enter()).is_some_and(|entered| entered.is_some()));
         assert_eq!(places.count(), PlaceCount { places: 1, taken: 0, crowd: 0 });
     }
 
@@ -393,18 +388,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn in_overload_whoever_finds_the_crowd_full_is_refused_in_its_time_and_those_in_it_are_not() {
+    async fn in_overload_whoever_finds_the_crowd_full_has_no_hope_and_those_in_it_have() {
         let places = places(1);
         let held = places.enter().await;
         places.shared.lock().overloaded = Some(Instant::now());
         let mut waiting: Vec<_> = (0..WAITERS_MIN).map(|_| Box::pin(places.enter())).collect();
         assert!(waiting.iter_mut().all(|enter| now(enter).is_none()));
-        let (asked, mut refused) = (Instant::now(), Box::pin(places.enter()));
-        assert!(now(&mut refused).is_none());
-        assert_eq!(places.shared.lock().crowd.len(), WAITERS_MIN, "it does not wait among them");
-        assert!(refused.await.is_err_and(|error| error.is_overload()) && asked.elapsed() >= REFUSED_AFTER);
+        assert!(now(places.enter()).is_some_and(|entered| entered.is_none()), "it does not wait among them");
         drop(held);
-        assert!(now(&mut waiting[0]).is_some_and(|entered| entered.is_ok()), "the first has its turn");
+        assert!(now(&mut waiting[0]).is_some_and(|entered| entered.is_some()), "the first has its turn");
     }
 
     #[test]
