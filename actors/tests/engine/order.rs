@@ -1,6 +1,6 @@
 //! Order: one merchant's commands one after the other, without waiting for the disk.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use till_domain::command::{Caller, Command};
 use till_domain::event::Answer;
@@ -13,15 +13,21 @@ use crate::world::{World, all, assert_refused, done, is_pending};
 async fn answers_come_in_the_order_of_the_commits() {
     let world = World::start();
     let shop = world.open_shop().await;
-    let answered = Rc::new(RefCell::new(Vec::new()));
+    let (answered, asked) = (Rc::new(RefCell::new(Vec::new())), Rc::new(Cell::new(0)));
     world.store.hold_appends();
     let mut waiting = Vec::new();
     for _ in 0..300 {
         let (answer, answered) = (world.send(shop.merchant_id, topup(1)), Rc::clone(&answered));
+        let asked = Rc::clone(&asked);
         waiting.push(actix_rt::spawn(async move {
+            asked.set(asked.get() + 1);
             let reply = answer.await.expect("no request panics");
             answered.borrow_mut().push(done(reply));
         }));
+    }
+    // All of them wait by now: whoever asks after the answer is there would be told before those who are only woken.
+    while asked.get() < 300 {
+        tokio::task::yield_now().await;
     }
     world.store.resume_appends();
     for one in waiting {
