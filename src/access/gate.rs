@@ -61,15 +61,15 @@ impl PublicGate {
         self.per_address.as_ref().map_or(Ok(()), |limit| limit.count(&address))
     }
 
-    async fn enter(&self, arrival: &Arrival<'_, MerchantCaller>) -> Result<Permit, ApiError> {
-        match self.permit(arrival).await {
+    async fn enter(&self, merchant: Option<MerchantId>) -> Result<Permit, ApiError> {
+        match self.permit(merchant).await {
             Some(permit) => Ok(permit),
             None => Err(self.places.refuse().await), // It holds nothing any more that another call of the merchant's could use.
         }
     }
 
-    async fn permit(&self, arrival: &Arrival<'_, MerchantCaller>) -> Option<Permit> {
-        let of_merchant = arrival.caller.map(|caller| self.per_merchant.enter(caller.merchant_id)).transpose().ok()?;
+    async fn permit(&self, merchant: Option<MerchantId>) -> Option<Permit> {
+        let of_merchant = merchant.map(|merchant| self.per_merchant.enter(merchant)).transpose().ok()?;
         let place = self.places.enter().await?;
         Some(Permit::holding((place, of_merchant)))
     }
@@ -91,6 +91,47 @@ impl Gate<MerchantCaller> for PublicGate {
     }
 
     fn admit<'a>(&'a self, arrival: &'a Arrival<'a, MerchantCaller>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
-        self.enter(arrival).boxed_local()
+        self.enter(arrival.caller.map(|caller| caller.merchant_id)).boxed_local()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MERCHANT: MerchantId = MerchantId::from_bytes([7; 16]);
+
+    /// A gate with one place, and one call of each merchant at once.
+    fn narrow_gate() -> PublicGate {
+        PublicGate {
+            places: Places::new(1, Box::new(|| (0, Duration::ZERO))),
+            per_merchant: CallsInFlightPerKey::new(1),
+            per_key: None,
+            per_address: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waits_for_its_refusal_holds_nothing_of_its_merchants_bound() {
+        let gate = narrow_gate();
+        let _held = gate.places.enter().await;
+        let mut call = Box::pin(gate.enter(Some(MERCHANT)));
+        assert!((&mut call).now_or_never().is_none() && gate.per_merchant.enter(MERCHANT).is_err(), "it has hope");
+        while gate.per_merchant.enter(MERCHANT).is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            assert!((&mut call).now_or_never().is_none(), "it is refused later than it gives up");
+        }
+        assert!(call.await.is_err_and(|refused| refused.is_overload()));
+    }
+
+    #[tokio::test]
+    async fn a_merchant_above_its_bound_is_refused_and_others_are_let_in() {
+        let gate = narrow_gate();
+        let held = gate.per_merchant.enter(MERCHANT);
+        assert!(gate.enter(Some(MERCHANT)).await.is_err_and(|refused| refused.is_overload()));
+        let other = MerchantId::from_bytes([8; 16]);
+        assert!(gate.enter(Some(other)).await.is_ok() && gate.enter(None).await.is_ok());
+        drop(held);
+        assert!(gate.enter(Some(MERCHANT)).await.is_ok());
     }
 }
