@@ -71,7 +71,7 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
     let mut dice = Dice::new(Dice::seed("TILL_CRASH_SEED"));
     let mut outcomes = Vec::new();
     while left > 0 {
-        let volume = match Volume::new(VOLUME_BYTES) {
+        let mut volume = match Volume::new(VOLUME_BYTES) {
             Ok(volume) => volume,
             Err(reason) if asked.is_none() => {
                 println!("no power is cut: this machine makes no volume ({reason})");
@@ -80,7 +80,7 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
             Err(reason) => panic!("no volume can be made: {reason}"),
         };
         let seed = dice.number();
-        let ended = cuts_of_a_volume(&volume, moment, left.min(CUTS_EACH), seed);
+        let ended = cuts_of_a_volume(&mut volume, moment, left.min(CUTS_EACH), seed);
         println!("{moment:?}, {left} cuts left: seed {seed}: {ended:?}");
         left -= u64::try_from(ended.len()).expect("a few");
         outcomes.extend(ended);
@@ -89,7 +89,7 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
 }
 
 /// Cuts until a start is refused.
-fn cuts_of_a_volume(volume: &Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
+fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
     let record = tempfile::NamedTempFile::new().expect("a file can be made");
     let server = Start::default().recording(record.path()).server_in(&volume.path().join("data"));
     let mut round = Round::begin_on(server, seed);

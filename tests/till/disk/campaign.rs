@@ -7,13 +7,11 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Server, Shop, Start};
+use crate::harness::{Server, Shop, Start, Volume};
 
+use super::MIB;
 use super::filler::Filler;
 use super::load::{Load, Told, verify};
-use super::own_disk::OwnDisk;
-
-const MIB: u64 = 1 << 20;
 
 /// The disk: some hundred rounds of load fit.
 const DISK_BYTES: u64 = 1_024 * MIB;
@@ -36,7 +34,7 @@ fn rounds() -> u32 {
 struct Stand {
     /// Goes before its disk does.
     server: Server,
-    disk: OwnDisk,
+    disk: Volume,
     log: std::path::PathBuf,
     shop: Shop,
     told: Arc<Told>,
@@ -44,11 +42,11 @@ struct Stand {
 
 impl Stand {
     fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, Stand)> {
-        let disk = OwnDisk::make(DISK_BYTES)?;
+        let disk = Volume::where_possible(DISK_BYTES)?;
         // What the server says must not stand on the disk that is filled.
         let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
         let log = beside.path().join("log");
-        let server = start(reserve_bytes, &log).server_in(&disk.root().join("data"));
+        let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
         let shop = server.shop();
         Some((beside, Stand { disk, log, server, shop, told: Arc::default() }))
     }
@@ -56,7 +54,7 @@ impl Stand {
     /// Starts it again once there is space.
     fn start_again(&mut self, reserve_bytes: u64) {
         self.server.kill();
-        self.server = start(reserve_bytes, &self.log).server_in(&self.disk.root().join("data"));
+        self.server = start(reserve_bytes, &self.log).server_in(&self.disk.path().join("data"));
         self.shop = self.shop.on(&self.server);
     }
 
@@ -75,7 +73,7 @@ impl Stand {
     /// A start on a full disk succeeds, or says what is the matter.
     #[track_caller]
     fn check_start_without_space(&self) {
-        let started = start(0, &self.log).try_server_on(&self.disk.root().join("data"), None);
+        let started = start(0, &self.log).try_server_on(&self.disk.path().join("data"), None);
         if let Err(said) = started {
             let names_it = said.contains("no storage space") || said.contains("No space left on device");
             assert!(names_it, "{said}");
@@ -98,7 +96,7 @@ fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_r
     for round in 1..=rounds() {
         let load = Load::start(&stand.shop, &stand.told);
         stand.told.wait_for_more("a write", &stand.told.done, || false);
-        let filler = Filler::leaving(&stand.disk.root(), RESERVE_BYTES / 2);
+        let filler = Filler::leaving(&stand.disk.path(), RESERVE_BYTES / 2);
         stand.told.wait_for_more("a refusal", &stand.told.not_done, || false);
         drop(filler);
         stand.told.wait_for_more("a write after there was space", &stand.told.done, || false);
@@ -116,7 +114,7 @@ fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_lo
     for round in 1..=rounds() {
         let load = Load::start(&stand.shop, &stand.told);
         stand.told.wait_for_more("a write", &stand.told.done, || false);
-        let filler = Filler::leaving(&stand.disk.root(), 0);
+        let filler = Filler::leaving(&stand.disk.path(), 0);
         let (told, server) = (Arc::clone(&stand.told), &mut stand.server);
         told.wait_for_more("a refusal or an end", &told.not_done, || server.ended().is_some());
         let until = Instant::now() + Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::own_disk::free_bytes;
+use crate::harness::free_bytes;
 
 /// A file that takes space until it is dropped.
 pub(super) struct Filler {

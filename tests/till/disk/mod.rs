@@ -5,8 +5,11 @@
 //! `TILL_DISK_ROUNDS` sets how often the disk is filled (`make disk-full`).
 
 mod campaign;
+mod checkpoint_copy;
 mod filler;
 mod load;
-mod own_disk;
 mod read_only;
 mod reserve;
+
+/// A mebibyte.
+const MIB: u64 = 1 << 20;

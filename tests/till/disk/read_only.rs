@@ -10,12 +10,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::harness::{Shop, Start};
+use crate::harness::{Shop, Start, Volume};
 
+use super::MIB;
 use super::load::{Load, Told, verify};
-use super::own_disk::OwnDisk;
-
-const MIB: u64 = 1 << 20;
 
 /// A read-only mount over a directory, until it is dropped.
 struct ReadOnly {
@@ -55,12 +53,12 @@ fn reads_go_on(shop: &Shop, payment: &str) {
 
 #[test]
 fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_on() {
-    let Some(disk) = OwnDisk::make(512 * MIB) else { return };
-    let mut server = start().server_in(&disk.root().join("data"));
+    let Some(disk) = Volume::where_possible(512 * MIB) else { return };
+    let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::default());
     let load = Load::start(&shop, &told);
     told.wait_for_more("a write", &told.done, || false);
-    let refused = mount(&["-o", "remount,ro"], &[&disk.root()]).expect_err("a file is open for writing");
+    let refused = mount(&["-o", "remount,ro"], &[&disk.path()]).expect_err("a file is open for writing");
     assert!(refused.contains("busy"), "{refused}");
     told.wait_for_more("a write", &told.done, || false);
     load.end();
@@ -71,14 +69,14 @@ fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_
 
 #[test]
 fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_again_without_a_restart() {
-    let Some(disk) = OwnDisk::make(512 * MIB) else { return };
-    let mut server = start().server_in(&disk.root().join("data"));
+    let Some(disk) = Volume::where_possible(512 * MIB) else { return };
+    let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::<Told>::default());
     let payment = shop.pay(100);
     let load = Load::start(&shop, &told);
     for round in 0..2 {
         told.wait_for_more("a write", &told.done, || false);
-        let read_only = ReadOnly::over(&disk.root());
+        let read_only = ReadOnly::over(&disk.path());
         told.wait_for_more("a refusal", &told.not_done, || false);
         reads_go_on(&shop, &payment);
         let session = json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" });
@@ -97,8 +95,8 @@ fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_agai
 
 #[test]
 fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lost() {
-    let Some(disk) = OwnDisk::make(256 * MIB) else { return };
-    let data = disk.root().join("data");
+    let Some(disk) = Volume::where_possible(256 * MIB) else { return };
+    let data = disk.path().join("data");
     let mut server = start().server_in(&data);
     let shop = server.shop();
     let payment = shop.pay(100);
@@ -108,10 +106,10 @@ fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lo
         } else {
             server.kill();
         }
-        mount(&["-o", "remount,ro"], &[&disk.root()]).expect("nobody writes");
+        mount(&["-o", "remount,ro"], &[&disk.path()]).expect("nobody writes");
         let said = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
         assert!(said.contains("Read-only file system") || said.contains("read-only"), "{said}");
-        mount(&["-o", "remount,rw"], &[&disk.root()]).expect("it is sound");
+        mount(&["-o", "remount,rw"], &[&disk.path()]).expect("it is sound");
         server = start().server_in(&data);
         reads_go_on(&shop.on(&server), &payment);
         shop.on(&server).pay(100);

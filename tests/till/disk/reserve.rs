@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Start};
+use crate::harness::{Answer, Server, Shop, Start, Volume};
 
+use super::MIB;
 use super::filler::Filler;
 use super::load::verify;
-use super::own_disk::OwnDisk;
-
-const MIB: u64 = 1 << 20;
 
 #[track_caller]
 fn is_not_done(answer: &Answer) {
@@ -50,13 +48,13 @@ fn while_the_reserve_is_used_up_writes_are_not_done_and_reads_go_on() {
 
 #[test]
 fn a_disk_that_others_fill_refuses_writes_until_there_is_space_again_without_a_restart() {
-    let Some(disk) = OwnDisk::make(256 * MIB) else { return };
+    let Some(disk) = Volume::where_possible(256 * MIB) else { return };
     let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string());
-    let mut server = start.server_in(&disk.root().join("data"));
+    let mut server = start.server_in(&disk.path().join("data"));
     let shop = server.shop();
     let (payment, session) = (shop.pay(100), shop.session(100));
     for round in 0..3 {
-        let filler = Filler::leaving(&disk.root(), 32 * MIB);
+        let filler = Filler::leaving(&disk.path(), 32 * MIB);
         // What was counted as free a moment ago may still be written.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while shop.call("add-to-metadata-set", &json!({ "key": "a", "value": round })).status == 200 {

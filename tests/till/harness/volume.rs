@@ -1,9 +1,9 @@
-//! A small file system of a test's own: it can lose power. An ext4 in a file, mounted through a loop device, which
-//! needs root, loop devices and `mkfs.ext4`.
+//! A small file system of a test's own: it can fill up, break off and lose power. An ext4 in a file, mounted through a
+//! loop device, which needs root, loop devices and `mkfs.ext4`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
@@ -15,21 +15,29 @@ const CUT: &str = "sysopen(my $root, $ARGV[0], 0) or die qq($!); my $flags = pac
 /// A mounted volume. Dropping it unmounts and removes it.
 pub(crate) struct Volume {
     directory: TempDir,
+    is_mounted: bool,
 }
 
 impl Volume {
-    /// Makes and mounts one of so many bytes.
+    /// Makes and mounts one of so many bytes, none of them kept for root.
     ///
     /// # Errors
     /// What this machine does not allow.
     pub(crate) fn new(bytes: u64) -> Result<Volume, String> {
-        let volume = Volume { directory: TempDir::new().map_err(|error| error.to_string())? };
+        let directory = TempDir::new().map_err(|error| error.to_string())?;
+        let mut volume = Volume { directory, is_mounted: false };
         let image = File::create(volume.image()).map_err(|error| error.to_string())?;
         image.set_len(bytes).map_err(|error| error.to_string())?;
         std::fs::create_dir(volume.path()).map_err(|error| error.to_string())?;
-        run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(volume.image()))?;
+        run(Command::new("mkfs.ext4").args(["-q", "-F", "-m", "0"]).arg(volume.image()))?;
         volume.mount()?;
         Ok(volume)
+    }
+
+    /// The same; None, with a line that says why, where that is not possible.
+    pub(crate) fn where_possible(bytes: u64) -> Option<Volume> {
+        let made = Volume::new(bytes);
+        made.inspect_err(|reason| println!("skipped: this machine makes no volume: {reason}")).ok()
     }
 
     /// Where it is mounted.
@@ -41,8 +49,21 @@ impl Volume {
         self.directory.path().join("image")
     }
 
-    fn mount(&self) -> Result<(), String> {
-        run(Command::new("mount").args(["-o", "loop"]).arg(self.image()).arg(self.path()))
+    /// Mounts it. When it finds an error of its own, it is read-only from then on.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub(crate) fn mount(&mut self) -> Result<(), String> {
+        let options = ["-o", "loop,errors=remount-ro"];
+        run(Command::new("mount").args(options).arg(self.image()).arg(self.path()))?;
+        self.is_mounted = true;
+        Ok(())
+    }
+
+    /// Unmounts it. Nothing may have a file on it open.
+    fn unmount(&mut self) {
+        run(Command::new("umount").arg(self.path())).expect("nothing holds it");
+        self.is_mounted = false;
     }
 
     /// Cuts the power: what was not synced is gone.
@@ -51,29 +72,51 @@ impl Volume {
     }
 
     /// Mounts what is left of it after a cut. Nothing may have a file on it open.
-    pub(crate) fn mount_again(&self) {
-        unmount(&self.path()).expect("nothing holds it");
+    pub(crate) fn mount_again(&mut self) {
+        self.unmount();
         self.mount().expect("what a cut leaves can be mounted");
+    }
+
+    /// Makes it believe that it has an error; None where the system cannot.
+    pub(crate) fn break_off(&self) -> Option<()> {
+        let source = run(Command::new("findmnt").args(["-n", "-o", "SOURCE"]).arg(self.path())).ok()?;
+        let device = String::from_utf8(source.stdout).ok()?;
+        let device = device.trim().strip_prefix("/dev/")?.to_owned();
+        std::fs::write(format!("/sys/fs/ext4/{device}/trigger_fs_error"), "1").ok()
+    }
+
+    /// Unmounts it and repairs what breaking off left. Nothing may have a file on it open.
+    pub(crate) fn unmount_and_repair(&mut self) {
+        self.unmount();
+        // 1: errors were corrected.
+        let status = Command::new("e2fsck").args(["-f", "-y"]).arg(self.image()).output().expect("it is there").status;
+        assert!(matches!(status.code(), Some(0 | 1)), "{status}");
     }
 }
 
 impl Drop for Volume {
     fn drop(&mut self) {
-        if let Err(error) = unmount(&self.path()) {
+        // Also while somebody still has a file on it open: a test that failed may leave a server.
+        if self.is_mounted
+            && let Err(error) = run(Command::new("umount").arg("--lazy").arg(self.path()))
+        {
             eprintln!("a volume stays mounted: {error}");
         }
     }
 }
 
-fn unmount(path: &Path) -> Result<(), String> {
-    run(Command::new("umount").arg(path))
+/// Free bytes of the file system of a directory.
+pub(crate) fn free_bytes(directory: &Path) -> u64 {
+    let output = run(Command::new("df").args(["-B1", "--output=avail"]).arg(directory)).expect("df is there");
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    text.lines().nth(1).and_then(|line| line.trim().parse().ok()).expect("a number")
 }
 
 /// Runs a program of the system.
-fn run(command: &mut Command) -> Result<(), String> {
+fn run(command: &mut Command) -> Result<Output, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if output.status.success() {
-        return Ok(());
+        return Ok(output);
     }
     Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
