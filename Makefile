@@ -61,9 +61,11 @@ power-cut: tools
 damage: tools
 	TILL_DAMAGE_ROUNDS=$(ROUNDS) cargo test --test till damage::campaign -- --nocapture
 
-# Half the load that the server can take, and ten times that, SECONDS each: how much it does, how long callers wait.
+# Half the load that the server can take, and ten times it, SECONDS each, ROUNDS times in turns: how much it does, how long
+# callers wait.
+overload: ROUNDS = 1
 overload: tools
-	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) cargo test --test till overload::campaign -- --nocapture
+	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) TILL_OVERLOAD_ROUNDS=$(ROUNDS) cargo test --test till overload::campaign -- --nocapture
 
 # Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
 # round.

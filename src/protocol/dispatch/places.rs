@@ -18,7 +18,7 @@ use super::pressure::{CommitsSoFar, Verdict, Window};
 use crate::protocol::api_error::ApiError;
 
 /// Places at the start, and at least, unless the operator allows fewer: what fills a few commits.
-const PLACES_MIN: usize = 192;
+const PLACES_MIN: usize = 128;
 
 /// How long a call may hope for a place: as long as a disk that stops for a moment, and what piles up meanwhile, may
 /// take.
@@ -423,7 +423,7 @@ mod tests {
     fn places_become_fewer_when_they_are_held_for_long_and_more_when_they_are_not_within_bounds() {
         let places = places(1_000);
         let (long, short) = (Duration::from_secs(1), Duration::ZERO);
-        assert_eq!([short, short, long, short].map(|held| judge_held(&places, held)), [201, 211, 192, 201]);
+        assert_eq!([short, short, long, short].map(|held| judge_held(&places, held)), [134, 140, 128, 134]);
         assert_eq!((0..100).map(|_| judge_held(&places, short)).max(), Some(1_000));
         assert_eq!((0..100).map(|_| judge_held(&places, long)).min(), Some(PLACES_MIN));
     }
@@ -432,11 +432,11 @@ mod tests {
     fn places_that_are_added_go_to_those_who_wait_and_not_to_whoever_comes_next() {
         let places = places(1_000);
         let mut held: Vec<_> = (0..PLACES_MIN).map(|_| places.shared.find()).collect();
-        let mut waiting: Vec<_> = (0..11).map(|_| places.shared.queue()).collect();
-        assert_eq!(judge_held(&places, Duration::ZERO), PLACES_MIN + 9);
+        let mut waiting: Vec<_> = (0..8).map(|_| places.shared.queue()).collect();
+        assert_eq!(judge_held(&places, Duration::ZERO), PLACES_MIN + 6);
         drop(held.pop());
         let called = waiting.iter_mut().filter_map(|called| called.try_recv().ok()).collect::<Vec<_>>();
-        assert_eq!((called.len(), places.count().taken), (10, PLACES_MIN + 9));
+        assert_eq!((called.len(), places.count().taken), (7, PLACES_MIN + 6));
         drop(places.shared.queue()); // One still waits.
     }
 

@@ -1,8 +1,9 @@
 //! Ten times the load that the server can take: how much it does meanwhile, and how long those wait whom it answers.
 //!
-//! `TILL_OVERLOAD_SECONDS` sets how long each of the three loads lasts (`make overload`), `TILL_OVERLOAD_CONNECTIONS`
-//! the connections. The figures are printed; what must hold on any machine is asserted: nothing but refusals, none of
-//! them done, bounded places and memory.
+//! `TILL_OVERLOAD_SECONDS` sets how long each load lasts (`make overload`), `TILL_OVERLOAD_CONNECTIONS` the connections,
+//! `TILL_OVERLOAD_ROUNDS` how often all of them are measured, in turns: a machine that is slower for some minutes is so
+//! for all loads then, and medians are compared. The figures are printed; what must hold on any machine is asserted:
+//! nothing but refusals, none of them done, bounded places and memory.
 
 use std::process::Output;
 use std::time::Instant;
@@ -54,6 +55,11 @@ impl Load {
         self.point[kind][quantile].as_f64().expect("a number") / 1_000.0
     }
 
+    /// Of those who were answered, in milliseconds.
+    fn p99(&self) -> f64 {
+        self.millis("latency_micros", "p99")
+    }
+
     fn refused(&self) -> u64 {
         let failures = self.point["failures"].as_object().expect("an object");
         failures.values().map(|failure| failure["count"].as_u64().expect("a count")).sum()
@@ -70,7 +76,7 @@ impl Load {
              {} never made; processors: server {:.2}, load tester {:.2}",
             self.rate(),
             self.millis("latency_micros", "p50"),
-            self.millis("latency_micros", "p99"),
+            self.p99(),
             self.refused(),
             self.millis("refused_micros", "p50"),
             self.millis("refused_micros", "p99"),
@@ -99,35 +105,88 @@ fn gauge(server: &Server, name: &str) -> f64 {
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is there"))
 }
 
+/// What is asked of `till bench` in every load.
+struct Plan {
+    seconds: String,
+    connections: String,
+}
+
+/// Each load once. Each has a store of its own: else the later ones pay for the compaction of what those before wrote.
+struct Round {
+    few: Load,
+    many: Load,
+    half: Load,
+    tenfold: Load,
+    /// Memory that the server took at most under ten times its load.
+    resident: u64,
+}
+
+impl Plan {
+    fn run(&self, server: &Server, more: &[&str]) -> Load {
+        let duration = ["--duration", self.seconds.as_str()];
+        Load::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+    }
+
+    fn round(&self) -> Round {
+        let few = self.run(&Server::start(), &["--connections", "64"]);
+        let many = self.run(&Server::start(), &["--connections", "128"]);
+        let best = few.rate().max(many.rate());
+        let (half, tenfold) = (format!("{:.0}", best / 2.0), format!("{:.0}", best * 10.0));
+        let half = self.run(&Server::start(), &["--connections", &self.connections, "--rate", &half]);
+        let server = Server::start();
+        let tenfold_arguments = ["--connections", &self.connections, "--rate", &tenfold, "--patience", "2ms"];
+        let tenfold = self.run(&server, &tenfold_arguments);
+        let round = Round { few, many, half, tenfold, resident: server.resident_bytes_max() };
+        println!("{}", round.lines());
+        round.check(&server);
+        round
+    }
+}
+
+impl Round {
+    fn lines(&self) -> String {
+        let Round { few, many, half, tenfold, resident } = self;
+        let lines = [
+            few.line("64 connections"),
+            many.line("128 connections"),
+            half.line("half of the best"),
+            tenfold.line("ten times the best"),
+            format!("{} MB", resident / 1_000_000),
+        ];
+        lines.join("\n")
+    }
+
+    fn check(&self, server: &Server) {
+        let Round { tenfold, resident, .. } = self;
+        assert_eq!(tenfold.point["wrong"]["count"], 0, "{}", tenfold.point["wrong"]);
+        assert!(tenfold.rate() > 0.0);
+        assert!(tenfold.codes().iter().all(|code| *code == "UNAVAILABLE"), "{:?}", tenfold.codes());
+        assert!(*resident < RESIDENT_BYTES_MAX, "{resident}");
+        assert!((1.0..=4_096.0).contains(&gauge(server, "till_calls_places")));
+        assert_eq!((gauge(server, "till_calls_places_taken"), gauge(server, "till_calls_waiting")), (0.0, 0.0));
+    }
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    let (low, high) = (figures[(figures.len() - 1) / 2], figures[figures.len() / 2]);
+    f64::midpoint(low, high)
+}
+
 #[test]
 fn ten_times_the_load_is_refused_and_not_queued() {
-    let seconds = number("TILL_OVERLOAD_SECONDS", "2") + "s";
-    let connections = number("TILL_OVERLOAD_CONNECTIONS", "256");
-    let run = |server: &Server, more: &[&str]| {
-        let duration = ["--duration", seconds.as_str()];
-        Load::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
-    };
-    // Each with a store of its own: else the last load pays for the compaction of what those before it wrote.
-    let few = run(&Server::start(), &["--connections", "64"]);
-    let many = run(&Server::start(), &["--connections", "128"]);
-    let best = few.rate().max(many.rate());
-    let (half, tenfold) = (format!("{:.0}", best / 2.0), format!("{:.0}", best * 10.0));
-    let half = run(&Server::start(), &["--connections", &connections, "--rate", &half]);
-    let server = Server::start();
-    let tenfold = run(&server, &["--connections", &connections, "--rate", &tenfold, "--patience", "2ms"]);
-    let resident = server.resident_bytes_max();
-    println!("{}\n{}", few.line("64 connections"), many.line("128 connections"));
-    println!("{}\n{}", half.line("half of the best"), tenfold.line("ten times the best"));
+    let (seconds, connections) =
+        (number("TILL_OVERLOAD_SECONDS", "2") + "s", number("TILL_OVERLOAD_CONNECTIONS", "256"));
+    let rounds: usize = number("TILL_OVERLOAD_ROUNDS", "1").parse().expect("a number");
+    let plan = Plan { seconds, connections };
+    let rounds: Vec<_> = (0..rounds).map(|_| plan.round()).collect();
+    let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
+    let best = of(|round| round.few.rate()).max(of(|round| round.many.rate()));
     println!(
-        "goodput {:.2} of the best (aim: at least 0.9); p99 {:.2} times that at half load (aim: at most 3); {} MB",
-        tenfold.rate() / best,
-        tenfold.millis("latency_micros", "p99") / half.millis("latency_micros", "p99"),
-        resident / 1_000_000
+        "medians of {} rounds: goodput {:.2} of the best (aim: at least 0.9); p99 {:.2} times that at half load (aim: at most 3)",
+        rounds.len(),
+        of(|round| round.tenfold.rate()) / best,
+        of(|round| round.tenfold.p99()) / of(|round| round.half.p99()),
     );
-    assert_eq!(tenfold.point["wrong"]["count"], 0, "{}", tenfold.point["wrong"]);
-    assert!(tenfold.rate() > 0.0);
-    assert!(tenfold.codes().iter().all(|code| *code == "UNAVAILABLE"), "{:?}", tenfold.codes());
-    assert!(resident < RESIDENT_BYTES_MAX, "{resident}");
-    assert!((1.0..=4_096.0).contains(&gauge(&server, "till_calls_places")));
-    assert_eq!((gauge(&server, "till_calls_places_taken"), gauge(&server, "till_calls_waiting")), (0.0, 0.0));
 }
