@@ -16,6 +16,10 @@ use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
 
+/// Said of faults that a server may run with: a store from which commits were given up has them in every checkpoint.
+const BESIDE: &str = "these faults are in the sandbox's book, or card numbers too many or too few: the checkpoint has \
+                      them too, all logs and what follows from them are whole, and a server runs with them";
+
 /// From where to where.
 #[derive(Debug, Args)]
 pub struct RestoreArguments {
@@ -50,13 +54,16 @@ pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArgument
     say("now the copy is verified");
     let report = restore.subject(to, to.join(SCRATCH_DIRECTORY)).verify(&roots).with_context(|| unfit(to))?;
     let code = print(&report);
-    if report.is_clean() {
-        restoring.finish()?;
-        say(&fit(to));
-    } else {
+    if !report.is_fit() {
         say(&format!("till: {}", unfit(to)));
+        return Ok(code);
     }
-    Ok(code)
+    restoring.finish()?;
+    if !report.is_clean() {
+        say(BESIDE);
+    }
+    say(&fit(to));
+    Ok(ExitCode::SUCCESS)
 }
 
 struct Restore<'a> {

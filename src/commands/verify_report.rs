@@ -5,8 +5,17 @@ use till_storage::verify::{Fault, Place, Report, RowName};
 
 /// The report as one object.
 pub(super) fn report_json(report: &Report) -> Value {
-    let Report { merchants, merchants_not_replayed, records, rows, book_lines, older_row_format, faults, fault_count } =
-        report;
+    let Report {
+        merchants,
+        merchants_not_replayed,
+        records,
+        rows,
+        book_lines,
+        older_row_format,
+        faults,
+        fault_count,
+        harmless_count,
+    } = report;
     json!({
         "clean": report.is_clean(),
         "merchants": merchants,
@@ -16,6 +25,7 @@ pub(super) fn report_json(report: &Report) -> Value {
         "book_lines": book_lines,
         "older_row_format": older_row_format,
         "fault_count": fault_count,
+        "harmless_count": harmless_count,
         "faults": faults.iter().map(fault).collect::<Vec<_>>(),
     })
 }

@@ -4,12 +4,10 @@
 //! repaired and verified, and only then do the two change places. Killed at any moment, the directory has either the
 //! old database or the new one, and the repair can be run again.
 
-mod concern;
 mod ownership;
 mod rebuild;
 mod workshop;
 
-pub use concern::Concern;
 pub use ownership::give_to_owner;
 pub use rebuild::{Rebuild, RepairError};
 pub(crate) use workshop::is_unfinished;

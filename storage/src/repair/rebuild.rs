@@ -14,11 +14,10 @@ use crate::rows::{Direction, RowError, RowPair, RowReader};
 use crate::sandbox_book::Book;
 use crate::vault::Keyring;
 use crate::verify::{
-    DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner, is_taken_over,
-    verify,
+    Concern, DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner,
+    is_taken_over, verify,
 };
 
-use super::concern::{Concern, is_repaired_with};
 use super::workshop::Workshop;
 
 /// What follows from the log.
@@ -185,6 +184,12 @@ impl Rebuild<'_> {
             None => Ok(report),
         }
     }
+}
+
+/// Whether a repair of one merchant, or of all, should have put a fault right.
+fn is_repaired_with(fault: &Fault, merchant_id: Option<MerchantId>) -> bool {
+    let is_theirs = merchant_id.is_none() || fault.merchant_id == merchant_id;
+    Concern::of(fault) == Concern::Derived && is_theirs
 }
 
 fn refuse(report: &Report) -> Result<(), RepairError> {

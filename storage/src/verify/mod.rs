@@ -3,6 +3,7 @@
 //! It reads and never writes, but for a scratch directory of its own when a merchant's rows outgrow memory,
 //! and it reads the families by key, so that it can tell what stands where and go on behind a damaged block.
 
+mod concern;
 mod report;
 mod row_name;
 mod walk;
@@ -22,6 +23,7 @@ mod book;
 mod verifier;
 mod derive;
 
+pub use concern::Concern;
 pub(crate) use derive::{DeriveError, Derived, derive, directory_owner, is_taken_over};
 pub use report::{BookSums, Fault, Place, Progress, Report, Wrong};
 pub use row_name::RowName;

@@ -10,6 +10,7 @@ use crate::journal::{CommitNumber, RecordError, Sequence};
 use crate::shapes::TableKind;
 use crate::vault::SealedError;
 
+use super::concern::Concern;
 use super::row_name::RowName;
 
 /// How far a verification has come.
@@ -48,6 +49,8 @@ pub struct Report {
     pub faults: Vec<Fault>,
     /// How many there are in all.
     pub fault_count: u64,
+    /// How many of them a server may run with: [`Concern::Beside`].
+    pub harmless_count: u64,
 }
 
 impl Report {
@@ -57,9 +60,17 @@ impl Report {
         self.fault_count == 0
     }
 
+    /// Whether a server may run with the store: nothing is wrong, or only what is beside the logs and what follows from
+    /// them.
+    #[must_use]
+    pub const fn is_fit(&self) -> bool {
+        self.fault_count == self.harmless_count
+    }
+
     /// Adds a fault that was found beside the verification, if there is one.
     pub fn add(&mut self, fault: Option<Fault>) {
         self.fault_count += u64::from(fault.is_some());
+        self.harmless_count += u64::from(fault.as_ref().is_some_and(is_harmless));
         self.faults.extend(fault);
     }
 }
@@ -311,12 +322,55 @@ impl Wrong {
 pub(super) struct Faults {
     kept: Vec<Fault>,
     kept_max: usize,
-    count: u64,
+    counts: FaultCounts,
+}
+
+/// How many faults there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct FaultCounts {
+    /// In all.
+    pub(super) all: u64,
+    /// Of those, the harmless ones.
+    pub(super) harmless: u64,
+}
+
+impl FaultCounts {
+    pub(super) const NONE: FaultCounts = FaultCounts { all: 0, harmless: 0 };
+
+    /// Of these faults.
+    pub(super) fn of<'a>(faults: impl IntoIterator<Item = &'a Fault>) -> FaultCounts {
+        let mut counts = FaultCounts::NONE;
+        faults.into_iter().for_each(|fault| counts.note(fault));
+        counts
+    }
+
+    /// One more.
+    pub(super) fn note(&mut self, fault: &Fault) {
+        self.all += 1;
+        self.harmless += u64::from(is_harmless(fault));
+    }
+
+    /// With these.
+    pub(super) const fn with(self, others: FaultCounts) -> FaultCounts {
+        FaultCounts { all: self.all + others.all, harmless: self.harmless + others.harmless }
+    }
+
+    /// Without these.
+    pub(super) const fn without(self, others: FaultCounts) -> FaultCounts {
+        FaultCounts {
+            all: self.all.saturating_sub(others.all),
+            harmless: self.harmless.saturating_sub(others.harmless),
+        }
+    }
+}
+
+fn is_harmless(fault: &Fault) -> bool {
+    Concern::of(fault).is_harmless()
 }
 
 impl Faults {
     pub(super) const fn new(kept_max: usize) -> Faults {
-        Faults { kept: Vec::new(), kept_max, count: 0 }
+        Faults { kept: Vec::new(), kept_max, counts: FaultCounts::NONE }
     }
 
     /// Notes a fault, unless the place is known to be faulty already.
@@ -325,7 +379,7 @@ impl Faults {
         if self.knows(merchant_id, &fault.place) {
             return;
         }
-        self.count += 1;
+        self.counts.note(&fault);
         if self.kept.len() < self.kept_max {
             self.kept.push(fault);
         }
@@ -347,9 +401,9 @@ impl Faults {
         self.kept.iter().any(|known| known.merchant_id == Some(merchant_id) && is_of_table(&known.place))
     }
 
-    /// How many there are.
-    pub(super) const fn count(&self) -> u64 {
-        self.count
+    /// How many of each kind.
+    pub(super) const fn counts(&self) -> FaultCounts {
+        self.counts
     }
 
     /// How many are kept in full.
@@ -359,17 +413,16 @@ impl Faults {
 
     /// Adds others behind its own.
     pub(super) fn absorb(&mut self, others: Faults) {
-        let kept = u64::try_from(others.kept.len()).unwrap_or(u64::MAX);
-        self.add_untold(others.count.saturating_sub(kept));
+        self.add_untold(others.counts.without(FaultCounts::of(&others.kept)));
         others.kept.into_iter().for_each(|fault| self.add(fault.merchant_id, fault.place, fault.wrong));
     }
 
     /// Adds to their number alone.
-    pub(super) const fn add_untold(&mut self, count: u64) {
-        self.count += count;
+    pub(super) const fn add_untold(&mut self, untold: FaultCounts) {
+        self.counts = self.counts.with(untold);
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Fault>, u64) {
-        (self.kept, self.count)
+    pub(super) fn into_parts(self) -> (Vec<Fault>, FaultCounts) {
+        (self.kept, self.counts)
     }
 }

@@ -17,7 +17,7 @@ use crate::rows::RowReader;
 use super::directory::Directory;
 use super::job::Job;
 use super::merchant::{self, Checked};
-use super::report::{Faults, Progress};
+use super::report::{FaultCounts, Faults, Progress};
 use super::scratch::{self, ScratchError};
 use super::strays::Merchants;
 use super::verifier::VerifyOptions;
@@ -164,17 +164,17 @@ struct FaultsByMerchant {
     kept_count: usize,
     kept_max: usize,
     /// Those by number alone.
-    untold: u64,
+    untold: FaultCounts,
 }
 
 impl FaultsByMerchant {
     const fn new(kept_max: usize) -> FaultsByMerchant {
-        FaultsByMerchant { kept: BTreeMap::new(), kept_count: 0, kept_max, untold: 0 }
+        FaultsByMerchant { kept: BTreeMap::new(), kept_count: 0, kept_max, untold: FaultCounts::NONE }
     }
 
     fn note(&mut self, merchant_id: MerchantId, faults: Faults) {
         if faults.first().is_none() {
-            self.untold += faults.count();
+            self.untold = self.untold.with(faults.counts());
             return;
         }
         self.kept_count += faults.kept_count();
@@ -190,7 +190,7 @@ impl FaultsByMerchant {
                 return;
             }
             self.kept_count = without;
-            self.untold += last.remove().count();
+            self.untold = self.untold.with(last.remove().counts());
         }
     }
 

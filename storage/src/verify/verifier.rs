@@ -91,7 +91,8 @@ pub fn verify(
     }
     job.tell();
     let Job { faults, progress, .. } = job;
-    (report.faults, report.fault_count) = faults.into_parts();
+    let (faults, counts) = faults.into_parts();
+    (report.faults, report.fault_count, report.harmless_count) = (faults, counts.all, counts.harmless);
     Ok(Report { records: progress.records, rows: progress.rows, book_lines: progress.book_lines, ..report })
 }
 

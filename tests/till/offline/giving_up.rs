@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::store::ends;
+use super::store::{ends, text};
 use crate::harness::{Server, Shop, Start};
 
 const TOPUPS: u64 = 40;
@@ -62,4 +62,12 @@ fn commits_behind_a_damage_in_the_middle_are_given_up_by_their_number_and_the_se
     assert!(server.stop());
     let faults = ends(&server, &["verify"], 1);
     assert!(faults.contains("the sandbox's book"), "the sandbox knows of the payment: {faults}");
+    server.restart();
+    server.admin("create-checkpoint", &json!({ "name": "later" })).ok();
+    let place = tempfile::tempdir().expect("a temporary directory can be made");
+    let (from, to) = (data.join("checkpoints/later"), place.path().join("restored"));
+    let said = ends(&server, &["restore", "--from", text(&from), "--to", text(&to)], 0);
+    assert!(said.contains("the sandbox's book") && said.contains("a server runs with them"), "{said}");
+    let restored = Start::default().try_server_on(&to, None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(shop.on(&restored).balance()["available"], there + 1, "what a server runs with can be restored");
 }

@@ -1,9 +1,7 @@
 //! What a fault concerns, and so whether the log can put it right.
 
-use till_domain::ids::MerchantId;
-
+use super::report::{Fault, Place, Wrong};
 use crate::family::Family;
-use crate::verify::{Fault, Place, Wrong};
 
 /// What a fault concerns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +30,12 @@ impl Concern {
         }
     }
 
+    /// Whether a server may run with it as it is.
+    #[must_use]
+    pub const fn is_harmless(self) -> bool {
+        matches!(self, Concern::Beside)
+    }
+
     /// Whether a repair must not begin.
     #[must_use]
     pub const fn forbids_repair(self) -> bool {
@@ -54,10 +58,4 @@ fn of_row(family: Family, wrong: &Wrong) -> Concern {
             Concern::Derived
         }
     }
-}
-
-/// Whether a repair of one merchant, or of all, should have put a fault right.
-pub(super) fn is_repaired_with(fault: &Fault, merchant_id: Option<MerchantId>) -> bool {
-    let is_theirs = merchant_id.is_none() || fault.merchant_id == merchant_id;
-    Concern::of(fault) == Concern::Derived && is_theirs
 }
