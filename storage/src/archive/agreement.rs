@@ -5,14 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 
+use crate::engine::time_limit::within;
 use crate::sandbox_book::{
-    AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, RocksBook, Standing,
+    AuthorizeOutcome, Book, BookError, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, RocksBook, Standing,
 };
 
 use super::ArchiveError;
@@ -30,9 +32,11 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
-    /// Of the book in this directory, which may be missing.
-    pub(super) fn open(directory: &Path) -> Result<Agreement, ArchiveError> {
-        Ok(Agreement { book: RocksBook::open(directory)?, changed: BTreeMap::new() })
+    /// Of the book in this directory, which may be missing. There are damaged logs that RocksDB does not come back from.
+    pub(super) fn open(limit: Duration, directory: &Path) -> Result<Agreement, ArchiveError> {
+        let directory = directory.to_owned();
+        let book = within(limit, move || RocksBook::open(&directory)).unwrap_or(Err(BookError::TimedOut))?;
+        Ok(Agreement { book, changed: BTreeMap::new() })
     }
 
     /// Makes the book know what the log knows of a payment.

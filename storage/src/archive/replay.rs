@@ -18,7 +18,7 @@ use crate::journal::{CommitNumber, EncodedRecord, Head, record};
 use crate::keys::{GivenUpKey, HeadKey, JournalKey, MetaKey, UnarchivedKey, encode_head};
 use crate::rows::{Direction, RowReader};
 use crate::shapes::{ReadPersonal, StoredRows, decode_mutation};
-use crate::vault::Keyring;
+use crate::vault::{Keyring, VaultKey};
 
 use super::agreement::Agreement;
 use super::commit::{ArchivedCommit, VaultChange};
@@ -80,7 +80,7 @@ pub fn restore_to(
     let overlay = Overlay::over(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
     check_begin(&line, base)?;
-    let book = Agreement::open(&options.directory.join(BOOK_DIRECTORY))?;
+    let book = Agreement::open(options.open_limit, &options.directory.join(BOOK_DIRECTORY))?;
     let mut replay = Replay::new(&overlay, keyring, book, until, base);
     replay.read(&line, tell)?;
     let restored = replay.finish()?;
@@ -175,13 +175,14 @@ impl<'a> Replay<'a> {
             return if commit.commit == self.base { self.check_same(commit) } else { Ok(()) };
         }
         self.position = commit.commit;
-        if !self.until.wants(commit) {
+        let unfit = |reason| ArchiveError::Unfit { commit: commit.commit, reason };
+        if !self.until.wants(commit).map_err(unfit)? {
             self.restored.left_out += 1;
             self.forgotten.note(&commit.vault);
             return Ok(());
         }
         self.note_given_up(commit);
-        self.apply(commit).map_err(|reason| ArchiveError::Unfit { commit: commit.commit, reason })?;
+        self.apply(commit).map_err(unfit)?;
         self.restored.applied += 1;
         self.restored.last = commit.commit;
         self.overlay.write_if_much()
@@ -211,7 +212,11 @@ impl<'a> Replay<'a> {
     }
 
     fn apply(&mut self, commit: &ArchivedCommit) -> Result<(), String> {
-        let (kept, gone): (Vec<&VaultChange>, Vec<_>) = commit.vault.iter().partition(|row| row.value.is_some());
+        // The checkpoint's key ring stays: a replacement of the vault key wraps the same keys anew, and the restored store
+        // is the operator's who gave the key of the checkpoint.
+        let keyring = VaultKey::Keyring.encode();
+        let of_persons = commit.vault.iter().filter(|row| row.key != keyring);
+        let (kept, gone): (Vec<&VaultChange>, Vec<_>) = of_persons.partition(|row| row.value.is_some());
         // A record is read with the keys that were made with it, and before those are gone that went with it.
         kept.iter().for_each(|row| self.overlay.set(Family::Vault, row.key.clone(), row.value.clone()));
         let mut head = self.head_of(commit.merchant_id)?;

@@ -27,12 +27,17 @@ pub enum Until {
 }
 
 impl Until {
-    /// Whether a commit is to be there. Times of one merchant never go back, so that of each log a beginning is.
-    pub(super) fn wants(self, commit: &ArchivedCommit) -> bool {
+    /// Whether a commit is to be there; an error when its time cannot be read. Times of one merchant never go back, so that
+    /// of each log a beginning is.
+    pub(super) fn wants(self, commit: &ArchivedCommit) -> Result<bool, String> {
         match self {
-            Until::End => true,
-            Until::Commit(last) => commit.commit <= last,
-            Until::Moment(moment) => commit.records.iter().all(|record| time_of(record).is_some_and(|at| at <= moment)),
+            Until::End => Ok(true),
+            Until::Commit(last) => Ok(commit.commit <= last),
+            Until::Moment(moment) => {
+                let time = |bytes: &Vec<u8>| record::decode(bytes).map(|record| record.header.at_ms);
+                let times: Result<Vec<u64>, _> = commit.records.iter().map(time).collect();
+                Ok(times.map_err(|error| error.to_string())?.into_iter().all(|at| at <= moment))
+            }
         }
     }
 
@@ -123,5 +128,24 @@ fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
             }
             Ok(end)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::ids::MerchantId;
+
+    use super::super::commit::Place;
+    use super::*;
+
+    #[test]
+    fn a_commit_whose_time_cannot_be_read_is_not_taken_for_a_later_one() {
+        let (commit, before, stored) = (CommitNumber(2), CommitNumber(1), CommitNumber(2));
+        let (merchant_id, records) = (MerchantId::from_bytes([1; 16]), vec![vec![0xff; 200]]);
+        let (place, vault) = (Place::default(), Vec::new());
+        let unreadable = ArchivedCommit { commit, before, stored, place, merchant_id, records, vault };
+        assert!(Until::Moment(5).wants(&unreadable).is_err());
+        assert_eq!(Until::End.wants(&unreadable), Ok(true));
+        assert_eq!(Until::Commit(before).wants(&unreadable), Ok(false));
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start};
+use crate::harness::{Client, Server, Shop, Start, VAULT_KEY};
 
 /// How long something in the background may take before a test gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -180,6 +180,29 @@ fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_jus
         &["is later than", "the earliest that it can be"],
     );
     place.refused("at-1", &["--until", &end.to_string()], &["the archive ends at commit", &end.to_string()]);
+}
+
+#[test]
+fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the_checkpoint() {
+    let place = Place::new();
+    let key = place.at("key");
+    fs::write(&key, format!("{VAULT_KEY}\n")).expect("writable");
+    let start = place.start().without("TILL_VAULT_KEY").with("TILL_VAULT_KEY_FILE", text(&key));
+    let mut server = place.server(&start);
+    let shop = server.shop();
+    let first = shop.pay(100);
+    let commit = take(&server, "before");
+    let (code, output, errors) = run(server.command(), &["vault", "rotate"]);
+    assert_eq!(code, Some(0), "{output}{errors}");
+    let second = shop.pay(200);
+    wait_until_archived(&server);
+    server.kill();
+    fs::remove_dir_all(place.at("data")).expect("it can be removed");
+    let with_all = place.restored("before", "all", &[]);
+    assert_eq!(shop.on(&with_all).settled(&second)["status"], "SUCCESSFUL");
+    let until = (commit + 1).to_string();
+    let at_replacement = place.restored("before", "early", &["--until", &until]);
+    assert_eq!(shop.on(&at_replacement).settled(&first)["status"], "SUCCESSFUL");
 }
 
 #[test]
