@@ -39,7 +39,8 @@ impl Known {
         let beside = self.file.with_extension("new");
         let _ = fs::remove_file(&beside); // One that a crash left.
         durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
-        fs::rename(&beside, &self.file)
+        fs::rename(&beside, &self.file)?;
+        self.file.parent().map_or(Ok(()), durable::sync_directory)
     }
 }
 

@@ -453,6 +453,94 @@ fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
 }
 
 #[test]
+fn what_was_archived_first_and_never_written_is_cut_off_when_the_store_went_on_without_the_archive_too() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    append(&engine, 1, 2);
+    copy(engine.directory(), &world.at("before"));
+    append(&engine, 1, 1);
+    drop(archiver);
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    let crashed = world.engine("before");
+    append(&crashed, 2, 2);
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    let archiver = world.archiver(&crashed, ONE_SEGMENT);
+    let commits = world.commits();
+    let found: Vec<_> = commits.iter().map(|commit| (commit.commit.0, commit.merchant_id)).collect();
+    let (one, two) = (merchant(1), merchant(2));
+    assert_eq!(found, [(1, one), (2, one), (3, two), (4, two)]);
+    assert_eq!(world.cut_off().len(), 1, "nobody was told of it, and it is kept");
+    drop(archiver);
+}
+
+#[test]
+fn what_was_archived_first_and_given_up_later_is_not_cut_off_since_somebody_may_have_been_told_of_it() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    append(&engine, 1, 2);
+    copy(engine.directory(), &world.at("shorter"));
+    append(&engine, 1, 1);
+    drop((archiver, engine));
+    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
+    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
+    let engine = Arc::new(Engine::open(&accepted).expect("it is given up"));
+    append(&engine, 1, 1);
+    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(3), .. })), "{refused:?}");
+    assert!(world.cut_off().is_empty());
+}
+
+#[test]
+fn a_store_that_lost_what_the_archive_has_is_found_although_the_newest_commit_there_has_no_records() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    copy(engine.directory(), &world.at("shorter"));
+    let mut chain = Chain::claim(engine.as_ref(), merchant(1));
+    let verdicts = engine.append(vec![batch(&mut chain)]);
+    assert_eq!(verdicts, [Verdict::Committed(CommitNumber(2))]);
+    let mut without_records = chain.batch(&[]);
+    without_records.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[7; 20]) });
+    assert_eq!(engine.append(vec![without_records]), [Verdict::Committed(CommitNumber(3))]);
+    archiver.catch_up().expect("it can be written to");
+    drop((archiver, engine));
+    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
+    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
+    let engine = Arc::new(Engine::open(&accepted).expect("they are given up"));
+    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(2), .. })), "{refused:?}");
+}
+
+#[test]
+fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 1);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..100 {
+                append(&engine, 1, 1);
+                archiver.catch_up().expect("it can be written to");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            stop.store(true, std::sync::atomic::Ordering::Release);
+        });
+        let mut checked = 0_u64;
+        while !stop.load(std::sync::atomic::Ordering::Acquire) {
+            if world.archive().exists() {
+                check_line(&world.archive(), &mut |_| {}).unwrap_or_else(|error| panic!("{checked}: {error}"));
+                checked += 1;
+            }
+        }
+        assert!(checked > 0);
+    });
+}
+
+#[test]
 fn what_is_cut_off_at_the_same_offset_again_is_kept_beside_what_was_cut_off_before() {
     let world = World::new();
     let engine = world.engine("data");

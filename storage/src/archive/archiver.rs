@@ -73,6 +73,8 @@ impl Archiver {
     /// [`ArchiveError`]: the archive is not this store's to go on with, or damaged.
     pub fn start(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
         let mut archiver = Archiver::prepare(engine, settings)?;
+        // A disk that hangs holds the start up here.
+        tracing::info!(directory = %archiver.settings.directory.display(), "opening the archive");
         match archiver.begin() {
             Err(error) if error.is_passing() => archiver.gate.fail(&error),
             begun => begun?,
@@ -198,9 +200,11 @@ fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
 
 fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
     let has = |commit: &ArchivedCommit| has(engine, commit);
+    let gave_up = |after, until| queue::was_any_given_up(engine, after, until);
     let known = Known::of(engine.directory(), KNOWN_FILE);
     let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
-    let side = StoreSide { identity, last, base, has: &has, was_there: known.is(&settings.directory) };
+    let side =
+        StoreSide { identity, last, base, has: &has, gave_up: &gave_up, was_there: known.is(&settings.directory) };
     let writer = Writer::open(&settings.directory, settings.segment_bytes, &side)?;
     known.remember(&settings.directory).map_err(ArchiveError::files("write", known.file()))?;
     Ok(writer)

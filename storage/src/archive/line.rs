@@ -12,6 +12,9 @@ use super::{ArchiveError, StoreIdentity};
 const PREFIX: &str = "segment-";
 const OPEN_SUFFIX: &str = ".open";
 
+/// How often segments are listed and read until no other one was closed meanwhile.
+const LIST_TRIES: u32 = 100;
+
 /// Digits of a segment's number in its name.
 const DIGITS: usize = 20;
 
@@ -76,11 +79,22 @@ impl Line {
     /// # Errors
     /// [`ArchiveError`], naming the file.
     pub fn read(directory: &Path) -> Result<Line, ArchiveError> {
+        for _ in 1..LIST_TRIES {
+            let files = list(directory).map_err(ArchiveError::files("list", directory))?;
+            let read = Line::of(directory, &files);
+            // A server may close its segment meanwhile: then a name that was listed is gone, or neither name was.
+            if list(directory).is_ok_and(|now| now.starts_with(&files)) {
+                return read;
+            }
+        }
+        Line::of(directory, &list(directory).map_err(ArchiveError::files("list", directory))?)
+    }
+
+    /// Of these segments.
+    fn of(directory: &Path, files: &[(u64, bool)]) -> Result<Line, ArchiveError> {
         let mut line = Line { directory: directory.to_owned(), store: None, segments: Vec::new() };
-        let files = list(directory).map_err(ArchiveError::files("list", directory))?;
-        let count = files.len();
-        for (at, (number, is_open)) in files.into_iter().enumerate() {
-            line.add(number, is_open, at + 1 == count)?;
+        for (at, (number, is_open)) in files.iter().enumerate() {
+            line.add(*number, *is_open, at + 1 == files.len())?;
         }
         Ok(line)
     }
@@ -167,21 +181,27 @@ fn number_of(name: &str) -> Option<(u64, bool)> {
     is_number.then(|| digits.parse().ok()).flatten().map(|number| (number, is_open))
 }
 
-pub(super) fn read_header(path: &Path) -> Result<Header, ArchiveError> {
+fn read_header(path: &Path) -> Result<Header, ArchiveError> {
+    let mut file = File::open(path).map_err(ArchiveError::files("read", path))?;
+    read_header_of(&mut file, path).map(|(header, _)| header)
+}
+
+/// The header at the front of a file, and its bytes.
+pub(super) fn read_header_of(file: &mut impl Read, path: &Path) -> Result<(Header, [u8; HEADER_LEN]), ArchiveError> {
     let mut bytes = [0; HEADER_LEN];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-    match read {
+    match file.read_exact(&mut bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             return Err(ArchiveError::Damaged { file: path.to_owned(), offset: 0, what: "its header is cut off" });
         }
         read => read.map_err(ArchiveError::files("read", path))?,
     }
-    Header::decode(&bytes).map_err(|fault| match fault {
+    let header = Header::decode(&bytes).map_err(|fault| match fault {
         HeaderFault::Damaged => {
             ArchiveError::Damaged { file: path.to_owned(), offset: 0, what: "its header is not what was written" }
         }
         HeaderFault::Newer(found) => ArchiveError::FormatTooNew { file: path.to_owned(), found },
-    })
+    });
+    Ok((header?, bytes))
 }
 
 fn read_end(path: &Path) -> io::Result<Option<End>> {

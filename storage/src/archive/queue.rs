@@ -132,18 +132,35 @@ pub(super) fn were_given_up(
     after: CommitNumber,
     until: CommitNumber,
 ) -> Result<bool, ArchiveError> {
-    let (lower, upper) = GivenUpKey::range();
     let mut position = after;
+    each_given_up(store, &mut |first, last| {
+        if first <= position.next() {
+            position = position.max(last);
+        }
+    })?;
+    Ok(position >= until)
+}
+
+/// Whether any commit behind `after` up to `until` was given up by an operator.
+pub(super) fn was_any_given_up(
+    store: &dyn RowReader,
+    after: CommitNumber,
+    until: CommitNumber,
+) -> Result<bool, ArchiveError> {
+    let mut any = false;
+    each_given_up(store, &mut |first, last| any |= first <= until && last > after)?;
+    Ok(any)
+}
+
+/// Shows the first and the last commit of each stretch that was given up, in order.
+fn each_given_up(store: &dyn RowReader, show: &mut dyn FnMut(CommitNumber, CommitNumber)) -> Result<(), ArchiveError> {
+    let (lower, upper) = GivenUpKey::range();
     let visited = store.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, value| {
-        let first = GivenUpKey::decode(key);
         let last = <[u8; 8]>::try_from(value).ok().map(u64::from_be_bytes);
-        if let (Some(GivenUpKey(first)), Some(last)) = (first, last)
-            && first <= position.next()
-        {
-            position = position.max(CommitNumber(last));
+        if let (Some(GivenUpKey(first)), Some(last)) = (GivenUpKey::decode(key), last) {
+            show(first, CommitNumber(last));
         }
         ControlFlow::Continue(())
     });
-    visited.map_err(ArchiveError::store)?;
-    Ok(position >= until)
+    visited.map_err(ArchiveError::store)
 }

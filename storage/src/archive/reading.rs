@@ -1,13 +1,13 @@
 //! Reading segments from front to back, comparing every checksum.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use crate::journal::CommitNumber;
 
 use super::commit::{ArchivedCommit, Place};
-use super::line::{Line, SegmentState, Standing, read_header};
+use super::line::{Line, SegmentState, Standing, read_header_of};
 use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, HEADER_LEN, Header, Kind, body_len, entry, kind_of};
 use super::{ArchiveError, StoreIdentity};
 
@@ -39,17 +39,14 @@ pub(super) struct SegmentReader {
 impl SegmentReader {
     /// Begins behind the header. The end of an open segment may be torn.
     pub(super) fn open(standing: &Standing) -> Result<SegmentReader, ArchiveError> {
-        let path = &path_now(standing);
-        let header = read_header(path)?;
-        let file = File::open(path).map_err(ArchiveError::files("open", path))?;
+        let (file, path) = open_as_named_now(&standing.path)?;
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
-        let mut front = [0; HEADER_LEN];
-        file.read_exact(&mut front).map_err(ArchiveError::files("read", path))?;
+        let (header, front) = read_header_of(&mut file, &path)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(&front);
         Ok(SegmentReader {
             file,
-            path: path.clone(),
+            path,
             is_open: standing.state == SegmentState::Open,
             offset: HEADER_LEN as u64,
             hasher,
@@ -169,7 +166,7 @@ impl SegmentReader {
             match self.file.read(&mut buffer[got..]) {
                 Ok(0) => break,
                 Ok(count) => got += count,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(source) => return Err(ArchiveError::files("read", &self.path)(source)),
             }
         }
@@ -184,10 +181,17 @@ impl SegmentReader {
     }
 }
 
-/// A segment that was open when it was listed may have been closed since.
-fn path_now(standing: &Standing) -> PathBuf {
-    let is_closed_now = standing.state == SegmentState::Open && !standing.path.exists();
-    if is_closed_now { standing.path.with_extension("") } else { standing.path.clone() }
+/// Opens a segment. One that had the name of an open one when it was listed, with its end already there or not, may have
+/// been closed since.
+fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
+    let (file, path) = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let closed = path.with_extension("");
+            (File::open(&closed), closed)
+        }
+        file => (file, path.to_owned()),
+    };
+    Ok((file.map_err(ArchiveError::files("open", &path))?, path))
 }
 
 /// A good commit behind a bad entry.

@@ -99,8 +99,9 @@ pub enum ArchiveError {
     },
     /// The archive and the store have gone different ways.
     #[error(
-        "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. Restore \
-         from the archive, or name an empty directory and take a checkpoint",
+        "commit {commit} of the archive {archive} is not the one of this store: they have gone different ways. To \
+         go on with this store, name an empty directory and take a checkpoint; what only the archive has is restored to \
+         another data directory",
         archive = archive.display()
     )]
     OtherHistory {

@@ -57,6 +57,8 @@ pub(super) struct StoreSide<'a> {
     pub(super) was_there: bool,
     /// Whether the store has the very same commit.
     pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
+    /// Whether an operator gave up any commit behind the first up to the second.
+    pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
 }
 
 /// Writes to one archive. Nobody else does as long as it lives.
@@ -232,14 +234,14 @@ impl Writer {
         match last.state {
             SegmentState::Closed { last: commit, .. } => {
                 self.check_not_ahead(commit, side)?;
-                self.check_last_of(last, side)?;
+                self.check_newest(None, &line.segments, side)?;
                 self.finish_closing(last)
             }
             SegmentState::Open => {
                 if let Some(before) = earlier.last() {
                     self.remember_closed(before);
                 }
-                self.take_up_open(last, earlier.last(), side)
+                self.take_up_open(last, earlier, side)
             }
         }
     }
@@ -272,30 +274,22 @@ impl Writer {
     fn take_up_open(
         &mut self,
         standing: &Standing,
-        before: Option<&Standing>,
+        earlier: &[Standing],
         side: &StoreSide<'_>,
     ) -> Result<(), ArchiveError> {
         let mut reader = SegmentReader::open(standing)?;
         let header = *reader.header();
-        let mut good = Good::of(&reader, header.base);
-        let mut newest = None;
+        let mut met = Met::new(Good::of(&reader, header.base));
         let torn = loop {
             match reader.next()? {
                 Next::Ended { torn } => break torn,
-                Next::Commit(commit) if commit.commit <= side.last => {
-                    good = Good::of(&reader, commit.commit);
-                    newest = Some(commit);
-                }
+                Next::Commit(commit) if commit.commit <= side.last => met.add(&reader, commit),
                 // Archived before it was written, and then it was not: nobody was told of it.
                 Next::Commit(commit) if commit.stored == side.last => {}
                 Next::Commit(commit) => return self.check_not_ahead(commit.commit, side),
             }
         };
-        match (newest, before) {
-            (Some(commit), _) => self.check_same(&commit, side)?,
-            (None, Some(before)) => self.check_last_of(before, side)?,
-            (None, None) => {}
-        }
+        let good = self.agreed(met, earlier, side)?;
         if standing.bytes > good.offset {
             keep_what_is_cut(&standing.path, good.offset, torn)?;
         }
@@ -313,19 +307,88 @@ impl Writer {
         durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
     }
 
-    fn check_last_of(&self, standing: &Standing, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
-        let mut reader = SegmentReader::open(standing)?;
-        let mut last = None;
-        while let Next::Commit(commit) = reader.next()? {
-            last = Some(commit);
+    /// Up to where the store has what the open segment has. That is all of it, or all but the last group: it was archived
+    /// before it was written, then it was not, nobody was told of it, and the store went on while the archive was away.
+    fn agreed(&self, met: Met, earlier: &[Standing], side: &StoreSide<'_>) -> Result<Good, ArchiveError> {
+        let Met { good, newest, last_group } = met;
+        match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
+            (Err(ArchiveError::OtherHistory { .. }), Some(group))
+                if group.stored == group.good.last && !(side.gave_up)(group.good.last, good.last)? =>
+            {
+                self.check_newest(group.newest.as_ref(), earlier, side)?;
+                Ok(group.good)
+            }
+            (checked, _) => checked.map(|()| good),
         }
-        last.map_or(Ok(()), |commit| self.check_same(&commit, side))
+    }
+
+    /// Checks that the store has the newest commit, or else the newest of these segments. One without records tells
+    /// nothing: a store that lost it looks the same.
+    fn check_newest(
+        &self,
+        newest: Option<&ArchivedCommit>,
+        earlier: &[Standing],
+        side: &StoreSide<'_>,
+    ) -> Result<(), ArchiveError> {
+        if let Some(commit) = newest {
+            return self.check_same(commit, side);
+        }
+        for standing in earlier.iter().rev() {
+            if let Some(commit) = newest_of(standing)? {
+                return self.check_same(&commit, side);
+            }
+        }
+        Ok(())
     }
 
     fn check_same(&self, commit: &ArchivedCommit, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
         match (side.has)(commit)? {
             true => Ok(()),
             false => Err(ArchiveError::OtherHistory { archive: self.directory.clone(), commit: commit.commit }),
+        }
+    }
+}
+
+/// The newest commit of a segment that has records.
+fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError> {
+    let mut reader = SegmentReader::open(standing)?;
+    let mut newest = None;
+    while let Next::Commit(commit) = reader.next()? {
+        if !commit.records.is_empty() {
+            newest = Some(commit);
+        }
+    }
+    Ok(newest)
+}
+
+/// What was met of an open segment, up to the store's last commit.
+struct Met {
+    good: Good,
+    /// The newest commit that has records.
+    newest: Option<ArchivedCommit>,
+    last_group: Option<LastGroup>,
+}
+
+/// How it stood before the last group.
+struct LastGroup {
+    good: Good,
+    newest: Option<ArchivedCommit>,
+    /// The store's last commit when the group was archived.
+    stored: CommitNumber,
+}
+
+impl Met {
+    fn new(good: Good) -> Met {
+        Met { good, newest: None, last_group: None }
+    }
+
+    fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
+        let good = std::mem::replace(&mut self.good, Good::of(reader, commit.commit));
+        if commit.place.index == 0 {
+            self.last_group = Some(LastGroup { good, newest: self.newest.clone(), stored: commit.stored });
+        }
+        if !commit.records.is_empty() {
+            self.newest = Some(commit);
         }
     }
 }

@@ -17,11 +17,15 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Makes a directory, which may be there.
+/// Makes a directory, which may be there, with those above it.
 pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
+    let parent = directory.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let Some(parent) = parent else { return Ok(()) };
+    if !parent.exists() {
+        make_directory(parent)?;
+    }
     fs::create_dir_all(directory)?;
-    let parent = directory.parent().filter(|parent| !parent.as_os_str().is_empty());
-    sync_directory(parent.unwrap_or(Path::new(".")))
+    sync_directory(parent)
 }
 
 /// Makes what was done to the entries of a directory durable.
