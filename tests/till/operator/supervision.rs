@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -141,4 +142,23 @@ fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
     assert_eq!(manager.said("WATCHDOG=1"), 0);
+}
+
+/// The comment that stands right before a line of the unit.
+fn reason(unit: &str, line: &str) -> String {
+    let lines: Vec<&str> = unit.lines().collect();
+    let at = lines.iter().position(|found| *found == line).unwrap_or_else(|| panic!("the unit has no {line}"));
+    let comment = lines[..at].iter().rev().take_while(|line| line.starts_with('#'));
+    comment.copied().collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_unit_lets_checkpoints_give_way_and_has_the_journal_keep_every_line_and_says_why() {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/systemd/till.service");
+    let unit = std::fs::read_to_string(unit).expect("it is there");
+    assert!(reason(&unit, "SystemCallFilter=setpriority").contains("heckpoint"));
+    assert!(reason(&unit, "LogRateLimitIntervalSec=0").contains("journal"));
+    let at = |line: &str| unit.lines().position(|found| found == line);
+    let forbidden = at("SystemCallFilter=~@privileged @resources");
+    assert!(forbidden.is_some() && at("SystemCallFilter=setpriority") > forbidden, "the later line counts");
 }
