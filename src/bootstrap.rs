@@ -1,5 +1,6 @@
 //! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, mpsc};
 use std::thread;
@@ -269,7 +270,9 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 /// A write ended uncertain: whoever goes on could acknowledge what is not there. The next start reads what is.
 fn last_word(reason: String) {
     tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
-    eprintln!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    let word =
+        format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
+    let _ = writeln!(std::io::stderr(), "{word}"); // Where it cannot be written the process ends all the same.
     std::process::abort();
 }
 
@@ -355,5 +358,34 @@ fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
             bail!("writing the key ring ended uncertain: {reason}")
         }
         other => bail!("failed to write the key ring: {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// Says to a process of this test that it is the one to end.
+    const ENDING: &str = "TILL_TEST_LAST_WORD";
+    /// The signal of a process that ended itself.
+    const SIGABRT: i32 = 6;
+
+    #[test]
+    fn a_last_word_that_cannot_be_written_ends_the_process_all_the_same() {
+        if std::env::var_os(ENDING).is_some() {
+            last_word("a test says so".to_owned());
+        }
+        let test = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
+        let full = File::options().write(true).open("/dev/full").unwrap_or_else(|error| panic!("{error}"));
+        let name = "bootstrap::tests::a_last_word_that_cannot_be_written_ends_the_process_all_the_same";
+        let mut command = Command::new(test);
+        // Without capture: standard error is what it is.
+        command.args(["--exact", name, "--nocapture"]).env(ENDING, "1").stdout(Stdio::null()).stderr(full);
+        let ended = command.status().unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
     }
 }

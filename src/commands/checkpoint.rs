@@ -12,7 +12,7 @@ use till_storage::checkpoint::{Kept, Manifest, Shelf, Standing, check_files, rea
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
-use super::progress::{Progress, Unit};
+use super::progress::{self, Progress, Unit};
 use super::verify::{SCRATCH_DIRECTORY, Subject, print};
 use crate::configuration::{Configuration, Secrets};
 use crate::vault_keys::RootKeys;
@@ -84,7 +84,7 @@ fn prune(shelf: &Shelf, keep: usize) -> anyhow::Result<Vec<String>> {
 fn all_kept(shelf: &Shelf) -> anyhow::Result<Vec<Kept>> {
     let kept = shelf.list()?;
     if kept.is_empty() {
-        eprintln!("no checkpoints in {}", shelf.directory().display());
+        progress::say(&format!("no checkpoints in {}", shelf.directory().display()));
     }
     Ok(kept)
 }

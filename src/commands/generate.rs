@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::progress::say;
 use crate::bootstrap::check_directory;
 use crate::configuration::{Configuration, Secrets};
 use crate::generate::{self, Plan, Share, Summary};
@@ -32,7 +33,7 @@ pub(super) fn generate(configuration: &Configuration, arguments: GenerateArgumen
     check_directory(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
-        eprintln!("till: made the secret {}; keep a copy of it", file.display());
+        say(&format!("till: made the secret {}; keep a copy of it", file.display()));
     }
     generate::generate(configuration, &secrets, &Plan { merchants, payments, hot_share, team_share, days })
 }

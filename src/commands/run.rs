@@ -2,6 +2,7 @@
 
 use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
+use super::progress::say;
 use super::{archive, bench, checkpoint, export, generate, inspect, operate, repair, restore, rotate, serve, verify};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -9,7 +10,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     match carry_out(arguments) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("till: {error:#}");
+            say(&format!("till: {error:#}"));
             let verifies = matches!(arguments.command, Command::Verify(_));
             if verifies { ExitCode::from(verify::CANNOT_VERIFY) } else { ExitCode::FAILURE }
         }

@@ -6,6 +6,7 @@ use std::thread;
 
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
+use rustix::process::{Resource, getrlimit};
 use rustls::ServerConfig;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -30,6 +31,9 @@ const ADMIN_THREADS: usize = 1;
 /// Connections at once on the admin listener.
 const ADMIN_CONNECTIONS_MAX: usize = 256;
 
+/// File descriptors of everything but connections.
+const OTHER_DESCRIPTORS: u64 = 2_000;
+
 /// Runs the server until it is told to stop (SIGINT or SIGTERM): it takes no new connections then, finishes the
 /// calls it is working on and closes the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
@@ -38,6 +42,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
     tracing::info!(%configuration, "starting with these settings");
+    warn_of_few_descriptors(configuration);
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
@@ -52,6 +57,15 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
     assembly.stop()?;
     served.context("failed to serve")
+}
+
+/// Each connection takes two; table files, logs and what else there is take [`OTHER_DESCRIPTORS`] at most.
+fn warn_of_few_descriptors(configuration: &Configuration) {
+    let connections = u64::try_from(configuration.limits.connections_max.get()).unwrap_or(u64::MAX);
+    let wanted = connections.saturating_mul(2).saturating_add(OTHER_DESCRIPTORS);
+    if let Some(limit) = getrlimit(Resource::Nofile).current.filter(|limit| *limit < wanted) {
+        tracing::warn!(limit, wanted, "file descriptors may run out before connections_max is reached");
+    }
 }
 
 async fn run(

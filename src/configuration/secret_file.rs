@@ -74,24 +74,47 @@ impl SecretFile {
         sync_directory(&self.path)
     }
 
-    /// Keeps a secret in a new file beside it, whose name ends so. Nothing is done when it is there.
+    /// Keeps a secret, durably, in a file of its own beside it, whose name ends so and is the secret's alone. One that
+    /// holds it is left as it is; whatever else has the name is what a crash left.
     ///
     /// # Errors
     /// The system's.
     pub fn keep_beside(&self, suffix: &str, secret: &SecretString) -> io::Result<PathBuf> {
         let beside = self.beside(suffix);
-        match write(&beside, &[secret]) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(_) | Err(_) => sync_directory(&beside)?,
+        if holds(&beside, secret) {
+            File::open(&beside)?.sync_all()?; // Whoever wrote it may have come no further.
+            sync_directory(&beside)?;
+        } else {
+            write_whole(&beside, secret)?;
         }
         Ok(beside)
     }
 
     fn beside(&self, suffix: &str) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(suffix);
-        PathBuf::from(name)
+        beside(&self.path, suffix)
     }
+}
+
+/// Writes a secret to a file that only its owner may read, durably: cut off at any place, all of it has the name, or the
+/// name is whose it was.
+pub(super) fn write_whole(path: &Path, secret: &SecretString) -> io::Result<()> {
+    let new = beside(path, ".new");
+    let _ = fs::remove_file(&new); // What a crash left.
+    write(&new, &[secret])?;
+    fs::rename(&new, path)?;
+    sync_directory(path)
+}
+
+/// Whether a file holds this secret, and nothing else.
+fn holds(path: &Path, secret: &SecretString) -> bool {
+    let bytes = fs::read(path).map(Zeroizing::new);
+    bytes.is_ok_and(|bytes| bytes.strip_suffix(b"\n") == Some(secret.expose_secret().as_bytes()))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Writes a new file that only its owner may read.
@@ -105,7 +128,8 @@ fn write(path: &Path, secrets: &[&SecretString]) -> io::Result<File> {
     Ok(file)
 }
 
-fn sync_directory(of: &Path) -> io::Result<()> {
+/// Has the directory that a path is in keep its names.
+pub(super) fn sync_directory(of: &Path) -> io::Result<()> {
     let directory = of.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(directory)?.sync_all()
 }
@@ -143,12 +167,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_beside_is_the_owner_s_and_is_not_overwritten() {
+    fn what_is_kept_beside_is_the_owner_s_and_is_whole_whatever_was_left_there() {
         let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
         let file = SecretFile::at(directory.path().join("key"));
-        let kept = file.keep_beside(".retired", &"one".into()).unwrap_or_else(|error| panic!("{error}"));
-        assert!(file.keep_beside(".retired", &"other".into()).is_ok());
-        assert_eq!(fs::read_to_string(&kept).ok().as_deref(), Some("one\n"));
+        for left in [&b""[..], b"on", b"\xff\xfe", b"one\n"] {
+            assert!(fs::write(directory.path().join("key.retired"), left).is_ok());
+            assert!(fs::write(directory.path().join("key.retired.new"), left).is_ok());
+            let kept = file.keep_beside(".retired", &"one".into()).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(fs::read_to_string(&kept).ok().as_deref(), Some("one\n"), "{left:?}");
+        }
+        let kept = file.keep_beside(".other", &"two".into()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(fs::metadata(&kept).map(|found| found.mode() & MODE_BITS).ok(), Some(0o600));
+    }
+
+    #[test]
+    fn what_is_whole_beside_it_is_left_as_it_is() {
+        let directory = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let file = SecretFile::at(directory.path().join("key"));
+        let number = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
+        let kept = file.keep_beside(".retired", &"one".into()).unwrap_or_else(|error| panic!("{error}"));
+        let before = number(&kept);
+        assert!(file.keep_beside(".retired", &"one".into()).is_ok());
+        assert!(before.is_some() && number(&kept) == before);
     }
 }

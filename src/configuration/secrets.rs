@@ -1,15 +1,16 @@
 //! The two secrets of a server: where they are found, and how the first start makes them.
 
 use std::fmt::Write as _;
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use secrecy::{ExposeSecret, SecretBox, SecretString};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::effective::Configuration;
+use super::secret_file::{sync_directory, write_whole};
 
 /// Bytes of a made secret, and of the vault key.
 const SECRET_BYTES: usize = 32;
@@ -231,25 +232,26 @@ fn make(path: &Path, made: &mut Vec<PathBuf>) -> Result<SecretString, SecretsErr
     for byte in bytes.iter() {
         write!(text, "{byte:02x}").expect("writing to a string cannot fail");
     }
-    write_new(path, &text).map_err(|source| SecretsError::File { action: "make", path: path.to_owned(), source })?;
+    let secret = SecretString::from(text.as_str());
+    write_new(path, &secret).map_err(|source| SecretsError::File { action: "make", path: path.to_owned(), source })?;
     made.push(path.to_owned());
-    Ok(SecretString::from(text.as_str()))
+    Ok(secret)
 }
 
-fn write_new(path: &Path, text: &str) -> io::Result<()> {
+/// Never replaces a file: another start at this moment may use what is in it.
+fn write_new(path: &Path, secret: &SecretString) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     if let Some(data) = directory.parent() {
         fs::create_dir_all(data)?;
     }
     match DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) | Err(_) => {}
+        Err(_) => {}
+        Ok(()) => sync_directory(directory)?,
     }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.write_all(b"\n")?;
-    file.sync_all()?;
-    File::open(directory)?.sync_all()
+    let one_at_a_time = File::open(directory)?;
+    one_at_a_time.lock()?;
+    if path.try_exists()? { Err(io::ErrorKind::AlreadyExists.into()) } else { write_whole(path, secret) }
 }
 
 #[cfg(test)]
@@ -290,6 +292,30 @@ mod tests {
         assert_eq!(first.admin_tokens[0].expose_secret(), second.admin_tokens[0].expose_secret());
         assert_eq!(first.vault_keys[0].expose_secret(), second.vault_keys[0].expose_secret());
         assert_eq!(first.admin_tokens[0].expose_secret().len(), 64);
+    }
+
+    #[test]
+    fn a_start_makes_its_secrets_whole_whatever_one_that_was_cut_off_has_left() {
+        let data = directory();
+        let configuration = configuration(data.path(), &[]);
+        let secrets = data.path().join(DIRECTORY);
+        assert!(fs::create_dir(&secrets).is_ok() && fs::write(secrets.join("vault-key.new"), "0123").is_ok());
+        let first = loaded(&configuration);
+        assert_eq!(first.vault_keys[0].expose_secret(), loaded(&configuration).vault_keys[0].expose_secret());
+        assert_eq!(fs::read_dir(&secrets).map(Iterator::count).ok(), Some(2), "nothing is left beside them");
+    }
+
+    #[test]
+    fn of_starts_at_once_all_but_one_are_refused_and_none_has_a_secret_that_is_in_no_file() {
+        let data = directory();
+        let file = data.path().join(DIRECTORY).join(VAULT_KEY_FILE);
+        let make_one = || make(&file, &mut Vec::new()).ok().map(|secret| secret.expose_secret().to_owned());
+        let made: Vec<String> = std::thread::scope(|scope| {
+            let starts: Vec<_> = (0..8).map(|_| scope.spawn(make_one)).collect();
+            starts.into_iter().filter_map(|start| start.join().ok().flatten()).collect()
+        });
+        assert_eq!(made.len(), 1);
+        assert_eq!(fs::read_to_string(&file).ok(), Some(format!("{}\n", made[0])));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Where the socket is, as the environment says.
@@ -21,6 +22,8 @@ const WATCHDOG_PROCESS_VARIABLE: &str = "WATCHDOG_PID";
 #[derive(Debug, Default)]
 pub struct Notifier {
     socket: Option<UnixDatagram>,
+    /// Whether it was said that the server stops, which is the last that is said.
+    is_stopping: Mutex<bool>,
 }
 
 impl Notifier {
@@ -31,7 +34,7 @@ impl Notifier {
             return Notifier::default();
         };
         match connect(&name.into_vec()) {
-            Ok(socket) => Notifier { socket: Some(socket) },
+            Ok(socket) => Notifier { socket: Some(socket), ..Notifier::default() },
             Err(error) => {
                 tracing::warn!(%error, "the service manager's socket cannot be used: it is not told anything");
                 Notifier::default()
@@ -42,7 +45,7 @@ impl Notifier {
     /// A manager at the other end of this socket.
     #[cfg(test)]
     pub(super) fn connected(socket: UnixDatagram) -> Notifier {
-        Notifier { socket: Some(socket) }
+        Notifier { socket: Some(socket), ..Notifier::default() }
     }
 
     /// The server takes calls from now on.
@@ -50,9 +53,19 @@ impl Notifier {
         self.say("READY=1\nSTATUS=serving");
     }
 
-    /// The server takes no more calls.
+    /// The server takes no more calls. Nothing is said from now on: the manager wants no more signs of life until the
+    /// process has ended, and one would have it want further ones.
     pub fn stopping(&self) {
-        self.say("STOPPING=1\nSTATUS=stopping");
+        let mut is_stopping = self.lock();
+        if !std::mem::replace(&mut *is_stopping, true) {
+            self.send("STOPPING=1\nSTATUS=stopping");
+        }
+    }
+
+    /// Whether that was said.
+    #[must_use]
+    pub fn is_stopping(&self) -> bool {
+        *self.lock()
     }
 
     /// The server answers.
@@ -66,10 +79,21 @@ impl Notifier {
     }
 
     fn say(&self, message: &str) {
+        let is_stopping = self.lock(); // Held while it is said: nothing comes behind the last word.
+        if !*is_stopping {
+            self.send(message);
+        }
+    }
+
+    fn send(&self, message: &str) {
         let Some(socket) = &self.socket else { return };
         if let Err(error) = socket.send(message.as_bytes()) {
             tracing::warn!(%error, "the service manager could not be told");
         }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_stopping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -98,7 +122,7 @@ mod tests {
     use super::*;
 
     fn heard(name: &[u8], listening: &UnixDatagram) -> String {
-        let notifier = Notifier { socket: Some(connect(name).unwrap_or_else(|error| panic!("{error}"))) };
+        let notifier = Notifier::connected(connect(name).unwrap_or_else(|error| panic!("{error}")));
         notifier.ready();
         let mut bytes = [0; 200];
         let length = listening.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
@@ -115,6 +139,20 @@ mod tests {
         let address = SocketAddr::from_abstract_name(&name).unwrap_or_else(|error| panic!("{error}"));
         let by_name = UnixDatagram::bind_addr(&address).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(heard(format!("@{name}").as_bytes(), &by_name), "READY=1\nSTATUS=serving");
+    }
+
+    #[test]
+    fn that_the_server_stops_is_said_once_and_nothing_behind_it() {
+        let (ours, theirs) = UnixDatagram::pair().unwrap_or_else(|error| panic!("{error}"));
+        let notifier = Notifier::connected(ours);
+        assert!(!notifier.is_stopping());
+        notifier.stopping();
+        notifier.alive();
+        notifier.status("serving");
+        notifier.stopping();
+        assert!(notifier.is_stopping() && theirs.set_nonblocking(true).is_ok());
+        assert_eq!(theirs.recv(&mut [0; 200]).ok(), Some("STOPPING=1\nSTATUS=stopping".len()));
+        assert!(theirs.recv(&mut [0; 200]).is_err());
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Watchdog {
         Arc::clone(&self.pulse)
     }
 
-    /// Looks twice in each interval from now on, as long as the service is there, and tells the manager when all is
+    /// Looks twice in each interval from now on, until the server stops, and tells the manager when all is
     /// well: the threads that take requests beat, the commit thread takes a turn, and every thread of actors answers.
     ///
     /// # Errors
@@ -43,7 +43,11 @@ impl Watchdog {
                 // A quarter: after a word, half an interval of rest and a look that fails there is time for another.
                 let engine = service.engine.check_answers(self.interval / 4);
                 drop(service);
-                thread::sleep(self.tell(&notifier, self.judge(engine)));
+                let judged = self.judge(engine);
+                if notifier.is_stopping() {
+                    return; // Threads end now, as they should.
+                }
+                thread::sleep(self.tell(&notifier, judged));
             }
         };
         thread::Builder::new().name("till-watchdog".to_owned()).spawn(watch).map(drop)

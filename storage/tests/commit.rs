@@ -2,6 +2,8 @@
 
 mod fixtures;
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,6 +15,9 @@ use till_storage::family::Family;
 use till_storage::journal::record::BODY_LEN_MAX;
 use till_storage::journal::{Append, CommitNumber, Head, Journal, Verdict};
 use till_storage::memory::{AppendFault, MemoryStore};
+
+/// The signal of a process that ended itself.
+const SIGABRT: i32 = 6;
 
 const SHOP: MerchantId = merchant(1);
 const CAFE: MerchantId = merchant(2);
@@ -310,4 +315,31 @@ fn stopping_does_not_wait_for_company() {
     bench.submit_unhurried(bench.append("last", shop.batch(&[b"body"])));
     bench.committer.stop();
     assert_eq!(bench.outcomes.try_iter().collect::<Vec<_>>(), [committed("last", 1)]);
+}
+
+/// Says to a process of this test that it is the one to end.
+const ENDING: &str = "TILL_TEST_LAST_WORD_PANICS";
+
+#[test]
+fn a_last_word_that_panics_ends_the_process_all_the_same() {
+    if std::env::var_os(ENDING).is_some() {
+        panic_with_the_last_word();
+        std::process::exit(0); // It lived on.
+    }
+    let test = std::env::current_exe().expect("it has a path");
+    let name = "a_last_word_that_panics_ends_the_process_all_the_same";
+    let ended = Command::new(test).args(["--exact", name]).env(ENDING, "1").output().expect("it can be started");
+    assert_eq!(ended.status.signal(), Some(SIGABRT), "{ended:?}");
+}
+
+/// Ends the process, or comes back when nothing did.
+fn panic_with_the_last_word() {
+    let store = Arc::new(MemoryStore::new());
+    let journal: Arc<dyn Journal> = Arc::<MemoryStore>::clone(&store);
+    let committer = Committer::start(journal, LINGER, Box::new(|reason| panic!("{reason}"))).expect("a thread");
+    store.fail_append(0, AppendFault::AmbiguousLost);
+    let append = Chain::claim(&*store, SHOP).batch(&[b"1"]);
+    let submission = Submission::Append { append, completion: Box::new(|_| {}) };
+    committer.submit(submission, Urgency::AtOnce).expect("there is room");
+    committer.stop();
 }

@@ -1,7 +1,7 @@
 //! What a person sees while it runs, on standard error: a bar on a terminal, else a line every few seconds.
 
 use std::cell::Cell;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -36,7 +36,7 @@ impl Progress {
     pub fn tell(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
-            None => eprintln!("till bench: {text}"),
+            None => say(text),
         }
     }
 
@@ -55,7 +55,7 @@ impl Progress {
             }
             None if self.told.get().elapsed() >= LINE_EVERY => {
                 self.told.set(Instant::now());
-                eprintln!("till bench: {text}");
+                say(&text);
             }
             None => {}
         }
@@ -73,6 +73,10 @@ impl Default for Progress {
     fn default() -> Progress {
         Progress::new()
     }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "till bench: {text}"); // A reader that has gone away wants no more.
 }
 
 /// The rate and the 99th percentile of the last whole interval.

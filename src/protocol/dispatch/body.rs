@@ -13,6 +13,7 @@ use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::Declaration;
 use crate::protocol::json::{Malformed, Object, parse_object, weight};
 
 /// Bytes of a body, at most: 1 MiB.
@@ -98,8 +99,32 @@ impl Drop for Share {
 
 /// A body's bytes, with the room that they take.
 pub(super) struct Bytes {
-    bytes: Vec<u8>,
+    text: Text,
     share: Share,
+}
+
+/// What has arrived of a body. What may hold card data is overwritten when it is dropped, whatever becomes of the call;
+/// the web server's own copy of it is not.
+struct Text {
+    bytes: Vec<u8>,
+    carries_card_data: bool,
+}
+
+impl Text {
+    /// The same with room for more, the smaller one gone.
+    fn grown_to(&self, capacity: usize) -> Text {
+        let mut bytes = Vec::with_capacity(capacity);
+        bytes.extend_from_slice(&self.bytes);
+        Text { bytes, carries_card_data: self.carries_card_data }
+    }
+}
+
+impl Drop for Text {
+    fn drop(&mut self) {
+        if self.carries_card_data {
+            self.bytes.zeroize();
+        }
+    }
 }
 
 /// A call's arguments. Those with card data are overwritten when the call is over.
@@ -115,15 +140,12 @@ impl Body {
         &self.members
     }
 
-    /// Reads the arguments out of the bytes, which are overwritten too when they hold card data.
-    pub(super) fn parse(bytes: Bytes, carries_card_data: bool) -> Result<Body, ApiError> {
-        let Bytes { mut bytes, mut share } = bytes;
-        let has_room = share.grow_by_values(&bytes);
-        let parsed = has_room.and_then(|()| parse_object(&bytes).map_err(|malformed| ApiError::malformed(&malformed)));
-        if carries_card_data {
-            bytes.zeroize();
-        }
-        parsed.map(|members| Body { members, carries_card_data, _share: share })
+    /// Reads the arguments out of the bytes.
+    pub(super) fn parse(bytes: Bytes) -> Result<Body, ApiError> {
+        let Bytes { text, mut share } = bytes;
+        share.grow_by_values(&text.bytes)?;
+        let members = parse_object(&text.bytes).map_err(|malformed| ApiError::malformed(&malformed))?;
+        Ok(Body { members, carries_card_data: text.carries_card_data, _share: share })
     }
 }
 
@@ -154,13 +176,21 @@ fn is_json(value: &HeaderValue) -> bool {
     media_type.is_some_and(|name| name.trim().eq_ignore_ascii_case(JSON))
 }
 
-/// Reads a whole body, and never more than its limit.
-pub(super) async fn read(headers: &HeaderMap, payload: &mut Payload, room: BodyRoom) -> Result<Bytes, ApiError> {
+/// Reads the whole body of a call to this, and never more than its limit.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    payload: &mut Payload,
+    room: BodyRoom,
+    declaration: &Declaration,
+) -> Result<Bytes, ApiError> {
     let announced = announced(headers);
     if announced > BODY_BYTES_MAX {
         return Err(too_large());
     }
-    let mut collected = pin!(collect(payload, announced, room.share()));
+    // What was only announced takes no memory.
+    let bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
+    let text = Text { bytes, carries_card_data: declaration.flags.carries_card_data };
+    let mut collected = pin!(collect(payload, announced, Bytes { text, share: room.share() }));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
     }
@@ -204,23 +234,23 @@ fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-/// What was only announced takes no memory, and what is reserved counts as taken: room doubles as the body arrives.
-async fn collect(payload: &mut Payload, announced: usize, mut share: Share) -> Result<Bytes, ApiError> {
-    let mut bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
+/// What is reserved counts as taken: room doubles as the body arrives.
+async fn collect(payload: &mut Payload, announced: usize, bytes: Bytes) -> Result<Bytes, ApiError> {
+    let Bytes { mut text, mut share } = bytes;
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| incomplete())?;
-        let length = bytes.len() + chunk.len();
+        let length = text.bytes.len() + chunk.len();
         if length > BODY_BYTES_MAX {
             return Err(too_large());
         }
-        if length > bytes.capacity() {
-            let capacity = room_for(length, bytes.capacity(), announced);
+        if length > text.bytes.capacity() {
+            let capacity = room_for(length, text.bytes.capacity(), announced);
             share.grow_to(capacity)?;
-            bytes.reserve_exact(capacity - bytes.len());
+            text = text.grown_to(capacity);
         }
-        bytes.extend_from_slice(&chunk);
+        text.bytes.extend_from_slice(&chunk);
     }
-    Ok(Bytes { bytes, share })
+    Ok(Bytes { text, share })
 }
 
 /// Bytes to reserve for a body that has grown to `length` and out of what was reserved before.
@@ -269,17 +299,26 @@ mod tests {
     #[test]
     fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
         let room = BodyRoom { taken: Arc::default(), bytes_max: 1 << 20 };
-        let of = |text: String| Bytes { bytes: text.into_bytes(), share: room.clone().share() };
-        let first = Body::parse(of(format!("{{\"all\":[{}0]}}", "0,".repeat(10_000))), false);
+        let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
+        let of = |body: String| Bytes { text: text(body), share: room.clone().share() };
+        let first = Body::parse(of(format!("{{\"all\":[{}0]}}", "0,".repeat(10_000))));
         assert!(first.is_ok() && room.taken.load(Ordering::Relaxed) > 300_000);
         let (most, malformed) = (format!("[{}]", "{},".repeat(2_000)), "{".repeat(9_000));
-        let second = Body::parse(of(most.clone()), false);
+        let second = Body::parse(of(most.clone()));
         assert!(second.is_err_and(|error| error.code() == Code::Unavailable));
         drop(first);
         for text in [most, malformed] {
-            assert!(Body::parse(of(text), false).is_err_and(|error| error.code() == Code::InvalidArguments));
+            assert!(Body::parse(of(text)).is_err_and(|error| error.code() == Code::InvalidArguments));
         }
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_body_that_grows_is_what_it_was_and_still_known_to_carry_card_data() {
+        let text = Text { bytes: b"4242".to_vec(), carries_card_data: true };
+        let grown = text.grown_to(100);
+        assert_eq!((grown.bytes.as_slice(), grown.carries_card_data), (&b"4242"[..], true));
+        assert!((100..200).contains(&grown.bytes.capacity()));
     }
 
     #[test]

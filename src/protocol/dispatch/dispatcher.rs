@@ -280,8 +280,8 @@ impl<C: Caller> Dispatcher<C> {
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
-            let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
-            let body = Body::parse(bytes, false)?;
+            let bytes = exchange.read_body(payload, self.body_room.clone(), &PACKAGE_ITSELF).await?;
+            let body = Body::parse(bytes)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
         let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
@@ -327,12 +327,12 @@ impl<C: Caller> Dispatcher<C> {
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.peer() };
         self.gate.count(&arrival)?;
-        let bytes = exchange.read_body(payload, self.body_room.clone()).await?;
+        let bytes = exchange.read_body(payload, self.body_room.clone(), declaration).await?;
         let permit = self.gate.admit(&arrival).await?;
         if declaration.flags.changes_something && self.answer_room.is_full() {
             return Err(ApiError::overloaded(FULL_RETRY_SECONDS)); // Its answer cannot be refused any more.
         }
-        let body = Body::parse(bytes, declaration.flags.carries_card_data)?;
+        let body = Body::parse(bytes)?;
         let reply = function.call(exchange.call(declaration, caller, body)).await;
         drop(permit);
         let reply = reply?;
@@ -415,9 +415,14 @@ impl<'r, C: Caller> Exchange<'r, C> {
         Ok(named)
     }
 
-    async fn read_body(&self, payload: &mut Payload, room: BodyRoom) -> Result<body::Bytes, ApiError> {
+    async fn read_body(
+        &self,
+        payload: &mut Payload,
+        room: BodyRoom,
+        declaration: &Declaration,
+    ) -> Result<body::Bytes, ApiError> {
         body::check_media_type(self.request.headers())?;
-        body::read(self.request.headers(), payload, room).await
+        body::read(self.request.headers(), payload, room, declaration).await
     }
 
     fn call(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {

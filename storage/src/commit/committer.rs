@@ -83,7 +83,8 @@ pub struct Committer {
 impl Committer {
     /// Starts the commit thread. What nobody waits for waits for company for `linger`, as a rule [`super::LINGER`];
     /// see [`Urgency`]. `on_fatal` is called after an uncertain write, behind the completions of its
-    /// group, and is expected to end the process; nothing is written any more either way.
+    /// group, and is expected to end the process, which also ends when it panics; nothing is written any more either
+    /// way.
     ///
     /// # Errors
     /// When the system gives no thread.
@@ -258,7 +259,10 @@ impl Worker {
     fn stop_for_good(&mut self, reason: String) {
         self.queue.close();
         self.stopped = Some(format!("an earlier write ended uncertain: {reason}"));
-        self.call(|| (self.on_fatal)(reason));
+        // It was to end the process, which must not live on, taking calls and doing none of them, since a word failed.
+        if catch_unwind(AssertUnwindSafe(|| (self.on_fatal)(reason))).is_err() {
+            std::process::abort();
+        }
     }
 }
 

@@ -129,6 +129,24 @@ impl Start {
     }
 }
 
+/// The same command, where no file can be given a byte, as on a full disk.
+pub(crate) fn without_room(command: &Command) -> Command {
+    limited(command, "trap '' XFSZ; ulimit -f 0")
+}
+
+/// The same command, behind these words of a shell.
+pub(crate) fn limited(command: &Command, limits: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.arg("-c").arg(format!("{limits}; exec \"$0\" \"$@\"")).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    shell
+}
+
 /// The sum of two fields of a process's `stat`, one behind the other; fields are counted from behind the program's name.
 pub(crate) fn ticks(file: &str, field: usize) -> u64 {
     let stat = std::fs::read_to_string(file).expect("it runs, on Linux");

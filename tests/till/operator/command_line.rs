@@ -161,3 +161,25 @@ fn a_command_with_another_token_or_without_a_server_says_so() {
     assert_eq!((code, output.as_str()), (1, ""));
     assert!(errors.starts_with("till: failed to call the server at 127.0.0.1:"), "{errors}");
 }
+
+#[test]
+fn exit_codes_are_the_same_when_standard_error_takes_nothing() {
+    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let none = directory.path().join("none").display().to_string();
+    let file = directory.path().join("file").display().to_string();
+    std::fs::write(&file, "").expect("a file can be written");
+    for (arguments, code) in [
+        (&["verify", "--data", &none][..], 2),
+        (&["export", "--to", &none, "--data", &none], 1),
+        (&["checkpoint", "list", "--data", &none], 0),
+        (&["checkpoint", "verify", &none, "--data", &none], 1),
+        (&["restore", "--from", &none, "--to", &none], 1),
+        (&["serve", "--data", &file], 1),
+        (&["no-such-command"], 2),
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_till"));
+        let status = command.env_clear().env("TILL_VAULT_KEY", "00".repeat(32)).args(arguments).stderr(full).status();
+        assert_eq!(status.expect("the binary can be started").code(), Some(code), "{arguments:?}");
+    }
+}

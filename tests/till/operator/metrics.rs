@@ -91,6 +91,20 @@ fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing
 }
 
 #[test]
+fn alerts_about_calls_leave_out_what_is_no_call_above_and_below_the_line() {
+    let alerts = file("deploy/prometheus/alerts.yml");
+    let expression = |name: &str| {
+        let text = alerts.split_once(&format!("- alert: {name}\n")).expect("it is there").1;
+        text.split_once("for:").expect("it has a time").0.to_owned()
+    };
+    let calls = r#"endpoint!~"/.*|\\(unknown\\)""#;
+    let not_served = expression("TillCallsNotServed");
+    assert_eq!(not_served.matches("till_http_requests_total{").count(), 2, "{not_served}");
+    assert_eq!(not_served.matches(calls).count(), 2, "{not_served}");
+    assert!(expression("TillSlowAnswers").contains(r#"endpoint!~"/.*|\\(unknown\\)|create-checkpoint""#));
+}
+
+#[test]
 fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_alert() {
     let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/operations.md"));
     let value = |key: &str| -> Vec<String> {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Dice, Server, Shop, Start};
+use crate::harness::{Client, Dice, Server, Shop, Start, without_room};
 
 /// How often the server is killed while its vault key is replaced; more with `TILL_ROTATION_ROUNDS`.
 const ROUNDS: u64 = 4;
@@ -184,6 +184,24 @@ fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_
     let mut with_old = armed.server.command();
     let verified = with_old.env("TILL_VAULT_KEY", KEY).args(["checkpoint", "verify", &checkpoint]).output();
     assert!(verified.expect("it can be started").status.success());
+}
+
+#[test]
+fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_keeps_it_when_it_goes_on() {
+    let armed = Armed::start();
+    let new = "ab".repeat(32);
+    fs::write(armed.key(), format!("{KEY}\n{new}\n")).expect("a file can be written");
+    let mut command = armed.server.command();
+    command.args(["vault", "rotate"]);
+    let cut_off = without_room(&command).output().expect("the shell can be started");
+    assert!(!cut_off.status.success(), "there is no room for the old key");
+    assert_eq!(lines(&armed.key()), [KEY, &new]);
+    armed.done(&["vault", "rotate"]);
+    assert_eq!(lines(&armed.key()), [new.as_str()]);
+    let beside = fs::read_dir(armed.directory.path()).expect("it can be read").filter_map(Result::ok);
+    let beside = beside.map(|entry| entry.path()).filter(|path| path.display().to_string().contains("key.retired-"));
+    let kept: Vec<Vec<String>> = beside.map(|path| lines(&path)).collect();
+    assert_eq!(kept, [[KEY]], "the old key, and nothing else");
 }
 
 #[test]

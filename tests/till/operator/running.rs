@@ -1,8 +1,12 @@
 //! Watching a server run and stop.
 
-use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
-use crate::harness::{Client, Server, Start};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::harness::{Client, Server, Start, limited};
 
 #[test]
 fn health_and_metrics_need_no_token() {
@@ -136,4 +140,30 @@ fn an_address_that_is_taken_is_refused_with_its_setting() {
     let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
     assert_eq!(refused.status.code(), Some(1), "{errors}");
     assert!(errors.contains("failed to listen where listen says"), "{errors}");
+}
+
+/// What a server says that may open so many files, with 500 connections.
+fn said_with_descriptors(descriptors: u32) -> String {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let start = Start::default().with("TILL_CONNECTIONS_MAX", "500");
+    let mut command = start.command(&directory.path().join("data"));
+    let mut command = limited(command.arg("serve"), &format!("ulimit -n {descriptors}"));
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the shell can be started");
+    let mut addresses = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
+    let listens = addresses.nth(1).is_some();
+    child.kill().expect("a child can be killed");
+    let output = child.wait_with_output().expect("it can be waited for");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(listens, "{said}");
+    said
+}
+
+#[test]
+fn a_start_that_may_open_fewer_files_than_its_connections_take_says_both_numbers() {
+    let said = said_with_descriptors(2_999);
+    let lines: Vec<&str> = said.lines().filter(|line| line.contains("file descriptors")).collect();
+    assert_eq!(lines.len(), 1, "{said}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{said}");
+    let said = said_with_descriptors(3_000);
+    assert!(!said.contains("file descriptors"), "{said}");
 }

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Start};
+use crate::harness::{Client, Server, Start, limited};
 
 /// A server that was given no secrets.
 struct Unarmed {
@@ -85,6 +85,23 @@ fn the_first_start_makes_secrets_that_only_the_owner_reads_and_says_where() {
     client.post("/admin/find-merchant", &json!({ "merchant_id": merchant })).ok();
     assert!(!again.stop().contains("a secret was made"));
     assert_eq!(fs::read_to_string(&files[1]).expect("it is there"), secrets[1], "nothing was made anew");
+}
+
+#[test]
+fn a_first_start_without_room_for_its_secrets_leaves_none_that_a_later_start_refuses() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let data = directory.path().join("data");
+    let mut command = Unarmed::command(&data);
+    command.arg("serve");
+    // As on a full disk, and as when it is killed there.
+    for limits in ["trap '' XFSZ; ulimit -f 0", "ulimit -f 0"] {
+        let refused = limited(&command, limits).output().expect("the shell can be started");
+        assert!(!refused.status.success(), "{limits}");
+        assert!(!data.join("secrets/vault-key").exists(), "{limits}: {refused:?}");
+    }
+    Unarmed::start(&data).stop();
+    let kept = fs::read_dir(data.join("secrets")).expect("it can be read").count();
+    assert_eq!(kept, 2, "nothing is left beside them");
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! The service manager's side: a test that plays systemd with a datagram socket.
 
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::harness::{Server, Start};
+use crate::harness::{Server, Start, Wire};
 
 /// How long the manager waits for a word before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -40,6 +44,17 @@ impl Manager {
         }
     }
 
+    /// Listens for so long, whatever is said.
+    fn listen_for(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
+            self.socket.set_read_timeout(Some(left)).expect("a time limit can be set");
+            let mut bytes = [0; 4096];
+            let Ok(length) = self.socket.recv(&mut bytes) else { continue };
+            self.heard.push(String::from_utf8_lossy(&bytes[..length]).into_owned());
+        }
+    }
+
     fn said(&self, line: &str) -> usize {
         self.heard.iter().flat_map(|message| message.lines()).filter(|said| *said == line).count()
     }
@@ -70,6 +85,36 @@ fn the_manager_hears_that_the_server_is_ready_that_it_lives_and_that_it_stops() 
 }
 
 #[test]
+fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_in() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let (path, log) = (directory.path().join("notify"), directory.path().join("log"));
+    let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
+    let mut server = watched(&path.display().to_string()).recording(&log).server();
+    manager.hear("WATCHDOG=1");
+    let calls = Wire::new(server.public());
+    let mut held = calls.connect();
+    // A call whose body does not come yet: the stop waits for it.
+    let head = "POST /sdk/check-status HTTP/1.1\r\nHost: till\r\nContent-Type: application/json\r\n";
+    write!(held, "{head}Content-Length: 2\r\n\r\n").expect("the server listens");
+    thread::sleep(Duration::from_millis(200));
+    server.signal("TERM");
+    manager.hear("STOPPING=1");
+    let before = manager.heard.len();
+    manager.listen_for(Duration::from_secs(4));
+    assert!(manager.heard[before..].is_empty(), "{:?}", manager.heard);
+    assert!(server.ended().is_none(), "it waits for the call");
+    let admin = server.admin_address().trim_start_matches("http://").to_owned();
+    assert!(TcpStream::connect(admin).is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused));
+    drop(held);
+    assert!(server.ended_by_itself(PATIENCE));
+    assert_eq!(server.ended().and_then(|status| status.code()), Some(0));
+    manager.listen_for(Duration::from_millis(100));
+    assert!(manager.heard[before..].is_empty(), "{:?}", manager.heard);
+    let log = std::fs::read_to_string(log).expect("the log is kept");
+    assert!(!log.contains("does not answer"), "{log}");
+}
+
+#[test]
 fn a_manager_in_the_abstract_name_space_is_told_too_and_one_without_watchdog_hears_no_beats() {
     let name = format!("till-supervision-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
@@ -97,4 +142,23 @@ fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
     assert_eq!(manager.said("WATCHDOG=1"), 0);
+}
+
+/// The comment that stands right before a line of the unit.
+fn reason(unit: &str, line: &str) -> String {
+    let lines: Vec<&str> = unit.lines().collect();
+    let at = lines.iter().position(|found| *found == line).unwrap_or_else(|| panic!("the unit has no {line}"));
+    let comment = lines[..at].iter().rev().take_while(|line| line.starts_with('#'));
+    comment.copied().collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_unit_lets_checkpoints_give_way_and_has_the_journal_keep_every_line_and_says_why() {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/systemd/till.service");
+    let unit = std::fs::read_to_string(unit).expect("it is there");
+    assert!(reason(&unit, "SystemCallFilter=setpriority").contains("heckpoint"));
+    assert!(reason(&unit, "LogRateLimitIntervalSec=0").contains("journal"));
+    let at = |line: &str| unit.lines().position(|found| found == line);
+    let forbidden = at("SystemCallFilter=~@privileged @resources");
+    assert!(forbidden.is_some() && at("SystemCallFilter=setpriority") > forbidden, "the later line counts");
 }
