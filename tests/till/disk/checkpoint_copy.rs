@@ -31,7 +31,7 @@ fn a_copy_that_would_take_its_disk_below_the_reserve_is_refused_and_leaves_nothi
     let refused = server.admin("create-checkpoint", &json!({ "name": "none" }));
     refused.refused("CONFLICT");
     assert!(refused.body[1].as_str().is_some_and(|text| text.contains("free on the disk of")), "{}", refused.body);
-    assert_eq!(checkpoints(&shelf), [String::new(); 0]);
+    assert_eq!(checkpoints(&shelf), Vec::<String>::new());
     assert!(!server.data().join("checkpoint-staging").exists());
     drop(filler);
     server.admin("create-checkpoint", &json!({ "name": "one" })).ok();
