@@ -207,7 +207,7 @@ async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_
     let call = || {
         let body = json!({ "text": "x".repeat(20_000) }).to_string();
         let request = post("/merchants/echo-text").set_payload(body).to_request();
-        dispatcher.handle(request, Box::leak(Box::default()))
+        dispatcher.handle(request, Box::leak(Box::new(entrance())))
     };
     let almost_all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX - 1);
     let answered = call().await;
