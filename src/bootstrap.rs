@@ -169,7 +169,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     }
     let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
     let last_used = Arc::new(LastUsed::open(&configuration.data));
-    let creation = Mutex::new(());
+    let creation = Arc::new(Mutex::new(()));
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;
     let checkpoints = Some(checkpoints);
     let running = RunningKeyring {

@@ -24,6 +24,9 @@ pub enum Refusal {
     /// No key of the merchant has this id.
     #[error("No API key of this merchant has this id.")]
     KeyNotFound,
+    /// The key would end before it is made.
+    #[error("must be in the future")]
+    KeyEndPassed,
     /// The merchant has as many keys or installations as it may.
     #[error("The merchant has {limit} of these already, which is the most.")]
     TooMany {
@@ -170,6 +173,7 @@ impl Refusal {
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
             Refusal::CurrencyNotConfigured
+            | Refusal::KeyEndPassed
             | Refusal::InterestBearerMissing
             | Refusal::InterestBearerMismatch
             | Refusal::CardIdMissing
@@ -190,6 +194,7 @@ impl Refusal {
     pub const fn argument(&self) -> Option<ArgumentFault> {
         match self {
             Refusal::CurrencyNotConfigured => Some(ArgumentFault { argument: "currency", missing: false }),
+            Refusal::KeyEndPassed => Some(ArgumentFault { argument: "expires_at", missing: false }),
             Refusal::InterestBearerMissing => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
             Refusal::InterestBearerMismatch => Some(ArgumentFault { argument: "interest_bearer", missing: false }),
             Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),

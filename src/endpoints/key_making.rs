@@ -65,15 +65,12 @@ pub(super) struct NewKey {
 }
 
 impl NewKey {
-    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; nothing when the name is faulty.
-    pub(super) fn read(fields: &mut Fields<'_>, now: Millis) -> Option<NewKey> {
+    /// Reads [`NAME_ARGUMENT`] and [`EXPIRES_AT_ARGUMENT`]; nothing when the name is faulty. Whether the end is in the
+    /// future is for the rules to say: a repeated call is answered as before, however late it comes.
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<NewKey> {
         let name = fields.required("name", arguments::name);
-        let expires_at = fields.optional("expires_at", |value| {
-            let seconds = field::integer(0..=SECONDS_MAX)(value)?;
-            let end = Millis(0).plus_seconds(seconds);
-            if end > now { Ok(end) } else { Err("must be in the future".to_owned()) }
-        });
-        Some(NewKey { name: name?, expires_at })
+        let expires_at = fields.optional("expires_at", field::integer(0..=SECONDS_MAX));
+        Some(NewKey { name: name?, expires_at: expires_at.map(|seconds| Millis(0).plus_seconds(seconds)) })
     }
 }
 

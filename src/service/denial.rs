@@ -75,6 +75,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::IdempotencyKeyReused
         | Refusal::InstallationNotFound
         | Refusal::KeyNotFound
+        | Refusal::KeyEndPassed
         | Refusal::CurrencyNotConfigured
         | Refusal::TokenNotFound
         | Refusal::TokenAlreadyUsed
@@ -116,6 +117,7 @@ mod tests {
             Refusal::IdempotencyKeyReused,
             Refusal::InstallationNotFound,
             Refusal::KeyNotFound,
+            Refusal::KeyEndPassed,
             Refusal::TooMany { limit: 7 },
             Refusal::CurrencyNotConfigured,
             Refusal::TokenNotFound,

@@ -54,8 +54,9 @@ pub struct Service {
     pub archiver: Option<Archiver>,
     /// What says that effects and timers are paused, also at the next start.
     pub pause_note: PauseNote,
-    /// Held while a named call creates a merchant: there is no actor yet that would serialize two of them.
-    pub creation: Mutex<()>,
+    /// Held while a named call creates a merchant, until that is durable: there is no actor yet that would serialize
+    /// two of them.
+    pub creation: Arc<Mutex<()>>,
 }
 
 /// A command that took effect, now or in an earlier call of the same name.

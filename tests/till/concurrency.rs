@@ -2,10 +2,12 @@
 
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
+use actix_web::body::to_bytes;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, id_of_nothing};
+use crate::harness::{Answer, Backstage, Server, Shop, id_of_nothing};
 
 /// Callers at once.
 const CALLERS: usize = 200;
@@ -176,4 +178,32 @@ fn many_merchants_at_once_each_get_their_own_payment() {
         assert_only(shop, &payment, 100);
         assert_eq!(shop.payment("order-1")["payment_id"], payment);
     }
+}
+
+#[actix_web::test]
+async fn a_merchant_whose_creation_lost_its_caller_before_it_was_durable_is_the_one_that_the_next_call_finds() {
+    let stage = Backstage::start();
+    let body = json!({ "name": "Shop", "currency": "THB" });
+    stage.store().hold_appends();
+    let mut first = Box::pin(stage.named("once", "create-merchant", &body));
+    while stage.in_flight() == 0 {
+        assert!(goes_on_for(&mut first, Duration::from_millis(1)).await, "it waits for the commit");
+    }
+    drop(first);
+    let mut second = Box::pin(stage.named("once", "create-merchant", &body));
+    assert!(goes_on_for(&mut second, Duration::from_millis(200)).await, "it waits for the first one's commit");
+    assert_eq!(stage.in_flight(), 1, "it has not begun to make another merchant");
+    stage.store().resume_appends();
+    let second = second.await;
+    assert_eq!(second.status(), 200);
+    assert_eq!(second.headers().get("idempotent-replayed").and_then(|value| value.to_str().ok()), Some("true"));
+    let merchants = stage.named("none", "list-merchants", &json!({})).await;
+    let merchants = to_bytes(merchants.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
+    let merchants: Value = serde_json::from_slice(&merchants).expect("JSON");
+    assert_eq!(merchants["page"].as_array().map(Vec::len), Some(1));
+}
+
+/// Whether a call has not been answered after this time, in which it goes on.
+async fn goes_on_for(call: &mut (impl Future + Unpin), time: Duration) -> bool {
+    actix_web::rt::time::timeout(time, call).await.is_err()
 }

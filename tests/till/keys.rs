@@ -147,7 +147,7 @@ fn keys_of_others_and_unknown_keys_are_not_found() {
 fn faulty_arguments_are_named_all_at_once() {
     let server = Server::start();
     let shop = server.shop();
-    let faults = shop.call("generate-key", &json!({ "name": "", "expires_at": 1 })).faults();
+    let faults = shop.call("generate-key", &json!({ "name": "", "expires_at": -1 })).faults();
     assert_eq!(faults, ["invalid name", "invalid expires_at"]);
     assert_eq!(shop.call("update-key", &json!({ "key_id": "key_1" })).faults(), ["invalid key_id", "missing name"]);
 }

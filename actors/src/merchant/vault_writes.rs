@@ -13,8 +13,7 @@ use crate::store::Store;
 /// Adds the rows of `writes`, sealed, to `rows`.
 ///
 /// # Errors
-/// In words for an operator: a secret that should have come with the command, a row of the vault that does
-/// not open, no randomness.
+/// In words for an operator: a secret that should have come with the command, no randomness.
 pub(super) fn push(
     merchant: MerchantId,
     writes: &[VaultWrite],
@@ -50,7 +49,7 @@ fn seal(
             let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
             Ok(Some((VaultKey::ApiKeySecret { merchant, key }, Some(sealed))))
         }
-        (VaultWrite::CopyTokenNumber(token_id, card_id), _) => copy(merchant, token_id, card_id, keyring, store),
+        (VaultWrite::CopyTokenNumber(token_id, card_id), _) => Ok(copy(merchant, token_id, card_id, keyring, store)),
         (VaultWrite::ForgetTokenNumber(token_id), _) => {
             Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)))
         }
@@ -64,27 +63,34 @@ fn seal(
     }
 }
 
-/// The number of a token under its saved card. None when the vault has forgotten it meanwhile: nothing that
-/// goes wrong in saving a card may stand in the way of its payment, and a card without a number is declined
-/// when it is next used.
+/// The number of a token under its saved card. None when it cannot be had: nothing that goes wrong in saving a card
+/// may stand in the way of its payment, and a card without a number is declined when it is next used.
 fn copy(
     merchant: MerchantId,
     token_id: TokenId,
     card_id: CardId,
     keyring: &Keyring,
     store: &dyn Store,
-) -> Result<Option<Sealed>, String> {
+) -> Option<Sealed> {
     let from = CardNumberOf::Token(token_id);
+    let copied = resealed(merchant, from, CardNumberOf::Card(card_id), keyring, store);
+    copied.inspect_err(|reason| tracing::warn!(%merchant, %card_id, %reason, "a card is saved without its number")).ok()
+}
+
+/// The number at one place of the vault, sealed for another.
+fn resealed(
+    merchant: MerchantId,
+    from: CardNumberOf,
+    of: CardNumberOf,
+    keyring: &Keyring,
+    store: &dyn Store,
+) -> Result<Sealed, String> {
     let key = VaultKey::CardNumber { merchant, of: from };
     let stored = store.get(Family::Vault, &key.encode()).map_err(|error| error.to_string())?;
-    let Some(sealed) = stored else {
-        tracing::warn!(%merchant, card_id = %card_id, "a card is saved without its number, which the vault has forgotten");
-        return Ok(None);
-    };
+    let sealed = stored.ok_or_else(|| "the vault has forgotten it".to_owned())?;
     let number = keyring.open_card_number(merchant, from, &sealed).map_err(|error| error.to_string())?;
-    let of = CardNumberOf::Card(card_id);
     let resealed = keyring.seal_card_number(merchant, of, &number).map_err(|error| error.to_string())?;
-    Ok(Some((VaultKey::CardNumber { merchant, of }, Some(resealed))))
+    Ok((VaultKey::CardNumber { merchant, of }, Some(resealed)))
 }
 
 /// Whose keys `writes` forget: what was opened with them must not be remembered either.

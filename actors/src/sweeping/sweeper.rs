@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::{Caller, Command, Expired, Request};
+use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 
@@ -119,9 +120,9 @@ impl Sweeper {
             rows += page.rows;
             self.pace.rest_after(page.rows).await;
             let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last());
-            self.sweep(merchant_id, page.expired).await?;
+            let agreed = self.sweep(merchant_id, page.expired).await?;
             if let Some(behind) = page.behind {
-                place.pass(behind, stays);
+                place.pass(behind, stays || !agreed);
             }
             if ended {
                 place.reach_end();
@@ -142,15 +143,16 @@ impl Sweeper {
         }
     }
 
-    async fn sweep(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<(), String> {
+    /// Has the actor remove what has expired. Whether it found anything so: the clock may have stepped back meanwhile.
+    async fn sweep(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, String> {
         if expired.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let request = Request { caller: Caller::System, idempotency: None, command: Command::Sweep(expired) };
         let receiver = self.registry.submit(merchant_id, request, None, Admission::Yielding);
         let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        let _answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        Ok(())
+        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
+        Ok(answered.answer != Answer::Changed(false))
     }
 }
 

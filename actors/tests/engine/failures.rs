@@ -1,14 +1,19 @@
 //! Failed writes, and requests that panic: nothing is acknowledged that is not there, nothing undone is left staged.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use till_actors::{Denied, FailedOutcome};
+use till_domain::card::{CardFingerprint, TokenUsage};
 use till_domain::event::Answer;
+use till_domain::ids::{CardId, CustomerId, TokenId};
 use till_domain::payment::PaymentStatus;
-use till_domain::records::{Customers, TopupsByExternalId};
+use till_domain::records::{AnyKey, CardsByFingerprint, Customers, Tokens, TopupsByExternalId};
 use till_domain::text::ExternalId;
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
+use till_storage::vault::{CardNumberOf, VaultKey};
 
+use crate::acquirer::Turn;
 use crate::shop::{Shop, generate_key, initiate, key_text, named, topup, topup_known_as};
 use crate::world::{World, all, assert_not_done, assert_unknown, done, eventually, is_pending};
 
@@ -234,4 +239,68 @@ async fn a_row_that_cannot_be_read_fails_the_commands_that_touch_it_and_no_other
     assert_not_done(&world.submit(shop.merchant_id, initiate(damaged).by(&shop)).await);
     world.store.heal_reads();
     done(world.submit(shop.merchant_id, initiate(damaged).by(&shop)).await);
+}
+
+/// A payment with a card that is to be saved, which the acquirer has not taken yet, and an actor that has read nothing.
+struct Saving {
+    world: World,
+    shop: Shop,
+    payment: Answer,
+    customer_id: CustomerId,
+    token_id: TokenId,
+    fingerprint: CardFingerprint,
+}
+
+impl Saving {
+    async fn begin() -> Saving {
+        let world = World::start();
+        let shop = world.open_shop().await;
+        world.direction.do_not_answer(Some(shop.merchant_id));
+        let token_id = world.token(&shop, TokenUsage::Multiple).await;
+        let session_id = world.session_of(&shop, token_id).await;
+        let request = initiate(session_id).email("somchai@example.com").save_card().by(&shop);
+        let payment = done(world.submit(shop.merchant_id, request).await);
+        let world = world.restart_paused();
+        let customer_id = world.payment(&shop, payment).customer_id.expect("an address names a customer");
+        let fingerprint = world.find::<Tokens>(&shop, token_id).expect("it is there").card.fingerprint;
+        Saving { world, shop, payment, customer_id, token_id, fingerprint }
+    }
+
+    /// The payment succeeds though this row cannot be read any more once the acquirer has taken the money.
+    async fn succeeds_without(&self, (family, key): (Family, Vec<u8>)) {
+        let Saving { world, shop, .. } = self;
+        let store = Arc::clone(&world.store);
+        world.direction.next([Turn::After(Box::new(move || store.fail_reads(family, &key)))]);
+        assert!(world.engine.resume());
+        world.settles_down_as(shop, self.payment, PaymentStatus::Successful).await;
+        world.store.heal_reads();
+        world.assert_book_equals_ledger(shop);
+    }
+
+    fn saved_card(&self) -> Option<CardId> {
+        self.world.find::<CardsByFingerprint>(&self.shop, (self.customer_id, self.fingerprint))
+    }
+}
+
+#[actix_rt::test]
+async fn a_row_that_cannot_be_read_costs_the_card_that_was_to_be_saved_and_not_the_payment() {
+    let rows: [fn(&Saving) -> AnyKey; 2] = [
+        |saving| AnyKey::CardsByFingerprint((saving.customer_id, saving.fingerprint)),
+        |saving| AnyKey::Customers(saving.customer_id),
+    ];
+    for row in rows {
+        let saving = Saving::begin().await;
+        saving.succeeds_without(saving.world.place(&saving.shop, &row(&saving))).await;
+        assert_eq!(saving.saved_card(), None, "{:?}", row(&saving));
+    }
+}
+
+#[actix_rt::test]
+async fn a_number_that_cannot_be_read_costs_the_saved_cards_number_and_not_the_payment() {
+    let saving = Saving::begin().await;
+    let number = |of| VaultKey::CardNumber { merchant: saving.shop.merchant_id, of }.encode().to_vec();
+    saving.succeeds_without((Family::Vault, number(CardNumberOf::Token(saving.token_id)))).await;
+    let card_id = saving.saved_card().expect("it was saved");
+    let copy = number(CardNumberOf::Card(card_id));
+    assert!(saving.world.store.dump(Family::Vault).iter().all(|(key, _)| *key != copy));
 }

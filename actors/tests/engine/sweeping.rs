@@ -167,6 +167,20 @@ async fn what_failed_to_be_removed_is_removed_later() {
 }
 
 #[actix_rt::test]
+async fn what_the_actor_does_not_find_old_yet_since_the_clock_stepped_back_goes_later() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    world.session(&shop).await;
+    world.token(&shop, TokenUsage::Single).await;
+    let old = SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS;
+    world.clock.set_background_ahead_seconds(old);
+    world.keeps(&shop, [1, 2, 0, 2]).await;
+    world.clock.set_background_ahead_seconds(0);
+    world.clock.pass_seconds(old);
+    world.keeps(&shop, [0, 0, 0, 0]).await;
+}
+
+#[actix_rt::test]
 async fn payments_go_on_while_their_merchant_is_swept() {
     let world = sweeping();
     let shop = world.open_shop().await;

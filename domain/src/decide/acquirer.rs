@@ -3,16 +3,16 @@
 use super::envelope::{Context, Decision, profile};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
-use crate::card::{Card, CardFacts, SaveCard, TokenUsage};
+use crate::card::{Card, CardFacts, CardFingerprint, SaveCard, TokenUsage};
 use crate::command::AuthorizationResult;
 use crate::effect::EffectKind;
 use crate::event::{Answer, Event, VaultWrite};
-use crate::ids::{CustomerId, PaymentId, TokenId};
+use crate::ids::{CardId, CustomerId, PaymentId, TokenId};
 use crate::merchant::Integration;
 use crate::payment::{
     AUTHORIZATION_LIFETIME_SECONDS, Authorization, Capture, CaptureMode, Failure, Payment, PaymentAction,
 };
-use crate::records::{CardsByFingerprint, Effects, Payments, Records, Unreadable};
+use crate::records::{CardsByFingerprint, Customers, Effects, Payments, Records, Unreadable};
 use crate::refusal::Stop;
 use crate::session::Instrument;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) fn record_authorization(
             if captured {
                 decision.events.push(capture(records, &payment, *settles_at_once, context)?);
             }
-            save_card(records, &payment, &mut decision, context)?;
+            save_card(records, &payment, &mut decision, context);
             decision
         }
     };
@@ -113,27 +113,33 @@ fn activity(activity_type: ActivityType, payment_id: PaymentId, context: &mut Co
 }
 
 /// Saves the card of a multi-use token if the merchant asked for it and a customer is known. Whatever
-/// stands in the way of that is no reason to fail the payment.
-fn save_card(
-    records: &impl Records,
-    payment: &Payment,
-    decision: &mut Decision,
-    context: &mut Context<'_>,
-) -> Result<(), Stop> {
+/// stands in the way of that, a row that cannot be read included, is no reason to fail the payment.
+fn save_card(records: &impl Records, payment: &Payment, decision: &mut Decision, context: &mut Context<'_>) {
     let (Some(wish), Some(customer_id), Some((token_id, card))) =
         (payment.save_card, payment.customer_id, savable(&payment.instrument))
     else {
-        return Ok(());
+        return;
     };
     let is_default = wish == SaveCard::Default;
-    match records.get::<CardsByFingerprint>((customer_id, card.fingerprint))? {
-        Some(card_id) if is_default => {
+    match saved_before(records, customer_id, card.fingerprint) {
+        Ok(Some(card_id)) if is_default => {
             decision.events.push(Event::DefaultCardSet { customer_id, card_id, at: context.now });
         }
-        Some(_) => {}
-        None => keep_card(customer_id, token_id, card, is_default, decision, context),
+        Ok(Some(_)) | Err(Unreadable { reason: _ }) => {}
+        Ok(None) => keep_card(customer_id, token_id, card, is_default, decision, context),
     }
-    Ok(())
+}
+
+/// The card that the customer has saved of this number. What is decided upon it changes the customer's row, so that
+/// this must be readable, too.
+fn saved_before(
+    records: &impl Records,
+    customer_id: CustomerId,
+    fingerprint: CardFingerprint,
+) -> Result<Option<CardId>, Unreadable> {
+    let customer = records.shared::<Customers>(customer_id)?;
+    customer.ok_or_else(|| Unreadable { reason: "a payment's customer is not there".to_owned() })?;
+    records.get::<CardsByFingerprint>((customer_id, fingerprint))
 }
 
 fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {

@@ -16,6 +16,9 @@ pub(super) fn generate_key(
     may_be_repeated: bool,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
+    if command.expires_at.is_some_and(|end| end <= context.now) {
+        return Err(Refusal::KeyEndPassed.into());
+    }
     if records.state().keys.len() >= KEYS_MAX {
         return Err(Refusal::TooMany { limit: KEYS_MAX }.into());
     }

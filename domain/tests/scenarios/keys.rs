@@ -17,6 +17,18 @@ fn a_merchants_program_makes_keys_as_the_operator_does() {
 }
 
 #[test]
+fn a_key_must_end_in_the_future_when_it_is_made_and_its_answer_is_repeated_afterwards() {
+    let mut world = World::open();
+    let merchant_id = world.merchant_id;
+    let now = world.clock;
+    world.when(generate_key(merchant_id, 2, Some(now))).refused(Refusal::KeyEndPassed);
+    let ask = || generate_key(merchant_id, 2, Some(now.plus_seconds(1))).named("call-1");
+    let made = world.given(ask());
+    world.after_seconds(1);
+    world.when(ask()).replays(made);
+}
+
+#[test]
 fn a_key_keeps_the_version_that_its_making_named() {
     let mut world = World::open();
     let named = |version: &str, digest| {

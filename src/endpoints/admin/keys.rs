@@ -44,7 +44,7 @@ pub(super) static REVOKE_KEY: Declaration = Declaration {
 pub(super) async fn generate_key(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
-    let new = NewKey::read(&mut fields, service.now());
+    let new = NewKey::read(&mut fields);
     let (merchant_id, new) = fields.finish(|| Some((merchant_id?, new?)))?;
     check_exists(&service, merchant_id)?;
     generate(&service, &GENERATE_KEY, &call, merchant_id, Caller::Operator, new).await

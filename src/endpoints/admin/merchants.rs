@@ -1,5 +1,7 @@
 //! `POST /admin/create-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
 
+use std::sync::Arc;
+
 use till_domain::command::{Caller, Command, CreateMerchant, Idempotency};
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
@@ -7,6 +9,7 @@ use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_M
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory};
 use till_domain::text::TimeZone;
 use till_domain::time::Millis;
+use tracing::Instrument;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
@@ -105,16 +108,39 @@ pub(super) static RESUME_MERCHANT: Declaration = Declaration {
 /// `POST /admin/create-merchant`
 pub(super) async fn create_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let command = parse(call.fields(), fresh_merchant_id(service.now()))?;
-    let named = service.idempotency(&CREATE_MERCHANT, &call, None)?;
+    let Some(named) = service.idempotency(&CREATE_MERCHANT, &call, None)? else {
+        return create(&service, &call, command).await;
+    };
     // Two calls of one name must not run side by side: each would make a merchant of its own.
-    let _turn = if named.is_some() { Some(service.creation.lock().await) } else { None };
-    if let Some(merchant_id) = earlier(&service, named.as_ref())? {
+    let turn = Arc::clone(&service.creation).lock_owned().await;
+    // In a task, since a connection that breaks drops its call, and what was submitted goes on: the turn must last
+    // until that is known to be durable or not.
+    let creation = async move {
+        let _turn = turn;
+        create_once(&service, &call, &named, command).await
+    };
+    let created = actix_web::rt::spawn(creation.in_current_span()).await;
+    created.unwrap_or_else(|_| Err(ApiError::unhandled())) // The panic hook has logged where.
+}
+
+/// Creates a merchant unless an earlier call of this name did. No two of these may run side by side.
+async fn create_once(
+    service: &Service,
+    call: &Call<Operator>,
+    named: &Idempotency,
+    command: CreateMerchant,
+) -> Result<Reply, ApiError> {
+    if let Some(merchant_id) = earlier(service, named)? {
         return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.plain_reply());
     }
-    forget_ended(&service, named.as_ref()).await?;
+    forget_ended(service, named).await?;
+    create(service, call, command).await
+}
+
+async fn create(service: &Service, call: &Call<Operator>, command: CreateMerchant) -> Result<Reply, ApiError> {
     let merchant_id = command.merchant_id;
     let command = Command::CreateMerchant(command);
-    let answered = service.submit(&CREATE_MERCHANT, &call, merchant_id, Caller::Operator, command, None).await?;
+    let answered = service.submit(&CREATE_MERCHANT, call, merchant_id, Caller::Operator, command, None).await?;
     Ok(answered.plain_reply())
 }
 
@@ -148,8 +174,7 @@ fn created(service: &Service, named: &Idempotency) -> Result<Option<CreatedMerch
 
 /// Removes what an earlier call of this name left, whose answer has ended, before another merchant takes the name:
 /// two logs must not speak of one row.
-async fn forget_ended(service: &Service, named: Option<&Idempotency>) -> Result<(), ApiError> {
-    let Some(named) = named else { return Ok(()) };
+async fn forget_ended(service: &Service, named: &Idempotency) -> Result<(), ApiError> {
     let Some(ended) = created(service, named)? else { return Ok(()) };
     service.forget_answer(ended.merchant_id, named.scope.clone()).await?;
     match created(service, named)? {
@@ -160,8 +185,7 @@ async fn forget_ended(service: &Service, named: Option<&Idempotency>) -> Result<
 }
 
 /// The merchant that an earlier call of this name created.
-fn earlier(service: &Service, named: Option<&Idempotency>) -> Result<Option<MerchantId>, ApiError> {
-    let Some(named) = named else { return Ok(None) };
+fn earlier(service: &Service, named: &Idempotency) -> Result<Option<MerchantId>, ApiError> {
     let created = created(service, named)?;
     match created.filter(|created| service.now() < created.expires_at) {
         None => Ok(None),

@@ -88,7 +88,7 @@ pub(super) static REVOKE_KEY: Declaration = Declaration {
 /// `POST /merchants/generate-key`
 pub(super) async fn generate_key(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let new = NewKey::read(&mut fields, service.now());
+    let new = NewKey::read(&mut fields);
     let new = fields.finish(|| new)?;
     let caller = call.caller();
     generate(&service, &GENERATE_KEY, &call, caller.merchant_id, caller.as_domain(), new).await

@@ -145,6 +145,29 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
 }
 
 #[test]
+fn the_call_that_made_a_key_is_answered_again_also_when_the_key_has_ended() {
+    let stage = stage();
+    let shop = stage.shop();
+    let body = json!({ "name": "Short", "expires_at": stage.now() + 60 });
+    let by_operator = merged(&body, &json!({ "merchant_id": shop.merchant_id }));
+    let both = |name: &str| {
+        [
+            shop.client().idempotency_key(name).post("/merchants/generate-key", &body),
+            stage.admin_client().idempotency_key(name).post("/admin/generate-key", &by_operator),
+        ]
+    };
+    let first = both("once").map(|made| made.ok());
+    stage.set("2025-04-01T00:01:00Z");
+    for (again, first) in both("once").into_iter().zip(first) {
+        assert_eq!(again.header("idempotent-replayed"), Some("true"), "{again:?}");
+        assert_eq!(again.ok(), first);
+    }
+    for other in both("twice") {
+        assert_eq!(other.faults(), ["invalid expires_at"], "the end is not in the future");
+    }
+}
+
+#[test]
 fn a_record_of_metadata_lives_two_years_from_the_last_accepted_call_unless_one_said_otherwise() {
     let stage = stage();
     let shop = stage.shop();

@@ -14,6 +14,6 @@ pub(crate) use dice::Dice;
 pub(crate) use secured::{Pair, Secured, connect, host};
 pub(crate) use server::{Server, Start, VAULT_KEY, limited, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
-pub(crate) use stage::Stage;
+pub(crate) use stage::{Backstage, Stage};
 pub(crate) use volume::{Volume, free_bytes};
 pub(crate) use wire::{Received, Wire, chunked, received};

@@ -9,12 +9,15 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use actix_web::dev::ServerHandle;
+use actix_web::HttpResponse;
+use actix_web::dev::{AppConfig, ServerHandle};
+use actix_web::http::Method;
+use actix_web::test::TestRequest;
 use jiff::Timestamp;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use till::access::{AdminToken, KeyAuthentication};
+use till::access::{AdminToken, KeyAuthentication, Operator};
 use till::endpoints::{admin, merchants, sdk};
 use till::protocol::declaration::Package;
 use till::protocol::dispatch::Dispatcher;
@@ -84,9 +87,7 @@ fn millis(instant: &str) -> u64 {
 impl Stage {
     /// Starts one at an instant such as `2025-04-01T00:00:00Z`.
     pub(crate) fn at(instant: &str) -> Stage {
-        let root = RootKey::from_hex(&"5c".repeat(32)).expect("64 hexadecimal characters");
-        let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
-        let (clock, store) = (Arc::new(StandingClock::default()), Arc::new(MemoryStore::new()));
+        let (store, keyring, clock) = foundations();
         clock.now_ms.store(millis(instant), Ordering::SeqCst);
         let (sender, listening) = channel();
         let parts = (Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
@@ -191,6 +192,62 @@ impl Drop for Stage {
     }
 }
 
+/// The operator's endpoints on a store in memory, without a listener: a call is a future, which the test may drop at a
+/// moment of its choice, as the web server does when a connection breaks. Must live within an actix system.
+pub(crate) struct Backstage {
+    service: Shared,
+    store: Arc<MemoryStore>,
+    dispatcher: Dispatcher<Operator>,
+    _data: TempDir,
+}
+
+impl Backstage {
+    pub(crate) fn start() -> Backstage {
+        let (store, keyring, clock) = foundations();
+        let data = TempDir::new().expect("a temporary directory can be made");
+        let service = service((Arc::clone(&store), keyring, clock), &data);
+        let dispatcher = admin_dispatcher(&service);
+        Backstage { service, store, dispatcher, _data: data }
+    }
+
+    /// A call under an Idempotency-Key, which begins when it is first polled.
+    pub(crate) async fn named(&self, key: &str, endpoint: &str, body: &Value) -> HttpResponse {
+        let request = TestRequest::with_uri(&format!("/admin/{endpoint}")).method(Method::POST).set_json(body);
+        let request = request.insert_header(("Authorization", format!("Bearer {ADMIN_TOKEN}")));
+        let request = request.insert_header(("Idempotency-Key", key)).to_request();
+        self.dispatcher.handle(request, &AppConfig::default()).await
+    }
+
+    /// What everything is kept in, to be told to wait.
+    pub(crate) fn store(&self) -> &MemoryStore {
+        &self.store
+    }
+
+    /// Commands that merchants' actors have taken and not answered.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.service.engine.in_flight()
+    }
+}
+
+impl Drop for Backstage {
+    fn drop(&mut self) {
+        // A test that failed while it held them must not keep the engine from stopping.
+        self.store.resume_appends();
+    }
+}
+
+/// A store without anything, new keys, and a clock.
+fn foundations() -> (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>) {
+    let root = RootKey::from_hex(&"5c".repeat(32)).expect("64 hexadecimal characters");
+    let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
+    (Arc::new(MemoryStore::new()), keyring, Arc::new(StandingClock::default()))
+}
+
+fn admin_dispatcher(service: &Shared) -> Dispatcher<Operator> {
+    let token = Arc::new(AdminToken::new(SecretString::from(ADMIN_TOKEN)));
+    Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(service)).build()
+}
+
 /// Serves until the handles say stop.
 fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening: &Sender<Listening>) {
     let data = TempDir::new().expect("a temporary directory can be made");
@@ -202,8 +259,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
             .functions(merchants::functions(&service))
             .functions(sdk::functions(&service))
             .build();
-        let token = Arc::new(AdminToken::new(SecretString::from(ADMIN_TOKEN)));
-        let admin = Dispatcher::builder(&[Package::Admin], token).functions(admin::functions(&service)).build();
+        let admin = admin_dispatcher(&service);
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let settings = ListenerSettings {
             address,
@@ -256,6 +312,6 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         operations: None,
         archiver: None,
         pause_note: PauseNote::of(data.path()),
-        creation: tokio::sync::Mutex::new(()),
+        creation: Arc::default(),
     })
 }
