@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use actix_web::HttpResponse;
-use actix_web::dev::{AppConfig, ServerHandle};
+use actix_web::dev::ServerHandle;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use till::access::{AdminToken, KeyAuthentication, Operator};
 use till::endpoints::{admin, merchants, sdk};
 use till::protocol::declaration::Package;
-use till::protocol::dispatch::Dispatcher;
+use till::protocol::dispatch::{Dispatcher, Entrance};
 use till::protocol::listener::{Listener, ListenerSettings};
 use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::acquirer::sandbox::SandboxAcquirer;
@@ -215,7 +215,8 @@ impl Backstage {
         let request = TestRequest::with_uri(&format!("/admin/{endpoint}")).method(Method::POST).set_json(body);
         let request = request.insert_header(("Authorization", format!("Bearer {ADMIN_TOKEN}")));
         let request = request.insert_header(("Idempotency-Key", key)).to_request();
-        self.dispatcher.handle(request, &AppConfig::default()).await
+        let entrance = Entrance { is_secure: false, host: "localhost:9090".to_owned() };
+        self.dispatcher.handle(request, &entrance).await
     }
 
     /// What everything is kept in, to be told to wait.
