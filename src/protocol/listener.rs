@@ -1,15 +1,24 @@
 //! A dispatcher behind a socket.
 
-use std::io;
+use std::future::ready;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{io, net};
 
-use actix_web::HttpServer;
-use actix_web::dev::Server;
+use actix_http::HttpService;
+use actix_http::body::BoxBody;
+use actix_http::error::DispatchError;
+use actix_server::{GracefulShutdownSignal, Server};
+use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service};
+use actix_tls::accept::rustls_0_23::{Acceptor, TlsStream};
+use actix_tls::accept::{TlsError, max_concurrent_tls_connect};
+use actix_web::rt::net::TcpStream;
 use rustls::ServerConfig;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpSocket;
 
-use super::dispatch::{Caller, Connections, Dispatcher, SLICE_BYTES};
+use super::dispatch::{Caller, Connections, Dispatcher, Entrance, OverTcp, PacedSocket, SLICE_BYTES};
 use super::serving::ServingFactory;
 use crate::supervision::Pulse;
 
@@ -28,6 +37,12 @@ const DRAIN_SECONDS_MAX: u64 = 30;
 
 /// How long a caller may take to agree on keys. Until then it holds a connection and nothing else.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+
+/// Connections that wait in the system's queue until they are accepted.
+const WAITING_MAX: u32 = 1024;
+
+/// Why a connection below TLS ended.
+type TlsFailure = TlsError<io::Error, DispatchError>;
 
 /// Where and how to listen.
 #[derive(Clone)]
@@ -54,40 +69,106 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
+/// What every connection of a listener is served with.
+struct Serve<C> {
+    dispatcher: Arc<Dispatcher<C>>,
+    connections: Arc<Connections>,
+    entrance: Entrance,
+    idle_max: Duration,
+    pulse: Option<Arc<Pulse>>,
+    stopping: GracefulShutdownSignal,
+}
+
 impl Listener {
     /// Binds the address, so that a taken one is known at once, and prepares the server. Signals are left to the
-    /// caller.
+    /// caller. To be called where tasks run.
     ///
     /// # Errors
     /// When the address cannot be bound.
     pub fn bind<C: Caller>(dispatcher: Arc<Dispatcher<C>>, settings: &ListenerSettings) -> io::Result<Listener> {
         let workers = settings.workers.max(1);
-        let pulse = settings.pulse.clone();
-        // A connection that the web server has not ended by itself by then is neither idle nor used.
-        let connections = Connections::watch(settings.idle_max + HEAD_ARRIVAL_MAX)?;
-        let server = HttpServer::new(move || {
-            pulse.iter().for_each(|pulse| pulse.beat_here());
-            ServingFactory(Arc::clone(&dispatcher))
-        });
-        let server = server
+        let socket = bound(settings.address)?;
+        let address = socket.local_addr()?;
+        let server = Server::build()
             .workers(workers)
-            .max_connections(settings.connections_max.div_ceil(workers))
-            .max_connection_rate(HANDSHAKES_MAX)
-            .tls_handshake_timeout(HANDSHAKE_MAX)
-            .client_request_timeout(HEAD_ARRIVAL_MAX)
-            .client_disconnect_timeout(LINGER_MAX)
-            .keep_alive(settings.idle_max)
-            .h1_write_buffer_size(SLICE_BYTES)
-            // An answer of several slices must not wait for the caller's system to acknowledge the first.
-            .tcp_nodelay(true)
-            .on_connect(move |socket, data| connections.open(socket, data))
+            .max_concurrent_connections(settings.connections_max.div_ceil(workers))
             .shutdown_timeout(DRAIN_SECONDS_MAX)
             .disable_signals();
-        let server = match &settings.tls {
-            Some(tls) => server.bind_rustls_0_23(settings.address, tls.clone())?,
-            None => server.bind(settings.address)?,
+        let serve = Arc::new(Serve {
+            dispatcher,
+            // A connection that the web server has not ended by itself by then is neither idle nor used.
+            connections: Arc::new(Connections::watch(settings.idle_max + HEAD_ARRIVAL_MAX)?),
+            entrance: Entrance { is_secure: settings.tls.is_some(), host: address.to_string() },
+            idle_max: settings.idle_max,
+            pulse: settings.pulse.clone(),
+            stopping: server.graceful_shutdown_signal(),
+        });
+        let server = match settings.tls.clone() {
+            Some(tls) => {
+                max_concurrent_tls_connect(HANDSHAKES_MAX);
+                server.listen("till", socket, move || serve.below_tls(tls.clone()))?
+            }
+            None => server.listen("till", socket, move || serve.plain())?,
         };
-        let address = server.addrs().first().copied().unwrap_or(settings.address);
         Ok(Listener { server: server.run(), address })
     }
+}
+
+impl<C: Caller> Serve<C> {
+    fn plain(
+        &self,
+    ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<C>
+    {
+        fn_service(|socket| ready(Ok(accepted(socket)))).and_then(self.http())
+    }
+
+    fn below_tls(
+        &self,
+        mut tls: ServerConfig,
+    ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = TlsFailure, InitError = ()> + use<C> {
+        tls.alpn_protocols.insert(0, b"http/1.1".to_vec());
+        let mut handshake = Acceptor::new(tls);
+        handshake.set_handshake_timeout(HANDSHAKE_MAX);
+        let handshake = handshake.map_err(TlsError::into_service_error).map(accepted::<TlsStream<TcpStream>>);
+        handshake.and_then(self.http().map_err(TlsError::Service))
+    }
+
+    fn http<S: OverTcp + AsyncRead + AsyncWrite + Unpin + 'static>(
+        &self,
+    ) -> impl ServiceFactory<
+        (PacedSocket<S>, Option<SocketAddr>),
+        Config = (),
+        Response = (),
+        Error = DispatchError,
+        InitError = (),
+    > + use<C, S> {
+        self.pulse.iter().for_each(|pulse| pulse.beat_here());
+        let (stopping, connections) = (self.stopping.clone(), Arc::clone(&self.connections));
+        let stopping = move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        };
+        HttpService::<PacedSocket<S>, ServingFactory<C>, BoxBody>::build()
+            .graceful_shutdown_signal(stopping)
+            .client_request_timeout(HEAD_ARRIVAL_MAX)
+            .client_disconnect_timeout(LINGER_MAX)
+            .keep_alive(self.idle_max)
+            .h1_write_buffer_size(SLICE_BYTES)
+            .on_connect_ext(move |socket: &PacedSocket<S>, data| connections.open(socket, data))
+            .h1(ServingFactory { dispatcher: Arc::clone(&self.dispatcher), entrance: self.entrance.clone() })
+    }
+}
+
+/// A connection and who is at its other end.
+fn accepted<S: OverTcp>(socket: S) -> (PacedSocket<S>, Option<SocketAddr>) {
+    let _as_it_was = socket.tcp().set_nodelay(true); // Else an answer's second slice waits until the first is acknowledged.
+    let peer = socket.tcp().peer_addr().ok();
+    (PacedSocket::new(socket), peer)
+}
+
+fn bound(address: SocketAddr) -> io::Result<net::TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)?.into_std()
 }

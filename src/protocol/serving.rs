@@ -8,14 +8,17 @@ use std::sync::Arc;
 
 use actix_http::Request;
 use actix_web::HttpResponse;
-use actix_web::dev::{AppConfig, Service, ServiceFactory, always_ready};
+use actix_web::dev::{Service, ServiceFactory, always_ready};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
-use super::dispatch::{Caller, Dispatcher};
+use super::dispatch::{Caller, Dispatcher, Entrance};
 
 /// Makes a [`Serving`] for each thread.
-pub(super) struct ServingFactory<C>(pub(super) Arc<Dispatcher<C>>);
+pub(super) struct ServingFactory<C> {
+    pub(super) dispatcher: Arc<Dispatcher<C>>,
+    pub(super) entrance: Entrance,
+}
 
 /// Serves one thread's requests.
 pub(super) struct Serving<C>(Rc<Here<C>>);
@@ -23,19 +26,20 @@ pub(super) struct Serving<C>(Rc<Here<C>>);
 /// The dispatcher and where it is reached.
 struct Here<C> {
     dispatcher: Arc<Dispatcher<C>>,
-    address: AppConfig,
+    entrance: Entrance,
 }
 
 impl<C: Caller> ServiceFactory<Request> for ServingFactory<C> {
     type Response = HttpResponse;
     type Error = Infallible;
-    type Config = AppConfig;
+    type Config = ();
     type Service = Serving<C>;
     type InitError = ();
     type Future = Ready<Result<Serving<C>, ()>>;
 
-    fn new_service(&self, address: AppConfig) -> Self::Future {
-        ready(Ok(Serving(Rc::new(Here { dispatcher: Arc::clone(&self.0), address }))))
+    fn new_service(&self, (): ()) -> Self::Future {
+        let here = Here { dispatcher: Arc::clone(&self.dispatcher), entrance: self.entrance.clone() };
+        ready(Ok(Serving(Rc::new(here))))
     }
 }
 
@@ -48,6 +52,6 @@ impl<C: Caller> Service<Request> for Serving<C> {
 
     fn call(&self, request: Request) -> Self::Future {
         let here = Rc::clone(&self.0);
-        async move { Ok(here.dispatcher.handle(request, &here.address).await) }.boxed_local()
+        async move { Ok(here.dispatcher.handle(request, &here.entrance).await) }.boxed_local()
     }
 }

@@ -1,9 +1,9 @@
 //! Connections on which nothing goes on: a request whose head never ends, an answer that is not fetched. The web
 //! server watches a connection before its first request and between two requests; this watches all of it.
 
-use std::any::Any;
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{io, thread};
@@ -13,8 +13,28 @@ use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream as Socket;
 
+use super::pace::PacedSocket;
+
 /// How often connections are looked at, within the time that they may be still.
 const LOOKS: u32 = 4;
+
+/// A connection as it was accepted, with or without TLS.
+pub(crate) trait OverTcp {
+    /// Its socket.
+    fn tcp(&self) -> &Socket;
+}
+
+impl OverTcp for Socket {
+    fn tcp(&self) -> &Socket {
+        self
+    }
+}
+
+impl OverTcp for TlsStream<Socket> {
+    fn tcp(&self) -> &Socket {
+        self.get_ref().0
+    }
+}
 
 /// One connection. It goes with the web server's own.
 pub(crate) struct Connection {
@@ -59,10 +79,10 @@ impl Connections {
     }
 
     /// Takes a connection in; its requests find it in `data`.
-    pub(crate) fn open(&self, socket: &dyn Any, data: &mut Extensions) {
-        let Some(socket) = below_tls(socket) else { return };
+    pub(crate) fn open<S: OverTcp>(&self, socket: &PacedSocket<S>, data: &mut Extensions) {
+        data.insert(Rc::clone(socket.pace()));
         // Without a second handle the connection is not watched, as when there are too many open files.
-        let Ok(socket) = socket.as_fd().try_clone_to_owned() else { return };
+        let Ok(socket) = socket.tcp().as_fd().try_clone_to_owned() else { return };
         let state = Mutex::new(Activity::StillSince(Instant::now()));
         let connection = Arc::new(Connection { socket: TcpStream::from(socket), state });
         locked(&self.all).push(Arc::downgrade(&connection));
@@ -93,14 +113,6 @@ impl Connection {
 impl Drop for Busy {
     fn drop(&mut self) {
         *locked(&self.0.state) = Activity::StillSince(Instant::now());
-    }
-}
-
-/// The socket that the web server has accepted, with or without TLS.
-fn below_tls(socket: &dyn Any) -> Option<&Socket> {
-    match socket.downcast_ref::<TlsStream<Socket>>() {
-        Some(tls) => Some(tls.get_ref().0),
-        None => socket.downcast_ref(),
     }
 }
 

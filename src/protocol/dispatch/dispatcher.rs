@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_http::Request;
-use actix_web::dev::{AppConfig, Payload};
+use actix_web::dev::Payload;
 use actix_web::http::Method;
 use actix_web::http::header::{HOST, HeaderMap, HeaderName};
 use actix_web::{HttpMessage, HttpResponse};
@@ -23,6 +23,7 @@ use super::connections::Connection;
 use super::cross_origin::{self, CrossOrigin};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
+use super::pace::Pace;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
@@ -78,6 +79,15 @@ pub struct Dispatcher<C> {
     refusals: SeldomLogged,
 }
 
+/// Where requests come in, for those that do not say which host they are for.
+#[derive(Debug, Clone)]
+pub struct Entrance {
+    /// Whether it is behind TLS.
+    pub is_secure: bool,
+    /// Host and port.
+    pub host: String,
+}
+
 /// What a path led to.
 enum Target<'d, C> {
     Function(&'d Arc<dyn Function<C>>),
@@ -91,7 +101,7 @@ enum Target<'d, C> {
 /// One request on its way, with what has been learnt of it so far.
 struct Exchange<'r, C: Caller> {
     request: &'r Request,
-    address: &'r AppConfig,
+    entrance: &'r Entrance,
     request_id: RequestId,
     version: Cell<ApiVersion>,
     caller: RefCell<Option<C::LogName>>,
@@ -127,13 +137,17 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
-    /// `address` is where it came in.
-    pub async fn handle(&self, mut request: Request, address: &AppConfig) -> HttpResponse {
+    pub async fn handle(&self, mut request: Request, entrance: &Entrance) -> HttpResponse {
         let payload = request.take_payload();
         let _busy = Connection::of(&request).map(Connection::begin);
+        let working = Pace::of(&request).map(Pace::begin);
+        let payload = match &working {
+            Some(working) => working.body(&request, payload),
+            None => payload,
+        };
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(&request, address, request_id);
+        let exchange = Exchange::new(&request, entrance, request_id);
         self.answer(&exchange, payload).instrument(span).await
     }
 
@@ -310,8 +324,8 @@ impl<C: Caller> Dispatcher<C> {
         match &self.public_url {
             Some(public_url) => public_url.clone(),
             None => {
-                let scheme = if exchange.address.secure() { "https" } else { "http" };
-                format!("{scheme}://{}", host.unwrap_or_else(|| exchange.address.host()))
+                let scheme = if exchange.entrance.is_secure { "https" } else { "http" };
+                format!("{scheme}://{}", host.unwrap_or_else(|| &exchange.entrance.host))
             }
         }
     }
@@ -385,10 +399,10 @@ impl<C> Target<'_, C> {
 }
 
 impl<'r, C: Caller> Exchange<'r, C> {
-    fn new(request: &'r Request, address: &'r AppConfig, request_id: RequestId) -> Exchange<'r, C> {
+    fn new(request: &'r Request, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
         let version = Cell::new(ApiVersion::NEWEST);
         let (caller, cross_origin) = (RefCell::default(), CrossOrigin::default());
-        Exchange { request, address, request_id, version, caller, cross_origin }
+        Exchange { request, entrance, request_id, version, caller, cross_origin }
     }
 
     /// Documents are made for each request, which is work like a call's.

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::body::to_bytes;
-use actix_web::dev::AppConfig;
 use actix_web::http::Method;
 use actix_web::test::TestRequest;
 use futures_util::FutureExt;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
 use super::large_answers::UNFETCHED_BYTES_MAX;
-use super::{BODY_BYTES_MAX, Call, Dispatcher, Reply, endpoint};
+use super::{BODY_BYTES_MAX, Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType};
 use crate::protocol::field;
@@ -150,8 +149,12 @@ impl Received {
     }
 }
 
+fn entrance() -> Entrance {
+    Entrance { is_secure: false, host: "localhost:8080".to_owned() }
+}
+
 async fn send(request: TestRequest) -> Received {
-    let response = dispatcher().handle(request.to_request(), &AppConfig::default()).await;
+    let response = dispatcher().handle(request.to_request(), &entrance()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
     Received { status, headers, body: body.to_vec() }
@@ -204,7 +207,7 @@ async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_
     let call = || {
         let body = json!({ "text": "x".repeat(20_000) }).to_string();
         let request = post("/merchants/echo-text").set_payload(body).to_request();
-        dispatcher.handle(request, Box::leak(Box::default()))
+        dispatcher.handle(request, Box::leak(Box::new(entrance())))
     };
     let almost_all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX - 1);
     let answered = call().await;

@@ -8,6 +8,7 @@ mod campaign;
 mod checkpoints;
 mod connections;
 mod memory;
+mod pipelines;
 mod rates;
 mod refusals;
 mod slow_clients;
