@@ -35,6 +35,18 @@ enum Allowed {
     UntilEmptyLine,
 }
 
+/// A place in a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Line {
+    /// Before its first line. Empty lines there belong to it: each alone would have the web server begin it anew.
+    #[default]
+    None,
+    /// In a line with text.
+    Text,
+    /// Behind one; nothing of the next but a CR.
+    Empty,
+}
+
 /// What may be read of one connection at the moment. Its socket and its requests share it.
 #[derive(Default)]
 pub(crate) struct Pace {
@@ -57,8 +69,8 @@ pub(crate) struct PacedSocket<S> {
     is_unfetched: bool,
     /// What was read and may not be handed over yet.
     ahead: Vec<u8>,
-    /// Whether the line that was handed over last is empty so far.
-    is_line_empty: bool,
+    /// Where what was handed over last ended.
+    line: Line,
 }
 
 /// A body for which its connection is read: up to its end when its length was announced, else piece by piece.
@@ -142,7 +154,7 @@ impl<S> PacedSocket<S> {
             is_new_turn: true,
             is_unfetched: false,
             ahead: Vec::new(),
-            is_line_empty: false,
+            line: Line::None,
         }
     }
 
@@ -211,14 +223,14 @@ impl<S: AsyncRead + Unpin> PacedSocket<S> {
                 byte_count
             }
             Allowed::UntilEmptyLine => {
-                let Some(end) = after_empty_line(ahead, &mut self.is_line_empty) else { return ahead.len() };
+                let Some(end) = after_empty_line(ahead, &mut self.line) else { return ahead.len() };
                 self.pace.allowed.set(Allowed::Nothing);
-                let mut is_line_empty = false;
+                let mut line = self.line;
                 // Without another one, what follows is the body, and at most a part of the next head.
-                if after_empty_line(&ahead[end..], &mut is_line_empty).is_some() {
+                if after_empty_line(&ahead[end..], &mut line).is_some() {
                     return end;
                 }
-                self.is_line_empty = is_line_empty;
+                self.line = line;
                 ahead.len()
             }
         }
@@ -276,18 +288,18 @@ fn poll_up_to(
     Poll::Ready(Ok(byte_count))
 }
 
-/// Behind the first empty line. A line ends with LF, and may have a CR before it.
-fn after_empty_line(bytes: &[u8], is_line_empty: &mut bool) -> Option<usize> {
+/// Behind the first empty line that follows one with text. A line ends with LF, and may have a CR before it.
+fn after_empty_line(bytes: &[u8], line: &mut Line) -> Option<usize> {
     for (index, byte) in bytes.iter().enumerate() {
-        match byte {
-            b'\n' if *is_line_empty => {
-                *is_line_empty = false;
+        *line = match (*line, byte) {
+            (Line::Empty, b'\n') => {
+                *line = Line::None;
                 return Some(index + 1);
             }
-            b'\n' => *is_line_empty = true,
-            b'\r' => {}
-            _ => *is_line_empty = false,
-        }
+            (Line::None, b'\r' | b'\n') => Line::None,
+            (Line::Empty, b'\r') | (Line::Text, b'\n') => Line::Empty,
+            (Line::None | Line::Text | Line::Empty, _) => Line::Text,
+        };
     }
     None
 }
@@ -298,17 +310,21 @@ mod tests {
 
     #[test]
     fn an_empty_line_is_found_wherever_the_bytes_are_cut() {
-        for (text, end) in
-            [("GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST", 27), ("a\n\nb", 3), ("a\r\n\nb", 4), ("0\r\n\r\n", 5)]
-        {
+        for (text, end) in [
+            ("GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST", 27),
+            ("a\n\nb", 3),
+            ("\n\r\n\na\n\n", 7),
+            ("a\r\n\nb", 4),
+            ("0\r\n\r\n", 5),
+        ] {
             for cut in 0..text.len() {
                 let (first, second) = text.as_bytes().split_at(cut);
-                let mut is_line_empty = false;
-                let found = after_empty_line(first, &mut is_line_empty)
-                    .or_else(|| after_empty_line(second, &mut is_line_empty).map(|end| cut + end));
+                let mut line = Line::None;
+                let found = after_empty_line(first, &mut line)
+                    .or_else(|| after_empty_line(second, &mut line).map(|end| cut + end));
                 assert_eq!(found, Some(end), "{text:?} cut at {cut}");
             }
         }
-        assert_eq!(after_empty_line(b"GET / HTTP/1.1\r\nHost: a\r\n \r\n", &mut false), None);
+        assert_eq!(after_empty_line(b"GET / HTTP/1.1\r\nHost: a\r\n \r\n", &mut Line::None), None);
     }
 }
