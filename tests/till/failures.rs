@@ -31,7 +31,7 @@ fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_
     let session = json!({ "payment_session_id": shop.session(100) });
     let calls: [&dyn Fn() -> Answer; 3] =
         [&|| shop.call("get-balance", &json!({})), &|| shop.sdk("check-status", &session), &|| {
-            stage.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "A" }))
+            stage.admin("create-merchant", &json!({ "name": "New", "currency": "USD" }))
         }];
     for call in calls {
         stage.panic_next();
