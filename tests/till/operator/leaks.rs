@@ -11,7 +11,8 @@ use crate::harness::{Client, Server, Shop, Start, merged};
 
 /// Numbers with a sound check digit that no other test and no table of test cards has.
 const NUMBERS: [&str; 2] = ["5196081888500645", "4716258050958645"];
-/// Two codes, since four digits may turn up by chance: both at once do not.
+/// Two codes, since four digits may turn up by chance, in an amount of bytes or an id: both as words of their own do
+/// not.
 const CODES: [&str; 2] = ["7391", "8264"];
 const EMAIL: &str = "wilhelmina.quux@customers.example";
 const MOBILE: &str = "+66873915520";
@@ -19,7 +20,7 @@ const NAME: &str = "Wilhelmina Quuxley";
 /// Something of the merchant's own, to be found: else the search would prove nothing.
 const CONTROL: &str = "control-reference-5520";
 
-/// Everything that the server wrote, by where.
+/// Everything that the server wrote or answered, by where.
 struct Written {
     places: Vec<(String, Vec<u8>)>,
 }
@@ -30,6 +31,11 @@ impl Written {
         collect(data, &mut files);
         let read = |file: PathBuf| (file.display().to_string(), fs::read(&file).unwrap_or_default());
         Written { places: files.into_iter().map(read).collect() }
+    }
+
+    fn answered(metrics: String, answers: Vec<String>) -> Written {
+        let answers = answers.into_iter().map(|answer| (answer.clone(), answer.into_bytes()));
+        Written { places: answers.chain([("the metrics".to_owned(), metrics.into_bytes())]).collect() }
     }
 
     fn holding(&self, needle: &str) -> Vec<&str> {
@@ -148,13 +154,8 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     let vault_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     let keys = [shop.key.as_str(), kept.as_str(), "admin-token-of-a-test", vault_key];
     let personal = [NUMBERS[0], NUMBERS[1], EMAIL, MOBILE, NAME, "Wilhelmina"];
-    for secret in keys.iter().chain(&personal).copied().chain(CODES) {
-        assert!(!metrics.contains(secret), "{secret} in the metrics");
-        for answer in &answers {
-            assert!(!answer.contains(secret), "{secret} in {answer}");
-        }
-    }
     let secrets = [keys.as_slice(), &personal].concat();
+    Written::answered(metrics, answers).is_clean(&secrets);
     server.kill();
     let written = Written::of(server.data(), &log);
     let controls = written.holding(CONTROL);
