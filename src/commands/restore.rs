@@ -17,8 +17,8 @@ use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
 
 /// Said of faults that a server may run with: a store from which commits were given up has them in every checkpoint.
-const BESIDE: &str = "these faults are in the sandbox's book, or card numbers too many or too few: the checkpoint has \
-                      them too, all logs and what follows from them are whole, and a server runs with them";
+const BESIDE: &str = "these faults are in the sandbox's book, or card numbers too many or too few: all logs and what \
+                      follows from them are whole, and a server runs with them";
 
 /// From where to where.
 #[derive(Debug, Args)]

@@ -39,7 +39,7 @@ pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads")
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
 /// Calls worked on at once, in all. Each may hold a body of 1 MiB.
 pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_flight_max", "4096");
-/// Calls worked on at once for one merchant, so that one cannot take all places.
+/// Calls of one merchant at once, whether they have a place yet or wait for one.
 pub(super) const CALLS_IN_FLIGHT_PER_MERCHANT_MAX: Setting =
     Setting::with_default("calls_in_flight_per_merchant_max", "1024");
 /// Calls a second of one API key; any number when absent.
