@@ -21,6 +21,7 @@ use super::body::{self, Body, BodyRoom};
 use super::call::{Call, Function};
 use super::connections::Connection;
 use super::cross_origin::{self, CrossOrigin};
+use super::documents::{Documents, Subject};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::pace::Pace;
@@ -76,6 +77,7 @@ pub struct Dispatcher<C> {
     public_url: Option<String>,
     body_room: BodyRoom,
     answer_room: AnswerRoom,
+    documents: Documents,
     refusals: SeldomLogged,
 }
 
@@ -124,8 +126,19 @@ impl<C: Caller> Dispatcher<C> {
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
         let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
-        let refusals = SeldomLogged::default();
-        Dispatcher { packages, authenticate, gate, origins, observe, public_url, body_room, answer_room, refusals }
+        let (documents, refusals) = (Documents::default(), SeldomLogged::default());
+        Dispatcher {
+            packages,
+            authenticate,
+            gate,
+            origins,
+            observe,
+            public_url,
+            body_room,
+            answer_room,
+            documents,
+            refusals,
+        }
     }
 
     /// The declarations of one interface, by name.
@@ -300,17 +313,22 @@ impl<C: Caller> Dispatcher<C> {
         }
         let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
         let base_url = self.base_url(exchange);
-        let declarations = functions.values().map(|function| function.declaration());
-        let document = package_document(package, &base_url, exchange.version.get(), declarations);
-        Ok(Answer::Json { json: document.to_string(), replayed: false })
+        let version = exchange.version.get();
+        let subject = Subject { package: Some(package), version };
+        let json = self.documents.text(subject, &base_url, |base_url| {
+            package_document(package, base_url, version, functions.values().map(|function| function.declaration()))
+        });
+        Ok(Answer::Json { json, replayed: false })
     }
 
     /// Everything that the listener serves, as one OpenAPI document.
     fn openapi_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
-        let functions = self.packages.values().flat_map(|functions| functions.values());
-        let declarations = functions.map(|function| function.declaration());
-        let document = openapi_document(&self.origin(exchange), ApiVersion::NEWEST, declarations);
-        Answer::Json { json: document.to_string(), replayed: false }
+        let subject = Subject { package: None, version: ApiVersion::NEWEST };
+        let json = self.documents.text(subject, &self.origin(exchange), |origin| {
+            let functions = self.packages.values().flat_map(|functions| functions.values());
+            openapi_document(origin, subject.version, functions.map(|function| function.declaration()))
+        });
+        Answer::Json { json, replayed: false }
     }
 
     /// The address that the request was sent to, as far as the caller named it itself, with a slash behind it.

@@ -9,6 +9,7 @@ mod call;
 mod connections;
 mod cross_origin;
 mod dispatcher;
+mod documents;
 mod encoding;
 mod hooks;
 mod idempotency_key;

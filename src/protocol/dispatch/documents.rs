@@ -1,0 +1,89 @@
+//! Descriptions of the interface, written out once: they take milliseconds of a processor, and anybody may ask for them.
+//! Only the address that was called differs from request to request.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use crate::protocol::declaration::Package;
+use crate::protocol::version::ApiVersion;
+
+/// What stands in a document where the address will be.
+const ADDRESS: &str = "http://the-address-that-was-called.invalid/";
+
+/// Which document: everything that a listener serves, or one package, in one version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Subject {
+    pub(super) package: Option<Package>,
+    pub(super) version: ApiVersion,
+}
+
+/// The documents that were asked for so far.
+#[derive(Default)]
+pub(super) struct Documents {
+    written: Mutex<BTreeMap<Subject, Arc<Written>>>,
+}
+
+/// A document's text around its address.
+struct Written {
+    before: String,
+    after: String,
+}
+
+impl Documents {
+    /// The document about `subject` with this address. `document` makes it from an address, which it names once.
+    pub(super) fn text(&self, subject: Subject, address: &str, document: impl FnOnce(&str) -> Value) -> String {
+        // Whole between any two steps, so a panic elsewhere has not broken it.
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = Arc::clone(written.entry(subject).or_insert_with(|| Arc::new(Written::of(&document(ADDRESS)))));
+        written.with(address)
+    }
+}
+
+impl Written {
+    fn of(document: &Value) -> Written {
+        let text = document.to_string();
+        let around = text.split_once(&Value::from(ADDRESS).to_string());
+        let (before, after) = around.expect("a document names its address");
+        Written { before: before.to_owned(), after: after.to_owned() }
+    }
+
+    fn with(&self, address: &str) -> String {
+        [self.before.as_str(), &Value::from(address).to_string(), &self.after].concat()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const SUBJECT: Subject = Subject { package: None, version: ApiVersion::NEWEST };
+
+    fn document(address: &str) -> Value {
+        json!({ "first": 1, "address": address, "last": [2] })
+    }
+
+    #[test]
+    fn a_document_is_made_once_and_names_the_address_of_each_request() {
+        let documents = Documents::default();
+        let unlike = ["http://127.0.0.1:8080", "https://\"quoted\"\\.example/", ""];
+        for (asked, address) in unlike.into_iter().enumerate() {
+            let text = documents.text(SUBJECT, address, |address| {
+                assert_eq!(asked, 0, "it was made before");
+                document(address)
+            });
+            assert_eq!(text, document(address).to_string());
+        }
+    }
+
+    #[test]
+    fn documents_about_different_things_are_different() {
+        let documents = Documents::default();
+        let of_merchants = Subject { package: Some(Package::Merchants), ..SUBJECT };
+        assert_eq!(documents.text(SUBJECT, "", |address| json!([address])), r#"[""]"#);
+        assert_eq!(documents.text(of_merchants, "", |address| json!({ "a": address })), r#"{"a":""}"#);
+    }
+}
