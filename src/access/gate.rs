@@ -14,7 +14,7 @@ use super::MerchantCaller;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Package;
 use crate::protocol::dispatch::{
-    Arrival, CallsInFlightPerKey, CallsPerSecond, CommitsSoFar, Gate, Permit, Places, address_group,
+    Arrival, CallsInFlightPerKey, CallsPerSecond, CommitsSoFar, Gate, Permit, PlaceOf, Places, address_group,
 };
 
 /// What the gate of the public listener lets in.
@@ -70,7 +70,7 @@ impl PublicGate {
 
     async fn permit(&self, merchant: Option<MerchantId>) -> Option<Permit> {
         let of_merchant = merchant.map(|merchant| self.per_merchant.enter(merchant)).transpose().ok()?;
-        let place = self.places.enter().await?;
+        let place = self.places.enter(of_merchant.as_ref().map(PlaceOf::standing)).await?;
         Some(Permit::holding((place, of_merchant)))
     }
 }
@@ -114,7 +114,7 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_waits_for_its_refusal_holds_nothing_of_its_merchants_bound() {
         let gate = narrow_gate();
-        let _held = gate.places.enter().await;
+        let _held = gate.places.enter(None).await;
         let mut call = Box::pin(gate.enter(Some(MERCHANT)));
         assert!((&mut call).now_or_never().is_none() && gate.per_merchant.enter(MERCHANT).is_err(), "it has hope");
         while gate.per_merchant.enter(MERCHANT).is_err() {

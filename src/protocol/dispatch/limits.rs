@@ -23,8 +23,7 @@ const KEYS_BEFORE_SWEEP: usize = 10_000;
 /// each may call as after a pause.
 const KEYS_MAX: usize = 200_000;
 
-/// How many calls of each of many are worked on at once, so that one cannot take all places. Only those with
-/// a call are remembered.
+/// How many calls each of many has under way at once. Only those with a call are remembered.
 #[derive(Debug, Clone)]
 pub struct CallsInFlightPerKey<K> {
     now: Arc<Mutex<BTreeMap<K, usize>>>,
@@ -49,7 +48,26 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
             return Err(ApiError::overloaded(RETRY_AFTER_SECONDS));
         }
         *count += 1;
-        Ok(PlaceOf { key, now: Arc::clone(&self.now) })
+        let standing = Standing { calls: *count, callers: now.len() };
+        Ok(PlaceOf { key, standing, now: Arc::clone(&self.now) })
+    }
+}
+
+/// How many calls a caller has under way, and how many callers there are that have some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Its calls.
+    pub calls: usize,
+    /// The callers, itself included.
+    pub callers: usize,
+}
+
+impl Standing {
+    /// Whether it has at most half of its even share of so many places. All such calls together take half of them at
+    /// most, however many callers there are.
+    #[must_use]
+    pub const fn is_modest(self, places: usize) -> bool {
+        self.calls.saturating_mul(self.callers).saturating_mul(2) <= places
     }
 }
 
@@ -57,7 +75,17 @@ impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
 #[derive(Debug)]
 pub struct PlaceOf<K: Clone + Ord> {
     key: K,
+    /// How it stood when this was taken.
+    standing: Standing,
     now: Arc<Mutex<BTreeMap<K, usize>>>,
+}
+
+impl<K: Clone + Ord> PlaceOf<K> {
+    /// How its caller stood when it was taken, this call included.
+    #[must_use]
+    pub const fn standing(&self) -> Standing {
+        self.standing
+    }
 }
 
 impl<K: Clone + Ord> Drop for PlaceOf<K> {
@@ -153,6 +181,25 @@ mod tests {
         drop(first);
         assert!(locked(&calls.now).is_empty());
         assert!(calls.enter("a").is_ok());
+    }
+
+    #[test]
+    fn a_place_knows_how_its_caller_stood_among_the_others() {
+        let calls = CallsInFlightPerKey::new(3);
+        let held: Vec<_> = ["a", "a", "b", "a"].into_iter().filter_map(|key| calls.enter(key).ok()).collect();
+        let standings: Vec<_> = held.iter().map(PlaceOf::standing).collect();
+        assert_eq!(standings, [(1, 1), (2, 1), (1, 2), (3, 2)].map(|(calls, callers)| Standing { calls, callers }));
+    }
+
+    #[test]
+    fn all_calls_of_the_modest_take_half_of_the_places_at_most() {
+        for (calls, callers, places) in [(32, 1, 64), (16, 2, 64), (1, 32, 64)] {
+            let standing = Standing { calls, callers };
+            assert!(standing.is_modest(places) && !standing.is_modest(places - 1), "{standing:?}");
+            assert!(!Standing { calls: calls + 1, callers }.is_modest(places), "{standing:?}");
+            assert!(!Standing { calls, callers: callers + 1 }.is_modest(places), "{standing:?}");
+        }
+        assert!(!Standing { calls: usize::MAX, callers: usize::MAX }.is_modest(64));
     }
 
     #[test]

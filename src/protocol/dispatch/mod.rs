@@ -32,7 +32,7 @@ pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
 pub use hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
 pub(super) use large_answers::SLICE_BYTES;
-pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, address_group};
+pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, Standing, address_group};
 pub(crate) use pace::PacedSocket;
 pub use places::{Place, PlaceCount, Places};
 pub use pressure::CommitsSoFar;

@@ -3,9 +3,10 @@
 //! A call that finds no place waits for one in the crowd: the one that came first goes first. A crowd alone is no
 //! overload: as many callers as fill a few commits wait for some milliseconds each, for as long as they come. When calls
 //! have waited for far longer than they are then worked on, and that lasts, more is asked than can be done: then the crowd
-//! is kept small, and a call that finds it full has no hope any more. So those who are answered are answered soon, and
-//! what the server touches at once stays small. Who has no hope is refused a moment later, and the later the more there
-//! are, so that callers who come again at once cannot take the processor from the calls that are worked on.
+//! is kept small, and a call that finds it full has no hope any more, unless its caller has few others: nobody can take
+//! all places for themselves. So those who are answered are answered soon, and what the server touches at once stays
+//! small. Who has no hope is refused a moment later, and the later the more there are, so that callers who come again at
+//! once cannot take the processor from the calls that are worked on.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
+use super::limits::Standing;
 use super::pressure::{CommitsSoFar, Verdict, Window};
 use crate::protocol::api_error::ApiError;
 
@@ -43,9 +45,9 @@ const REFUSED_AFTER: Duration = Duration::from_millis(80);
 /// The same in the largest crowd.
 const REFUSED_AFTER_MAX: Duration = Duration::from_secs(5);
 
-/// Refusals a second that a large crowd comes to. Each takes nearly as much of a processor as a call that is answered,
+/// Refusals a second that a large crowd comes to. Each takes at least as much of a processor as a call that is answered,
 /// since nothing of a connection that was still for long is near the processor.
-const REFUSALS_PER_SECOND: u64 = 500;
+const REFUSALS_PER_SECOND: u64 = 200;
 
 /// When to come back after being turned away, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
@@ -58,7 +60,6 @@ pub struct Places {
 
 struct Shared {
     state: Mutex<State>,
-    places_max: usize,
     commits: CommitsSoFar,
     /// Calls that will be refused.
     without_hope: AtomicUsize,
@@ -67,6 +68,7 @@ struct Shared {
 struct State {
     /// How many places there are now.
     places: usize,
+    places_max: usize,
     taken: usize,
     crowd: VecDeque<Waiter>,
     /// Since when calls have waited too long.
@@ -102,6 +104,7 @@ impl Places {
     pub fn new(places_max: usize, commits: CommitsSoFar) -> Places {
         let state = State {
             places: PLACES_MIN.min(places_max),
+            places_max,
             taken: 0,
             crowd: VecDeque::new(),
             slow_since: None,
@@ -109,12 +112,13 @@ impl Places {
             window: Window::begin(Instant::now(), commits()),
         };
         let (state, without_hope) = (Mutex::new(state), AtomicUsize::new(0));
-        Places { shared: Arc::new(Shared { state, places_max, commits, without_hope }) }
+        Places { shared: Arc::new(Shared { state, commits, without_hope }) }
     }
 
-    /// Takes a place, or waits for one as long as there is hope. None when others were chosen.
-    pub async fn enter(&self) -> Option<Place> {
-        match self.shared.find() {
+    /// Takes a place, or waits for one as long as there is hope, which whoever has few calls has always. None when others
+    /// were chosen.
+    pub async fn enter(&self, standing: Option<Standing>) -> Option<Place> {
+        match self.shared.find(standing) {
             Found::Free(place) => Some(place),
             Found::Queued(called) => tokio::time::timeout(HOPE_MAX, called).await.ok()?.ok(),
             Found::NoHope => None,
@@ -169,7 +173,7 @@ impl Drop for WithoutHope {
 }
 
 impl Shared {
-    fn find(self: &Arc<Self>) -> Found {
+    fn find(self: &Arc<Self>, standing: Option<Standing>) -> Found {
         let mut state = self.lock();
         let now = Instant::now();
         if state.taken < state.places {
@@ -179,7 +183,8 @@ impl Shared {
         }
         state.window.was_full = true;
         state.drop_the_gone();
-        if state.crowd.len() >= state.crowd_max(now) {
+        let is_modest = standing.is_some_and(|standing| standing.is_modest(state.places));
+        if state.crowd.len() >= state.crowd_max(now) && !is_modest {
             return Found::NoHope;
         }
         let (called, receiver) = oneshot::channel();
@@ -193,7 +198,7 @@ impl Shared {
         state.taken -= 1;
         state.window.note_held(now.saturating_duration_since(held_since));
         if state.window.is_over(now) {
-            state.judge((self.commits)(), self.places_max, now);
+            state.judge((self.commits)(), now);
             state.judge_crowd(self.without_hope.load(Ordering::Relaxed), now);
         }
         // More than one when there are more places now: whoever waits comes before whoever comes.
@@ -242,12 +247,13 @@ impl State {
     }
 
     /// Sets how many places there are from now on, and whether calls have waited too long.
-    fn judge(&mut self, commits: (u64, Duration), places_max: usize, now: Instant) {
-        self.places = match self.window.verdict(commits) {
-            Verdict::Fewer => (self.places - self.places / 10).max(PLACES_MIN.min(self.places)),
+    fn judge(&mut self, commits: (u64, Duration), now: Instant) {
+        let places = match self.window.verdict(commits) {
+            Verdict::Fewer => self.places - self.places / 10,
             Verdict::AsMany => self.places,
-            Verdict::More => (self.places + (self.places / 20).max(1)).min(places_max),
+            Verdict::More => self.places + (self.places / 20).max(1),
         };
+        self.places = places.clamp(PLACES_MIN.min(self.places_max), self.places_max);
         self.slow_since = self.window.was_slow().then(|| self.slow_since.unwrap_or(now));
         self.window = Window::begin(now, commits);
     }
@@ -297,10 +303,10 @@ mod tests {
     #[tokio::test]
     async fn a_call_that_finds_no_place_gets_the_first_one_that_is_free() {
         let places = places(1);
-        let first = places.enter().await.expect("there is a place");
+        let first = places.enter(None).await.expect("there is a place");
         let second = tokio::spawn({
             let places = places.clone();
-            async move { places.enter().await.is_some() }
+            async move { places.enter(None).await.is_some() }
         });
         while places.count().crowd == 0 {
             tokio::task::yield_now().await;
@@ -313,20 +319,20 @@ mod tests {
     #[tokio::test]
     async fn a_call_without_hope_is_refused_and_leaves_nothing_behind() {
         let places = places(1);
-        let held = places.enter().await;
-        assert!(places.enter().await.is_none());
+        let held = places.enter(None).await;
+        assert!(places.enter(None).await.is_none());
         let asked = Instant::now();
         let refused = places.refuse().await;
         assert!(refused.code() == Code::Unavailable && refused.is_overload() && asked.elapsed() >= REFUSED_AFTER);
         drop(held);
-        assert!(now(places.enter()).is_some_and(|entered| entered.is_some()));
+        assert!(now(places.enter(None)).is_some_and(|entered| entered.is_some()));
         assert_eq!(places.count(), PlaceCount { places: 1, taken: 0, crowd: 0 });
     }
 
     #[test]
     fn a_caller_that_goes_away_with_its_place_gives_it_back() {
         let places = places(1);
-        let held = places.shared.find();
+        let held = places.shared.find(None);
         let called = places.shared.queue();
         drop(held);
         assert_eq!(places.count().taken, 1, "it was handed over");
@@ -338,7 +344,7 @@ mod tests {
     fn judge_wait(places: &Places, waited: Duration, now: Instant) -> usize {
         let mut state = places.shared.lock();
         state.window.note_wait(waited);
-        state.judge((0, Duration::ZERO), places.shared.places_max, now);
+        state.judge((0, Duration::ZERO), now);
         state.judge_crowd(0, now);
         state.crowd_max(now)
     }
@@ -380,6 +386,26 @@ mod tests {
     }
 
     #[test]
+    fn a_bound_below_the_usual_places_holds() {
+        let places = places(8);
+        assert_eq!([Duration::ZERO, Duration::from_secs(1)].map(|held| judge_held(&places, held)), [8, 8]);
+    }
+
+    #[tokio::test]
+    async fn in_overload_a_caller_with_few_calls_waits_where_others_have_no_hope() {
+        let places = places(64);
+        places.shared.lock().overloaded = Some(Instant::now());
+        let standing = |calls| Some(Standing { calls, callers: 2 });
+        let mut held: Vec<_> = (0..64).map(|_| places.shared.find(None)).collect();
+        let waiting: Vec<_> = (0..WAITERS_MIN).map(|_| places.shared.queue()).collect();
+        assert!(now(places.enter(standing(17))).is_some_and(|entered| entered.is_none()), "a quarter and one more");
+        let mut modest = Box::pin(places.enter(standing(16)));
+        assert!(now(&mut modest).is_none());
+        drop((held.pop(), waiting));
+        assert!(now(modest).is_some_and(|entered| entered.is_some()), "its turn comes");
+    }
+
+    #[test]
     fn few_places_have_some_waiters_as_well() {
         let places = places(8);
         let mut state = places.shared.lock();
@@ -390,11 +416,11 @@ mod tests {
     #[tokio::test]
     async fn in_overload_whoever_finds_the_crowd_full_has_no_hope_and_those_in_it_have() {
         let places = places(1);
-        let held = places.enter().await;
+        let held = places.enter(None).await;
         places.shared.lock().overloaded = Some(Instant::now());
-        let mut waiting: Vec<_> = (0..WAITERS_MIN).map(|_| Box::pin(places.enter())).collect();
+        let mut waiting: Vec<_> = (0..WAITERS_MIN).map(|_| Box::pin(places.enter(None))).collect();
         assert!(waiting.iter_mut().all(|enter| now(enter).is_none()));
-        assert!(now(places.enter()).is_some_and(|entered| entered.is_none()), "it does not wait among them");
+        assert!(now(places.enter(None)).is_some_and(|entered| entered.is_none()), "it does not wait among them");
         drop(held);
         assert!(now(&mut waiting[0]).is_some_and(|entered| entered.is_some()), "the first has its turn");
     }
@@ -402,7 +428,7 @@ mod tests {
     #[test]
     fn the_oldest_that_is_still_there_is_next() {
         let (places, now) = (places(1), Instant::now());
-        let _held = places.shared.find();
+        let _held = places.shared.find(None);
         let mut receivers: Vec<_> = (0..3).map(|_| places.shared.queue()).collect();
         drop(receivers.remove(0));
         let next = places.shared.lock().next(now);
@@ -415,7 +441,7 @@ mod tests {
         let mut state = places.shared.lock();
         state.window.was_full = true;
         state.window.note_held(held);
-        state.judge((0, Duration::ZERO), places.shared.places_max, Instant::now());
+        state.judge((0, Duration::ZERO), Instant::now());
         state.places
     }
 
@@ -431,7 +457,7 @@ mod tests {
     #[test]
     fn places_that_are_added_go_to_those_who_wait_and_not_to_whoever_comes_next() {
         let places = places(1_000);
-        let mut held: Vec<_> = (0..PLACES_MIN).map(|_| places.shared.find()).collect();
+        let mut held: Vec<_> = (0..PLACES_MIN).map(|_| places.shared.find(None)).collect();
         let mut waiting: Vec<_> = (0..8).map(|_| places.shared.queue()).collect();
         assert_eq!(judge_held(&places, Duration::ZERO), PLACES_MIN + 6);
         drop(held.pop());
@@ -443,13 +469,13 @@ mod tests {
     #[test]
     fn a_larger_crowd_is_refused_later_within_bounds() {
         let expected = [REFUSED_AFTER, REFUSED_AFTER, Duration::from_secs(2), REFUSED_AFTER_MAX];
-        assert_eq!([0, 40, 1_000, 100_000].map(refused_after), expected);
+        assert_eq!([0, 16, 400, 100_000].map(refused_after), expected);
     }
 
     impl Shared {
         /// Waits for a place, of which none is free.
         fn queue(self: &Arc<Self>) -> oneshot::Receiver<Place> {
-            match self.find() {
+            match self.find(None) {
                 Found::Queued(called) => called,
                 Found::Free(_) | Found::NoHope => panic!("a call that finds no place waits"),
             }

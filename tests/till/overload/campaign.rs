@@ -3,18 +3,24 @@
 //! `TILL_OVERLOAD_SECONDS` sets how long each load lasts (`make overload`), `TILL_OVERLOAD_CONNECTIONS` the connections,
 //! `TILL_OVERLOAD_ROUNDS` how often all of them are measured, in turns: a machine that is slower for some minutes is so
 //! for all loads then, and medians are compared. The figures are printed; what must hold on any machine is asserted:
-//! nothing but refusals, none of them done, bounded places and memory.
+//! nothing but refusals, none of them done, bounded places and memory, and that a merchant who calls now and then is
+//! answered beside those who call without end.
 
 use std::process::Output;
-use std::time::Instant;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, ticks};
+use crate::harness::{Client, Server, Shop, ticks};
 
 /// Memory that a server may take at most under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
+
+/// How long the merchant beside the load waits between two calls.
+const NEIGHBOUR_PAUSE: Duration = Duration::from_millis(20);
 
 /// Units of processor time in a second, as Linux shows them to programs.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -117,6 +123,8 @@ struct Round {
     many: Load,
     half: Load,
     tenfold: Load,
+    /// How long each call of a merchant with one connection took meanwhile.
+    neighbour: Vec<Duration>,
     /// Memory that the server took at most under ten times its load.
     resident: u64,
 }
@@ -135,22 +143,51 @@ impl Plan {
         let half = self.run(&Server::start(), &["--connections", &self.connections, "--rate", &half]);
         let server = Server::start();
         let tenfold_arguments = ["--connections", &self.connections, "--rate", &tenfold, "--patience", "2ms"];
-        let tenfold = self.run(&server, &tenfold_arguments);
-        let round = Round { few, many, half, tenfold, resident: server.resident_bytes_max() };
+        let (tenfold, neighbour) = beside(&server.shop(), || self.run(&server, &tenfold_arguments));
+        let round = Round { few, many, half, tenfold, neighbour, resident: server.resident_bytes_max() };
         println!("{}", round.lines());
         round.check(&server);
         round
     }
 }
 
+/// Does this while a merchant asks for its balance again and again, and tells how long each answer took. None of its calls
+/// is refused.
+fn beside<T>(neighbour: &Shop, load: impl FnOnce() -> T) -> (T, Vec<Duration>) {
+    let (under_way, is_over) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let calls = scope.spawn(move || {
+            let mut took = Vec::new();
+            while is_over.recv_timeout(NEIGHBOUR_PAUSE) == Err(RecvTimeoutError::Timeout) {
+                let asked = Instant::now();
+                neighbour.call("get-balance", &json!({})).ok();
+                took.push(asked.elapsed());
+            }
+            took
+        });
+        let done = load();
+        drop(under_way);
+        (done, calls.join().expect("each of the neighbour's calls is answered"))
+    })
+}
+
+/// Half of them and 99 of 100 took at most so many milliseconds.
+fn p50_and_p99(mut took: Vec<Duration>) -> (f64, f64) {
+    took.sort();
+    let at = |hundredths: usize| took[(took.len() - 1) * hundredths / 100].as_secs_f64() * 1_000.0;
+    (at(50), at(99))
+}
+
 impl Round {
     fn lines(&self) -> String {
-        let Round { few, many, half, tenfold, resident } = self;
+        let Round { few, many, half, tenfold, neighbour, resident } = self;
+        let (p50, p99) = p50_and_p99(neighbour.clone());
         let lines = [
             few.line("64 connections"),
             many.line("128 connections"),
             half.line("half of the best"),
             tenfold.line("ten times the best"),
+            format!("a merchant beside it: {} calls, p50 {p50:.1} ms, p99 {p99:.1} ms, none refused", neighbour.len()),
             format!("{} MB", resident / 1_000_000),
         ];
         lines.join("\n")
