@@ -39,6 +39,40 @@ pub(super) fn link(
     }
 }
 
+/// By which fields a payment is linked: those of the call, with those of the selection where one is not given. But a
+/// selection is made by anybody's device: where the call names somebody, an identifier, address or number from there that
+/// is another customer's is left out. Else whoever knows it could put their own address and card on that customer.
+pub(super) fn named(
+    records: &impl Records,
+    here: &CustomerFields,
+    selected: &CustomerFields,
+) -> Result<CustomerFields, Stop> {
+    let mut given = here.or(selected);
+    let (email, mobile) = (&here.contact.email, &here.contact.mobile);
+    let meant = match &here.id {
+        Some(id) => by_reference(records, id)?,
+        None if email.is_none() && mobile.is_none() => return Ok(given),
+        None => by_contact(records, &here.contact)?.map(|customer| customer.id),
+    };
+    let is_anothers = |found: Option<CustomerId>| found.is_some() && found != meant;
+    if let (None, Some(id)) = (&here.id, &selected.id)
+        && is_anothers(by_reference(records, id)?)
+    {
+        given.id = None;
+    }
+    if let (None, Some(email)) = (email, &selected.contact.email)
+        && is_anothers(by_email(records, email)?)
+    {
+        given.contact.email = None;
+    }
+    if let (None, Some(mobile)) = (mobile, &selected.contact.mobile)
+        && is_anothers(by_mobile(records, mobile)?)
+    {
+        given.contact.mobile = None;
+    }
+    Ok(given)
+}
+
 /// Checks that everything given names the owner of the saved card, for a session that was made with it.
 pub(super) fn check_owner(records: &impl Records, given: &CustomerFields, owner: CustomerId) -> Result<(), Stop> {
     let named = [

@@ -29,7 +29,8 @@ pub(super) fn initiate_payment(
     if let Instrument::SavedCard { card_id: _, owner, card: _ } = &session.instrument {
         customer::check_owner(records, &given, *owner)?;
     }
-    let linked = customer::link(records, &given, context)?;
+    let named = customer::named(records, &command.customer, &session.customer)?;
+    let linked = customer::link(records, &named, context)?;
     let (instrument, linked) = instrument(records, &session, command, linked)?;
     check_external_id(records, command)?;
     posting::check_room(records.state(), session.money.amount)?;

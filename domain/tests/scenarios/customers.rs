@@ -253,7 +253,6 @@ fn a_value_that_its_customer_gave_up_may_become_another_customers() {
 
 #[test]
 fn the_fields_of_the_selection_are_defaults_field_by_field() {
-    let mut world = World::open();
     let chosen = nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER).called("Somchai");
     let given = [
         nobody(),
@@ -263,6 +262,7 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
         nobody().called("Malee"),
     ];
     for here in given {
+        let mut world = World::open();
         let token = world.token(1, till_domain::card::TokenUsage::Single);
         let session = world.session(select_token(token).customer(chosen.clone()));
         let payment = world.when(initiate(session).customer(here.clone())).pays();
@@ -272,6 +272,35 @@ fn the_fields_of_the_selection_are_defaults_field_by_field() {
         let named = if here.id.is_some() { external("c-2") } else { external("c-1") };
         assert_eq!(customer.external_id, Some(named));
     }
+}
+
+#[test]
+fn what_a_device_says_does_not_name_another_customer_than_the_call_does() {
+    let mut world = World::open();
+    let victim = world.customer(nobody().known_as("c-1").email(SOMCHAI).mobile(NUMBER));
+    let before = world.customer_row(victim);
+    let devices = [nobody().known_as("c-1"), nobody().own(victim), nobody().email(SOMCHAI), nobody().mobile(NUMBER)];
+    let calls = [nobody().email(MALEE), nobody().mobile(OTHER_NUMBER), nobody().known_as("c-2")];
+    for (here, chosen) in calls.iter().flat_map(|here| devices.iter().map(move |chosen| (here, chosen))) {
+        let token = world.token(1, till_domain::card::TokenUsage::Multiple);
+        let session = world.session(select_token(token).customer(chosen.clone()));
+        let payment = world.when(initiate(session).customer(here.clone())).pays();
+        assert_ne!(payment.customer_id, Some(victim), "{here:?} {chosen:?}");
+        assert_eq!(payment.contact.email, here.or(chosen).contact.email, "the payment keeps what was given");
+        assert_eq!(world.customer_row(victim), before, "{here:?} {chosen:?}");
+    }
+}
+
+#[test]
+fn what_a_device_says_names_the_customer_where_the_call_names_the_same_or_nobody() {
+    let mut world = World::open();
+    let known = world.customer(nobody().known_as("c-1").email(SOMCHAI));
+    for here in [nobody(), nobody().called("Malee"), nobody().email(SOMCHAI), nobody().known_as("c-1")] {
+        let token = world.token(1, till_domain::card::TokenUsage::Single);
+        let session = world.session(select_token(token).customer(nobody().known_as("c-1").mobile(NUMBER)));
+        assert_eq!(world.when(initiate(session).customer(here)).pays().customer_id, Some(known));
+    }
+    assert_eq!(world.customer_row(known).mobile, Some(mobile(NUMBER)));
 }
 
 #[test]
