@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::family::Family;
@@ -26,6 +26,9 @@ const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Time before an archive that failed is tried again.
 const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a stop may take for what is not archived yet: it is in the queue, and the next start goes on from there.
+const LAST_TURN_MAX: Duration = Duration::from_secs(10);
 
 /// How a store is archived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,11 +85,13 @@ impl Archiver {
         let (engine, gate) = (Arc::clone(&archiver.engine), Arc::clone(&archiver.gate));
         let settings = archiver.settings.clone();
         let thread = Turns::start("archive", move |stop| {
-            turn(&engine, &gate, &settings);
+            let is_asked = || stop.wait(Duration::ZERO);
+            turn(&engine, &gate, &settings, &is_asked);
             while !stop.wait(pause(&gate, &settings)) {
-                turn(&engine, &gate, &settings);
+                turn(&engine, &gate, &settings, &is_asked);
             }
-            turn(&engine, &gate, &settings);
+            let begun = Instant::now();
+            turn(&engine, &gate, &settings, &|| begun.elapsed() > LAST_TURN_MAX);
         });
         let failed = ArchiveError::files("start the thread for", &archiver.settings.directory);
         archiver.thread = Some(thread.map_err(failed)?);
@@ -124,12 +129,12 @@ impl Archiver {
     /// # Errors
     /// [`ArchiveError`]; what was archived by then stays.
     pub fn catch_up(&self) -> Result<(), ArchiveError> {
-        catch_up(&self.engine, &self.gate, &self.settings)
+        catch_up(&self.engine, &self.gate, &self.settings, &mut || Ok(true))
     }
 
     /// What the thread does at each turn: archives what is not, closes what is old enough, and notes what fails.
     pub fn turn(&self) {
-        turn(&self.engine, &self.gate, &self.settings);
+        turn(&self.engine, &self.gate, &self.settings, &|| false);
     }
 
     /// How it stands.
@@ -141,7 +146,7 @@ impl Archiver {
         ArchiveStats { lag_commits, lag, segments_closed, failures }
     }
 
-    /// Ends the thread, behind a last turn.
+    /// Ends the thread, behind a last turn of some seconds at most: what is not archived by then stays in the queue.
     pub fn stop(&self) {
         self.thread.iter().for_each(Turns::stop);
     }
@@ -162,25 +167,40 @@ fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
     }
 }
 
-fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) {
-    let close = |writer: &mut Writer| writer.close_if_older(settings.segment_age, engine.last_commit());
-    let kept = catch_up(engine, gate, settings).and_then(|()| gate.with_writer(close));
-    match kept {
-        Ok(()) => gate.recover(),
-        Err(error) => gate.fail(&error),
+/// One turn, which under a steady load ends only once it `is_over`: there is always more by then.
+fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
+    let mut keep = || {
+        gate.with_writer(|writer| writer.close_if_older(settings.segment_age, engine.last_commit()))?;
+        gate.recover();
+        Ok(!is_over())
+    };
+    if let Err(error) = catch_up(engine, gate, settings, &mut keep) {
+        gate.fail(&error);
     }
 }
 
-fn catch_up(engine: &Engine, gate: &Gate, settings: &ArchiveSettings) -> Result<(), ArchiveError> {
+/// Archives what is not archived, group by group, until nothing is left. `keep` is called behind each group, and tells
+/// whether to go on.
+fn catch_up(
+    engine: &Engine,
+    gate: &Gate,
+    settings: &ArchiveSettings,
+    keep: &mut dyn FnMut() -> Result<bool, ArchiveError>,
+) -> Result<(), ArchiveError> {
     gate.open(|| open_writer(engine, settings))?;
     gate.with_writer(Writer::repair)?;
-    // First, since a crash may have left some that the archive has.
-    unqueue_archived(engine, gate)?;
-    while gate.with_writer(|writer| archive_some(engine, gate, writer))? {
+    loop {
+        // First, since a crash may have left some that the archive has.
         unqueue_archived(engine, gate)?;
+        let looked = Instant::now();
+        let step = gate.with_writer(|writer| archive_some(engine, gate, writer))?;
+        if step.has_reached {
+            gate.note_caught_up(looked);
+        }
+        if !keep()? || !step.has_written {
+            return Ok(());
+        }
     }
-    gate.note_caught_up();
-    Ok(())
 }
 
 /// Takes out of the queue what the archive has on its disk.
@@ -210,12 +230,20 @@ fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, Ar
     Ok(writer)
 }
 
-/// Archives what is next in the queue, and says whether there was anything.
-fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<bool, ArchiveError> {
+/// What a look at the queue came to.
+struct Step {
+    /// Whether there was anything to archive.
+    has_written: bool,
+    /// Whether the archive has everything that the store had at that look.
+    has_reached: bool,
+}
+
+/// Archives what is next in the queue.
+fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Step, ArchiveError> {
     // Before the look at the queue: whatever is not in it then was never queued.
     let stored = engine.last_commit();
     if writer.last().max(gate.covered()) >= stored {
-        return Ok(false);
+        return Ok(Step { has_written: false, has_reached: true });
     }
     let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
     let next = commits.first().map_or(stored, |commit| commit.before);
@@ -227,11 +255,11 @@ fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<boo
     keep_those_that_follow(&mut commits);
     if commits.is_empty() {
         gate.cover(next);
-        return Ok(false);
+        return Ok(Step { has_written: false, has_reached: true });
     }
     writer.write(&mut commits)?;
     gate.cover(writer.last());
-    Ok(true)
+    Ok(Step { has_written: true, has_reached: writer.last() >= stored })
 }
 
 /// Up to where the next gap is.
@@ -255,4 +283,65 @@ fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
         }
     }
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::thread;
+
+    use till_domain::ids::MerchantId;
+
+    use super::*;
+    use crate::engine::EngineOptions;
+    use crate::journal::{Append, BatchId, RowWrite, Verdict};
+
+    const FOR_EVER: Duration = Duration::from_secs(3_600);
+    const PAUSE: Duration = Duration::from_millis(20);
+
+    /// Commits a row of the vault, without a record.
+    fn commit(engine: &Engine) {
+        let merchant_id = MerchantId::from_bytes([1; 16]);
+        let claim = engine.claim(merchant_id).expect("nobody else has it");
+        let append = Append {
+            merchant_id,
+            epoch: claim.epoch,
+            expected_head: claim.head,
+            new_head: claim.head,
+            batch_id: BatchId::default(),
+            records: Vec::new(),
+            derived: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
+            snapshot: None,
+        };
+        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+        engine.release(merchant_id, claim.epoch);
+    }
+
+    #[test]
+    fn a_turn_under_a_steady_load_notes_how_far_it_is_and_ends_when_it_is_told() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let data = directory.path().join("data");
+        let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };
+        let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+        let settings = ArchiveSettings {
+            directory: directory.path().join("archive"),
+            segment_bytes: 1 << 30,
+            segment_age: FOR_EVER,
+            every: FOR_EVER,
+            before_acknowledged: false,
+        };
+        let archiver = Archiver::prepare(Arc::clone(&engine), settings).expect("it is outside");
+        commit(&engine);
+        let (begun, groups) = (Instant::now(), Cell::new(0));
+        let mut more = || {
+            groups.set(groups.get() + 1);
+            commit(&engine);
+            thread::sleep(PAUSE);
+            Ok(groups.get() < 5)
+        };
+        catch_up(&engine, &archiver.gate, &archiver.settings, &mut more).expect("it can be written to");
+        assert_eq!((groups.get(), archiver.stats().lag_commits), (5, 1));
+        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.behind_for());
+        assert!(caught_up_after >= 4 * PAUSE, "{caught_up_after:?}: at the last look, not at the first");
+    }
 }

@@ -79,7 +79,7 @@ impl Gate {
     /// Notes that the store has what was archived.
     pub(crate) fn confirm(&self, last: CommitNumber) {
         self.cover(last);
-        self.note_caught_up();
+        self.note_caught_up(Instant::now());
     }
 
     /// Does something with the open archive; nobody else does meanwhile.
@@ -144,8 +144,9 @@ impl Gate {
         }
     }
 
-    pub(super) fn note_caught_up(&self) {
-        *self.caught_up.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    /// Notes that everything is archived that the store had then.
+    pub(super) fn note_caught_up(&self, then: Instant) {
+        *self.caught_up.lock().unwrap_or_else(PoisonError::into_inner) = then;
     }
 
     /// How long it has been behind.

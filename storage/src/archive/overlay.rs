@@ -34,6 +34,12 @@ impl Overlay {
         self.waiting.borrow_mut().insert((family, key), value);
     }
 
+    /// Removes every row from the first key, inclusive, to the second, exclusive, however many there are.
+    pub(super) fn clear(&self, family: Family, range: &(Vec<u8>, Vec<u8>)) -> Result<(), ArchiveError> {
+        self.write()?;
+        self.store.clear(family, range).map_err(ArchiveError::store)
+    }
+
     /// Writes what waits, when it is much.
     pub(super) fn write_if_much(&self) -> Result<(), ArchiveError> {
         if self.waiting_bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.write() }

@@ -1,7 +1,7 @@
 //! Reading segments from front to back, comparing every checksum.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Take};
 use std::path::{Path, PathBuf};
 
 use crate::journal::CommitNumber;
@@ -22,9 +22,9 @@ pub(super) enum Next {
     Ended { torn: u64 },
 }
 
-/// Reads one segment.
+/// Reads one segment, as far as it had been written when it was opened: what a server adds meanwhile is not met in halves.
 pub(super) struct SegmentReader {
-    file: BufReader<File>,
+    file: BufReader<Take<File>>,
     path: PathBuf,
     header: Header,
     is_open: bool,
@@ -40,7 +40,8 @@ impl SegmentReader {
     /// Begins behind the header. The end of an open segment may be torn.
     pub(super) fn open(standing: &Standing) -> Result<SegmentReader, ArchiveError> {
         let (file, path) = open_as_named_now(&standing.path)?;
-        let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+        let bytes = file.metadata().map_err(ArchiveError::files("read", &path))?.len();
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, file.take(bytes));
         let (header, front) = read_header_of(&mut file, &path)?;
         let mut hasher = blake3::Hasher::new();
         hasher.update(&front);

@@ -5,7 +5,6 @@
 //! that was archived: it has an identity of its own, so that it goes on in no archive of the other.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, EncodedRecord, Head, record};
 use crate::keys::{GivenUpKey, HeadKey, JournalKey, MetaKey, UnarchivedKey, encode_head};
-use crate::rows::{Direction, RowReader};
+use crate::rows::RowReader;
 use crate::shapes::{ReadPersonal, StoredRows, decode_mutation};
 use crate::vault::{Keyring, VaultKey};
 
@@ -97,15 +96,7 @@ fn last_commit(overlay: &Overlay) -> Result<CommitNumber, ArchiveError> {
 fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
     let identity = StoreIdentity::draw().map_err(ArchiveError::store)?;
     overlay.set(Family::Meta, MetaKey::Identity.encode().to_vec(), Some(identity.0.to_vec()));
-    let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
-    let mut queued = Vec::new();
-    let visited = overlay.visit(Family::Meta, &lower, &upper, Direction::Forward, &mut |key, _| {
-        queued.push(key.to_vec());
-        ControlFlow::Continue(())
-    });
-    visited.map_err(ArchiveError::store)?;
-    queued.into_iter().for_each(|key| overlay.set(Family::Meta, key, None));
-    Ok(())
+    overlay.clear(Family::Meta, &UnarchivedKey::range_behind(CommitNumber(0)))
 }
 
 struct Replay<'a> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::fixtures::{Chain, copy, merchant};
-use till_storage::archive::{ArchiveError, Archiver, check_line, prune};
+use till_storage::archive::{ArchiveError, ArchivedCommit, Archiver, check_line, each_commit, prune};
 use till_storage::engine::{Engine, EngineOptions};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
@@ -145,6 +145,26 @@ fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
         }
         assert!(checked > 0);
     });
+}
+
+#[test]
+fn a_reader_of_the_open_segment_meets_what_was_written_when_it_began_and_nothing_later() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 3);
+    archiver.catch_up().expect("it can be written to");
+    let mut met = Vec::new();
+    let show = &mut |commit: ArchivedCommit| {
+        met.push(commit.commit.0);
+        if met.len() <= 3 {
+            append(&engine, 1, 2);
+            archiver.catch_up().expect("it can be written to");
+        }
+    };
+    each_commit(&world.archive(), show).expect("sound");
+    assert_eq!(met, [1, 2, 3]);
+    assert_eq!(world.numbers(), (1..=9).collect::<Vec<_>>());
 }
 
 #[test]
