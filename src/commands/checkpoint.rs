@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::json;
-use till_storage::checkpoint::{Kept, Manifest, Shelf, Standing, check_files, read_manifest};
+use till_storage::checkpoint::{Kept, Manifest, Reading, Shelf, Standing, check_files, read_manifest};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;
@@ -112,6 +112,7 @@ pub(super) fn moment(at_ms: u64) -> String {
 
 fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<ExitCode> {
     let roots = vault_keys(configuration)?;
+    let _reading = Reading::begin(directory);
     let manifest = read_manifest(directory)?;
     check_all_files(directory, &manifest)?;
     // Beside it, however it is named: nothing is added to a checkpoint.

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
 use till_storage::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
-use till_storage::checkpoint::{Manifest, Restoring, read_manifest};
+use till_storage::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_storage::journal::CommitNumber;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
@@ -41,6 +41,7 @@ pub struct RestoreArguments {
 /// refused before anything is made, and the directory is fit for a server only once all of it was verified.
 pub(super) fn restore(configuration: &Configuration, arguments: &RestoreArguments) -> anyhow::Result<ExitCode> {
     let RestoreArguments { from, to, .. } = arguments;
+    let _reading = Reading::begin(from);
     let manifest = read_manifest(from)?;
     Restoring::check_target(to)?;
     let roots = vault_keys(configuration)?;

@@ -15,8 +15,8 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
 use till_storage::checkpoint::manifest::Entry;
 use till_storage::checkpoint::{
-    CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Restoring, Shelf, Standing, Step, Taken,
-    Wanted, check_files, compare_heads, read_manifest,
+    CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, Standing, Step,
+    Taken, Wanted, check_files, compare_heads, read_manifest,
 };
 use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
 use till_storage::family::Family;
@@ -541,6 +541,17 @@ fn pruning_keeps_the_newest_of_those_that_it_may_remove_and_what_was_not_finishe
     assert_eq!(world.shelf().prune(1, "", None).expect("nobody else is there"), ["b-1", "a-2"]);
     assert_eq!(world.complete(), ["a-3"]);
     assert!(world.shelf().prune(9, "", None).expect("nobody else is there").is_empty());
+}
+
+#[test]
+fn a_checkpoint_that_is_being_read_is_not_pruned() {
+    let world = World::filled();
+    let _taken = ["a-1", "a-2"].map(|name| world.take(name));
+    let directory = world.shelf().directory().join("a-1");
+    let readers = [(); 2].map(|()| Reading::begin(&directory));
+    assert!(world.shelf().prune(0, "", None).expect("nobody else is there") == ["a-2"]);
+    drop(readers);
+    assert_eq!(world.shelf().prune(0, "", None).expect("nobody else is there"), ["a-1"]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The way back: a data directory of its own from a checkpoint. Files are copied, never linked.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::checksum::{self, FileFault, FileWrong};
@@ -88,7 +89,11 @@ impl Restoring {
 /// Makes the directory with the word that it is not to be used yet, before anything else is in it; and another,
 /// which stays: nothing is to go out of it by itself.
 fn begin(from: &Path, to: &Path) -> io::Result<()> {
+    let is_ours = !to.exists();
     durable::make_directory(to)?;
+    if is_ours {
+        fs::set_permissions(to, Permissions::from_mode(0o700))?; // The logs are for nobody else to read.
+    }
     durable::write_new(&to.join(RESTORING_FILE), format!("{}\n", from.display()).as_bytes())?;
     durable::write_new(&to.join(PAUSED_FILE), b"")?;
     durable::sync_directory(to)

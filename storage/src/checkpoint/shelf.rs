@@ -8,6 +8,7 @@ use crate::journal::CommitNumber;
 
 use super::manifest::Manifest;
 use super::read::read_manifest;
+use super::reading::is_read;
 use super::{CheckpointError, UNFINISHED_SUFFIX, durable};
 
 /// Characters of a name.
@@ -111,8 +112,8 @@ impl Shelf {
         Some(Kept { name: name.to_owned(), standing })
     }
 
-    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, and
-    /// whatever was not finished. The one called `newest` was taken just now: it counts as the newest, also where another
+    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, but for
+    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken just now: it counts as the newest, also where another
     /// store has left some that reach further. Gives the names of what was removed.
     ///
     /// # Errors
@@ -127,6 +128,10 @@ impl Shelf {
         let mut complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
         complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
         for old in complete.iter().take(complete.len().saturating_sub(keep)) {
+            if is_read(&self.directory.join(&old.name)) {
+                tracing::warn!(checkpoint = old.name, "a checkpoint that is being read stays for now");
+                continue;
+            }
             self.remove(&old.name)?;
             removed.push(old.name.clone());
         }
