@@ -2,12 +2,16 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use till_actors::clock::Clock;
 use till_storage::turns::Turns;
 
 use super::checkpoints::Checkpoints;
+
+/// How soon one is taken that is due at the start, that failed, or behind one that took as long as there is between two: a
+/// server that is started again and again must not take one each time, nor go without.
+const SOON: Duration = Duration::from_secs(300);
 
 /// The running thread. Dropping it ends it, behind the checkpoint that it is taking.
 pub struct CheckpointSchedule {
@@ -15,7 +19,7 @@ pub struct CheckpointSchedule {
 }
 
 impl CheckpointSchedule {
-    /// Takes the first checkpoint `every` after now, and keeps so many of them.
+    /// Takes a checkpoint `every` after the newest of the schedule, whoever took that, and keeps so many of them.
     ///
     /// # Errors
     /// The system's, when it gives no thread.
@@ -26,10 +30,51 @@ impl CheckpointSchedule {
         kept: NonZeroUsize,
     ) -> std::io::Result<CheckpointSchedule> {
         let thread = Turns::start("checkpoints", move |stop| {
-            while !stop.wait(every) {
-                checkpoints.take_scheduled(clock.now(), kept.get());
+            let mut wait = first_wait(checkpoints.scheduled_age(clock.now()), every);
+            while !stop.wait(wait) {
+                let begun = Instant::now();
+                let is_taken = checkpoints.take_scheduled(clock.now(), kept.get());
+                wait = next_wait(is_taken, begun.elapsed(), every);
             }
         })?;
         Ok(CheckpointSchedule { _thread: thread })
+    }
+}
+
+/// How long to wait at the start, when the newest is so old.
+fn first_wait(age: Option<Duration>, every: Duration) -> Duration {
+    soon_at_least(age.map_or(Duration::ZERO, |age| every.saturating_sub(age)), every)
+}
+
+/// How long to wait behind one that took so long.
+fn next_wait(is_taken: bool, took: Duration, every: Duration) -> Duration {
+    soon_at_least(if is_taken { every.saturating_sub(took) } else { Duration::ZERO }, every)
+}
+
+fn soon_at_least(wait: Duration, every: Duration) -> Duration {
+    wait.max(SOON.min(every))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn minutes(minutes: u64) -> Duration {
+        Duration::from_secs(60 * minutes)
+    }
+
+    #[test]
+    fn a_server_that_is_started_again_goes_on_where_the_schedule_was() {
+        let first = |age| first_wait(age, minutes(60));
+        assert_eq!(first(Some(minutes(10))), minutes(50));
+        assert_eq!([Some(minutes(58)), Some(minutes(600)), None].map(first), [SOON; 3]);
+        assert_eq!([None, Some(minutes(9))].map(|age| first_wait(age, minutes(1))), [minutes(1); 2]);
+    }
+
+    #[test]
+    fn the_time_that_one_takes_is_a_part_of_the_time_between_two_and_one_that_failed_is_tried_again_soon() {
+        let next = |is_taken, took| next_wait(is_taken, took, minutes(60));
+        assert_eq!([next(true, minutes(20)), next(true, minutes(90))], [minutes(40), SOON]);
+        assert_eq!([next(false, minutes(1)), next_wait(false, minutes(1), minutes(2))], [SOON, minutes(2)]);
     }
 }

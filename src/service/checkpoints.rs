@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use metrics::counter;
@@ -83,11 +84,20 @@ impl Checkpoints {
         *self.stops.lock().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    /// Takes one for the schedule, and removes scheduled ones but for the newest `kept`, if it was taken.
-    pub(super) fn take_scheduled(&self, now: Millis, kept: usize) {
+    /// How long ago the newest of the schedule was taken; no time ago when the clock was set back since. None when there
+    /// is none.
+    pub(super) fn scheduled_age(&self, now: Millis) -> Option<Duration> {
+        let kept = self.checkpointer.shelf().list().ok()?;
+        let mut scheduled = kept.iter().rev().filter(|kept| kept.name.starts_with(SCHEDULED_PREFIX));
+        let taken_at_ms = scheduled.find_map(Kept::taken_at_ms)?;
+        Some(Duration::from_millis(now.0.saturating_sub(taken_at_ms)))
+    }
+
+    /// Takes one for the schedule, and removes scheduled ones but for the newest `kept`, if it was taken; whether it was.
+    pub(super) fn take_scheduled(&self, now: Millis, kept: usize) -> bool {
         let name = format!("{SCHEDULED_PREFIX}{}", name_of(now));
         if self.take(Some(&name), now).is_err() {
-            return; // Said above; the older ones stay.
+            return false; // Said above; the older ones stay.
         }
         match self.checkpointer.shelf().prune(kept, SCHEDULED_PREFIX, Some(&name)) {
             Ok(removed) => {
@@ -95,6 +105,7 @@ impl Checkpoints {
             }
             Err(error) => tracing::error!(error = chain(&error), "old checkpoints could not be removed"),
         }
+        true
     }
 }
 
