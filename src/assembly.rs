@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use till_storage::vitals::Vitals;
+
 use crate::access::{AdminToken, GateLimits, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
 use crate::configuration::{Configuration, Limits, Secrets};
@@ -30,6 +32,12 @@ impl Assembly {
     #[must_use]
     pub fn service(&self) -> &Shared {
         &self.started.service
+    }
+
+    /// How the store is doing.
+    #[must_use]
+    pub fn vitals(&self) -> Arc<dyn Vitals> {
+        self.started.vitals()
     }
 
     /// Stops everything below the edge, once no call is being worked on any more.

@@ -100,8 +100,11 @@ async fn run(
     stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
     observation.set_ready();
     notifier.ready();
-    let service = Arc::downgrade(assembly.service());
-    watchdog.map(|watchdog| watchdog.start(notifier, service)).transpose().context("failed to start the watchdog")?;
+    let (service, store) = (Arc::downgrade(assembly.service()), Arc::downgrade(&assembly.vitals()));
+    watchdog
+        .map(|watchdog| watchdog.start(notifier, service, store))
+        .transpose()
+        .context("failed to start the watchdog")?;
     let (public, admin) = futures_util::future::join(public.server, admin.server).await;
     Ok((assembly, public.and(admin)))
 }
@@ -156,7 +159,16 @@ fn announce(configuration: &Configuration, public: &Listener, admin: &Listener) 
     let _ = std::io::stdout().write_all(text.as_bytes()); // Whoever started us may not be reading.
 }
 
-/// Reads files anew at each SIGHUP. Stops the servers at the first other signal, letting them finish what they are
+/// Reads files anew on a thread of its own: a disk that hangs must not keep the process from being stopped.
+fn reload_beside(reloads: &Arc<Reloads>) {
+    let reloads = Arc::clone(reloads);
+    let reload = move || drop(reloads.carry_out());
+    if let Err(error) = thread::Builder::new().name("till-reload".to_owned()).spawn(reload) {
+        tracing::error!(%error, "nothing is read anew: the system gives no thread");
+    }
+}
+
+/// Has files read anew at each SIGHUP. Stops the servers at the first other signal, letting them finish what they are
 /// working on; ends the process at the second.
 fn stop_on(
     mut signals: Signals,
@@ -169,7 +181,7 @@ fn stop_on(
         let mut is_stopping = false;
         for signal in signals.forever() {
             if signal == SIGHUP {
-                reloads.carry_out();
+                reload_beside(&reloads);
             } else if is_stopping {
                 ExitCode::FAILURE.end_process();
             } else {

@@ -2,13 +2,18 @@
 
 use std::sync::{Arc, Weak};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use till_actors::Silent;
+use till_storage::vitals::Vitals;
 
 use super::notifier::watchdog_interval;
 use super::{Notifier, Pulse};
 use crate::service::Service;
+
+/// How long the commit thread may be held up by a store that lets no write through until tables are merged. Whoever ends
+/// the process then has the merging begin anew.
+const WRITE_STOP_MAX: Duration = Duration::from_secs(600);
 
 /// What the service manager wants to hear.
 #[derive(Debug)]
@@ -32,18 +37,29 @@ impl Watchdog {
     }
 
     /// Looks twice in each interval from now on, until the server stops, and tells the manager when all is
-    /// well: the threads that take requests beat, the commit thread takes a turn, and every thread of actors answers.
+    /// well: the threads that take requests beat, the commit thread takes a turn, and every thread of actors answers. A
+    /// store that lets no write through for a while is no reason to end the process.
     ///
     /// # Errors
     /// The system's, when it gives no thread.
-    pub fn start(self, notifier: Arc<Notifier>, service: Weak<Service>) -> std::io::Result<()> {
+    pub fn start(
+        self,
+        notifier: Arc<Notifier>,
+        service: Weak<Service>,
+        store: Weak<dyn Vitals>,
+    ) -> std::io::Result<()> {
         let watch = move || {
+            let mut answered = Instant::now();
             thread::sleep(self.interval / 8); // The threads that take requests begin now.
             while let Some(service) = service.upgrade() {
                 // A quarter: after a word, half an interval of rest and a look that fails there is time for another.
                 let engine = service.engine.check_answers(self.interval / 4);
                 drop(service);
-                let judged = self.judge(engine);
+                if engine.is_ok() {
+                    answered = Instant::now();
+                }
+                let is_stopped = || store.upgrade().is_some_and(|store| store.vitals().is_write_stopped);
+                let judged = self.judge(excused(engine, answered.elapsed(), is_stopped));
                 if notifier.is_stopping() {
                     return; // Threads end now, as they should.
                 }
@@ -81,6 +97,18 @@ impl Watchdog {
     }
 }
 
+/// A commit thread that is silent counts as one that answers while the store lets no write through, for a while.
+fn excused(
+    engine: Result<(), Silent>,
+    silent_for: Duration,
+    is_write_stopped: impl Fn() -> bool,
+) -> Result<(), Silent> {
+    match engine {
+        Err(Silent::CommitThread) if silent_for < WRITE_STOP_MAX && is_write_stopped() => Ok(()),
+        judged => judged,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixDatagram;
@@ -95,6 +123,15 @@ mod tests {
         let mut bytes = [0; 200];
         let length = theirs.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
         String::from_utf8_lossy(&bytes[..length]).into_owned()
+    }
+
+    #[test]
+    fn a_commit_thread_that_waits_for_the_store_is_excused_for_a_while_and_nothing_else_is() {
+        let (soon, late) = (WRITE_STOP_MAX / 2, WRITE_STOP_MAX);
+        assert_eq!(excused(Err(Silent::CommitThread), soon, || true), Ok(()));
+        assert_eq!(excused(Err(Silent::CommitThread), soon, || false), Err(Silent::CommitThread));
+        assert_eq!(excused(Err(Silent::CommitThread), late, || true), Err(Silent::CommitThread));
+        assert_eq!(excused(Err(Silent::Arbiter), soon, || true), Err(Silent::Arbiter));
     }
 
     #[test]

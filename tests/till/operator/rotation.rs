@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -148,6 +150,26 @@ fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing
     }
     assert!(!armed.takes("admin-token-of-a-test"));
     assert!(armed.log().contains("not read anew") && armed.log().contains("read anew"));
+}
+
+#[test]
+fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
+    let mut armed = Armed::start();
+    fs::remove_file(armed.token()).expect("it was there");
+    assert!(Command::new("mkfifo").arg(armed.token()).status().expect("it can be started").success());
+    armed.server.signal("HUP");
+    let until = std::time::Instant::now() + Duration::from_secs(30);
+    // Without a reader it cannot be opened; with it, the server reads and gets nothing.
+    let held = loop {
+        match fs::OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(armed.token())
+        {
+            Ok(held) => break held,
+            Err(error) => assert!(std::time::Instant::now() < until, "it is not read: {error}"),
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    assert!(armed.server.stop(), "exit code 0");
+    drop(held);
 }
 
 #[test]
