@@ -48,6 +48,9 @@ const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
 /// Actors that live at the same time: each keeps at most about a megabyte.
 const LIVE_ACTORS_MAX: usize = 10_000;
 
+/// How long the last word may take: standard error may be a pipe that is full and that nobody reads.
+const LAST_WORD_MAX: Duration = Duration::from_secs(2);
+
 /// The log of no merchant: what belongs to the store as a whole is written under it, without records.
 const STORE_ITSELF: MerchantId = MerchantId::from_bytes([0; 16]);
 
@@ -147,7 +150,11 @@ fn open_as(
 /// # Errors
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
+    let is_new = is_new(&configuration.data);
     let Opened { disk, keyring, book, acquirers, filling: _ } = open(configuration, &secrets.vault_keys)?;
+    if is_new {
+        tracing::warn!(directory = %configuration.data.display(), "a new, empty store was made");
+    }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
     let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(book), shelf));
@@ -269,6 +276,11 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
 
 /// A write ended uncertain: whoever goes on could acknowledge what is not there. The next start reads what is.
 fn last_word(reason: String) {
+    let end_unheard = || {
+        thread::sleep(LAST_WORD_MAX);
+        std::process::abort()
+    };
+    let _ender = thread::Builder::new().name("last-word".to_owned()).spawn(end_unheard); // Without it the word may wait.
     tracing::error!(%reason, "a write ended uncertain: the process stops, start it again");
     let word =
         format!("till: a write ended uncertain ({reason}); the process stops. Check the disk and start it again.");
@@ -364,28 +376,44 @@ fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::io::pipe;
     use std::os::unix::process::ExitStatusExt;
-    use std::process::{Command, Stdio};
+    use std::process::{Command, ExitStatus, Stdio};
 
     use super::*;
 
     /// Says to a process of this test that it is the one to end.
     const ENDING: &str = "TILL_TEST_LAST_WORD";
+    /// What Linux keeps of a pipe that nobody reads (`pipe(7)`).
+    const PIPE_BYTES: usize = 64 * 1024;
     /// The signal of a process that ended itself.
     const SIGABRT: i32 = 6;
 
-    #[test]
-    fn a_last_word_that_cannot_be_written_ends_the_process_all_the_same() {
+    /// How a process ends whose last word goes there.
+    fn ended(name: &str, heard: impl Into<Stdio>) -> ExitStatus {
         if std::env::var_os(ENDING).is_some() {
             last_word("a test says so".to_owned());
         }
         let test = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
-        let full = File::options().write(true).open("/dev/full").unwrap_or_else(|error| panic!("{error}"));
-        let name = "bootstrap::tests::a_last_word_that_cannot_be_written_ends_the_process_all_the_same";
         let mut command = Command::new(test);
         // Without capture: standard error is what it is.
-        command.args(["--exact", name, "--nocapture"]).env(ENDING, "1").stdout(Stdio::null()).stderr(full);
-        let ended = command.status().unwrap_or_else(|error| panic!("{error}"));
+        command.args(["--exact", &format!("bootstrap::tests::{name}"), "--nocapture"]).env(ENDING, "1");
+        command.stdout(Stdio::null()).stderr(heard).status().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_last_word_that_cannot_be_written_ends_the_process_all_the_same() {
+        let full = File::options().write(true).open("/dev/full").unwrap_or_else(|error| panic!("{error}"));
+        let ended = ended("a_last_word_that_cannot_be_written_ends_the_process_all_the_same", full);
         assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
+    }
+
+    #[test]
+    fn a_last_word_that_nobody_reads_ends_the_process_all_the_same() {
+        let (unread, mut full) = pipe().unwrap_or_else(|error| panic!("{error}"));
+        full.write_all(&[b' '; PIPE_BYTES]).unwrap_or_else(|error| panic!("{error}"));
+        let ended = ended("a_last_word_that_nobody_reads_ends_the_process_all_the_same", full);
+        assert_eq!(ended.signal(), Some(SIGABRT), "{ended}");
+        drop(unread);
     }
 }
