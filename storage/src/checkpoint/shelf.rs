@@ -113,8 +113,9 @@ impl Shelf {
     }
 
     /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, but for
-    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken just now: it counts as the newest, also where another
-    /// store has left some that reach further. Gives the names of what was removed.
+    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken
+    /// just now: it counts as the newest, also where another store has left some that reach further. Gives the names of
+    /// what was removed.
     ///
     /// # Errors
     /// [`CheckpointError::Busy`] while one is being taken; the system's.
