@@ -165,9 +165,7 @@ fn drop_tail(configuration: &Configuration, roots: &RootKeys, yes: bool) -> anyh
     }
     if let Some(archive) = configuration.archive.of_store().filter(|_| tail.misses_acknowledged()) {
         let directory = archive.directory.display();
-        say(&format!(
-            "the archive {directory} should have what is listed: restore a checkpoint and the archive instead"
-        ));
+        say(&format!("the archive {directory} may reach further: compare its last commit before you drop anything"));
     }
     if !yes {
         say("nothing was changed. With --yes the torn end is dropped, and what is listed is lost");
