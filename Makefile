@@ -79,3 +79,4 @@ disk-full: tools
 
 tools:
 	@tools/ensure-build-tools
+	@tools/build-rocksdb
