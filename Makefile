@@ -1,5 +1,5 @@
-# `make run` and `make test` do everything on a fresh machine. Both build with the dev profile, which is
-# optimized, so that RocksDB is compiled once.
+# `make run` and `make test` do everything on a fresh machine. RocksDB is compiled once for a user, by
+# tools/build-rocksdb; both build with the dev profile, so that nothing else is compiled twice either.
 
 DATA ?= ./data
 LISTEN ?= 127.0.0.1:8080
@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression crash power-cut damage overload checkpoint-load disk-full tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload checkpoint-load disk-full tools
 
 run: tools
 	cargo build --bin till
@@ -30,6 +30,10 @@ build: tools
 # The program for production and for figures: compiled for speed, RocksDB not anew.
 optimized: tools
 	tools/optimized build --bin till
+
+# A Debian package of the optimized program; prints where it is.
+package: tools
+	tools/package
 
 lint: tools
 	cargo fmt --all --check
