@@ -75,7 +75,7 @@ impl DeclaredError {
         stale_version: true,
         ..DeclaredError::when(
             Code::InvalidArguments,
-            "`version` is not that of the record (`version_mismatch`; the fault names the `current` one), or an argument is faulty.",
+            "`version` is not that of the record: the fault is a `version_mismatch` and names the `current` one.",
         )
     };
 

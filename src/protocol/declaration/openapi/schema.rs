@@ -51,18 +51,16 @@ fn of_integer(integer: &Integer) -> Value {
     schema
 }
 
-/// The same or null. A schema without a type takes null already.
+/// The same or null. A schema without a type takes null already. Null is no word among others: generators would make
+/// several types of one list.
 pub(super) fn or_null(mut schema: Value) -> Value {
-    if schema.get("$ref").is_some() {
+    if schema.get("$ref").is_some() || schema.get("enum").is_some() {
         return json!({ "oneOf": [schema, { "type": "null" }] });
     }
     match schema.get("type").cloned() {
         Some(Value::String(single)) => schema["type"] = json!([single, "null"]),
         Some(Value::Array(several)) => schema["type"] = several.into_iter().chain(["null".into()]).collect(),
         Some(_) | None => {}
-    }
-    if let Some(words) = schema.get_mut("enum").and_then(Value::as_array_mut) {
-        words.push(Value::Null);
     }
     schema
 }
@@ -78,9 +76,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn null_is_one_more_type_and_one_more_word() {
+    fn null_is_one_more_type_and_no_word() {
         let words = or_null(schema(&ValueType::words(&["a", "b"])));
-        assert_eq!(words, json!({ "type": ["string", "null"], "enum": ["a", "b", null] }));
+        assert_eq!(words, json!({ "oneOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] }));
         assert_eq!(or_null(schema(&ValueType::AMOUNT))["type"], json!(["string", "integer", "null"]));
         assert_eq!(or_null(json!({})), json!({}));
         assert_eq!(or_null(reference("card"))["oneOf"][1], json!({ "type": "null" }));

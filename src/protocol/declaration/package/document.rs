@@ -44,9 +44,15 @@ pub fn package_document<'a>(
         "versions": ApiVersion::names(),
         "flags": ["versioned"],
         "endpoints": declarations.iter().map(|declaration| endpoint(declaration)).collect::<Vec<_>>(),
-        "objects": objects(&declarations).into_values().map(object).collect::<Vec<_>>(),
+        "objects": objects(&named(&declarations)).into_values().map(object).collect::<Vec<_>>(),
         "errors": COMMON_CODES.iter().map(|code| error(*code, code.docs())).collect::<Vec<_>>(),
     })
+}
+
+/// The endpoints whose types name objects. Of an answer that may be anything else, too, no type does.
+fn named<'a>(declarations: &[&'a Declaration]) -> Vec<&'a Declaration> {
+    let names = |declaration: &&&Declaration| !matches!(declaration.returns, Returns::AnyOf(_));
+    declarations.iter().filter(names).copied().collect()
 }
 
 fn endpoint(declaration: &Declaration) -> Value {
