@@ -8,7 +8,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::types::spelt;
+use super::spelling::spelt;
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::objects::objects;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
