@@ -29,6 +29,18 @@ pub enum CardScheme {
 }
 
 impl CardScheme {
+    /// Every scheme.
+    pub const ALL: [CardScheme; 8] = [
+        CardScheme::Visa,
+        CardScheme::Mastercard,
+        CardScheme::Amex,
+        CardScheme::Jcb,
+        CardScheme::UnionPay,
+        CardScheme::Discover,
+        CardScheme::Diners,
+        CardScheme::Other,
+    ];
+
     /// The scheme of a card number's first digits.
     ///
     /// Source: ISO/IEC 7812 issuer ranges as the schemes publish them.

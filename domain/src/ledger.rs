@@ -28,6 +28,9 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Both sides.
+    pub const ALL: [Direction; 2] = [Direction::Credit, Direction::Debit];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -59,6 +62,9 @@ pub enum EntryType {
 }
 
 impl EntryType {
+    /// Every type.
+    pub const ALL: [EntryType; 3] = [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -82,6 +88,9 @@ pub enum EntryStatus {
 }
 
 impl EntryStatus {
+    /// Every status.
+    pub const ALL: [EntryStatus; 3] = [EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

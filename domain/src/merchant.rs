@@ -52,6 +52,15 @@ impl PaymentMethod {
             PaymentMethod::Installment => "INSTALLMENT",
         }
     }
+
+    /// The name that a customer reads.
+    #[must_use]
+    pub const fn display_name(self) -> &'static str {
+        match self {
+            PaymentMethod::Card => "Card",
+            PaymentMethod::Installment => "Instalments",
+        }
+    }
 }
 
 /// An acquirer that Till knows.
@@ -62,6 +71,9 @@ pub enum AcquirerName {
 }
 
 impl AcquirerName {
+    /// Every acquirer.
+    pub const ALL: [AcquirerName; 1] = [AcquirerName::Sandbox];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

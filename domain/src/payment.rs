@@ -137,6 +137,9 @@ pub enum CaptureMode {
 }
 
 impl CaptureMode {
+    /// Both modes.
+    pub const ALL: [CaptureMode; 2] = [CaptureMode::Automatic, CaptureMode::Manual];
+
     /// The name on the wire.
     #[must_use]
     pub const fn name(self) -> &'static str {

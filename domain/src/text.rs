@@ -57,6 +57,8 @@ pub const NAME_MAX_CHARACTERS: usize = 255;
 pub const RETURN_URL_MAX_BYTES: usize = 2_048;
 /// Longest Idempotency-Key, in characters.
 pub const IDEMPOTENCY_KEY_MAX: usize = 255;
+/// Longest name of a time zone, in bytes.
+pub const TIME_ZONE_MAX_BYTES: usize = 64;
 /// Longest e-mail address, in bytes (RFC 5321, section 4.5.3.1.3, less the angle brackets).
 pub const EMAIL_MAX_BYTES: usize = 254;
 
@@ -104,7 +106,7 @@ text_type! {
         }
     };
     /// An IANA time zone such as `Asia/Bangkok`; that it exists is checked at the edge by a library.
-    TimeZone, public, |text| plain(text, 64, "must be an IANA time zone name");
+    TimeZone, public, |text| plain(text, TIME_ZONE_MAX_BYTES, "must be an IANA time zone name");
     /// The key of a metadata record: 1 to 255 bytes without control characters.
     MetadataKey, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")

@@ -10,6 +10,7 @@ use till_domain::money::{AmountMinor, Currency};
 use till_domain::session::InterestBearer;
 use till_domain::text::{Email, ExternalId, Mobile, Name, PersonName, ReturnUrl, TextError, TimeZone};
 
+use super::forms::{CUSTOMER_REF, PERSON_NAME};
 use crate::protocol::declaration::{Argument, ValueType};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -110,12 +111,12 @@ pub fn time_zone(value: &Json) -> Result<TimeZone, String> {
 
 /// What becomes of the card.
 pub fn save_card(value: &Json) -> Result<SaveCard, String> {
-    field::choice(&[("ADD", SaveCard::Add), ("DEFAULT", SaveCard::Default)])(value)
+    field::one_of(&SaveCard::ALL, SaveCard::name)(value)
 }
 
 /// Who pays the interest.
 pub fn interest_bearer(value: &Json) -> Result<InterestBearer, String> {
-    field::choice(&[("customer", InterestBearer::Customer), ("merchant", InterestBearer::Merchant)])(value)
+    field::one_of(&InterestBearer::ALL, InterestBearer::name)(value)
 }
 
 /// Any string, to be checked by what it becomes.
@@ -128,29 +129,25 @@ pub fn checked<T>(text: Result<T, TextError>) -> Result<T, String> {
     text.map_err(|error| error.0.to_owned())
 }
 
-/// The words for `save_card`.
-pub const SAVE_CARD_WORDS: ValueType = ValueType::words(&["ADD", "DEFAULT"]);
-/// The words for `interest_bearer`.
-pub const INTEREST_BEARER_WORDS: ValueType = ValueType::words(&["customer", "merchant"]);
-
 /// The arguments that name a customer.
 pub const CUSTOMER_ARGUMENTS: [Argument; 4] = [
     Argument::optional(
         "customer_id",
-        ValueType::STRING,
+        CUSTOMER_REF,
         "The customer: an id (`ctc_...`) or the merchant's own identifier. An identifier that is not known yet is given to the customer found by e-mail or mobile, else to a new one.",
     ),
     Argument::optional(
         "customer_email",
         ValueType::EMAIL,
         "Links the payment to the customer with this address, or creates one; with `customer_id` it updates that customer.",
-    ),
+    )
+    .shown(),
     Argument::optional(
         "customer_mobile",
         ValueType::PHONE,
         "Links the payment to the customer with this number, or creates one; with `customer_id` it updates that customer.",
     ),
-    Argument::optional("customer_name", ValueType::STRING, "The customer's name."),
+    Argument::optional("customer_name", PERSON_NAME, "The customer's name."),
 ];
 
 /// Reads [`CUSTOMER_ARGUMENTS`].

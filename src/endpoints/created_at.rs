@@ -15,8 +15,19 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use till_domain::time::Millis;
 
+use crate::protocol::declaration::{Text, ValueType};
+
 /// What is said of a text of no form.
 const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and time (2025-04-01T10:30), a range of these (a..b, a.., ..b), or today, yesterday, this_week, last_week, this_month or last_month";
+
+/// The type of such a text.
+pub(super) const CREATED_AT: ValueType =
+    ValueType::Text(Text { pattern: Some(PATTERN), example: Some("this_month"), ..Text::PLAIN });
+
+/// A keyword, a point in time, or a range of which either end may be open.
+const PATTERN: &str = "^(today|yesterday|this_week|last_week|this_month|last_month\
+    |[0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?\
+    |([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?\\.\\.([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?)$";
 
 /// The instants from one, inclusive, to another, exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,8 +13,9 @@ use till_storage::vault::{Keyring, VaultKey};
 use zeroize::Zeroizing;
 
 use super::arguments;
+use super::forms::NAME;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, ValueType};
+use crate::protocol::declaration::{Argument, Attribute, Declaration, Integer, ObjectType, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -29,15 +30,20 @@ pub(super) const GENERATE_KEY_DOCS: &str =
     "The key is pinned to the version of the API that this call names, else to the newest.";
 
 /// The argument that both calls name a key by.
-pub(super) const KEY_ARGUMENT: Argument = Argument::required("key_id", ValueType::STRING, "The key's uid (`key_...`).");
+pub(super) const KEY_ARGUMENT: Argument =
+    Argument::required("key_id", ValueType::Id(KeyId::PREFIX), "The key's uid (`key_...`).");
 
 /// What to call a key.
 pub(super) const NAME_ARGUMENT: Argument =
-    Argument::required("name", ValueType::STRING, "What to call it, 1 to 255 characters.");
+    Argument::required("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"web shop\"");
+
+/// A time that JSON readers keep exactly.
+const EXPIRES_AT: ValueType =
+    ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
 
 /// When a key ends.
 pub(super) const EXPIRES_AT_ARGUMENT: Argument =
-    Argument::optional("expires_at", ValueType::TIMESTAMP, "When it ends, in the future; never when left out.");
+    Argument::optional("expires_at", EXPIRES_AT, "When it ends, in the future; never when left out.");
 
 /// The declared members of the answer.
 pub(super) static GENERATED_KEY: ObjectType = ObjectType {

@@ -3,6 +3,7 @@
 pub mod admin;
 pub mod arguments;
 mod created_at;
+mod forms;
 pub(crate) mod key_making;
 pub mod merchants;
 pub mod sdk;

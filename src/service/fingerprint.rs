@@ -34,14 +34,14 @@ fn canonical_value(declared: Option<ValueType>, value: &Json) -> String {
     {
         return amount.to_string();
     }
-    if let (Some("email"), Some(text)) = (declared.and_then(|value_type| value_type.hint), value.as_str()) {
+    if let (true, Some(text)) = (declared.is_some_and(|value_type| value_type.is_email()), value.as_str()) {
         return serde_json::to_string(&text.to_lowercase()).expect("a string has a JSON form");
     }
     json::canonical(value)
 }
 
 fn is_amount(declared: Option<ValueType>) -> bool {
-    declared.is_some_and(|value_type| value_type.json == ValueType::AMOUNT.json)
+    matches!(declared, Some(ValueType::Amount))
 }
 
 #[cfg(test)]

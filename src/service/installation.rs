@@ -34,8 +34,12 @@ pub struct SdkCaller<'a> {
 impl SdkCaller<'_> {
     /// The arguments by which every call names its installation.
     pub const ARGUMENTS: [Argument; 2] = [
-        Argument::required("merchant_id", ValueType::STRING, "The merchant (`mer_...`)."),
-        Argument::required("installation_id", ValueType::STRING, "The installation that calls (`ins_...`)."),
+        Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`)."),
+        Argument::required(
+            "installation_id",
+            ValueType::Id(InstallationId::PREFIX),
+            "The installation that calls (`ins_...`).",
+        ),
     ];
 
     /// The caller as the rules know it.

@@ -114,7 +114,14 @@ fn the_settings_show_what_a_payment_form_needs() {
     let shop = server.shop_with(json!({ "name": "ร้าน Ada", "currency": "THB" }));
     let expected = json!({
         "merchant_name": "ร้าน Ada", "currency": "THB", "installation_name": "Web shop", "platform": "WEB",
-        "payment_methods": ["CARD", "INSTALLMENT"],
+        "payment_methods": [
+            { "name": "CARD", "display_name": "Card", "category": "card", "banks": [], "interest_bearer": null },
+            {
+                "name": "INSTALLMENT", "display_name": "Instalments", "category": "installment", "banks": [],
+                "interest_bearer": "customer",
+            },
+        ],
+        "interest_bearer": "customer",
     });
     assert_eq!(shop.sdk("retrieve-installation-settings", &json!({})).ok(), expected);
     for platform in ["IOS", "ANDROID", "TERMINAL"] {
@@ -137,7 +144,12 @@ fn a_method_that_is_not_enabled_is_not_shown_and_cannot_be_selected() {
         server.admin("configure-payment-method", &body).ok()
     };
     disable("INSTALLMENT");
-    assert_eq!(shop.sdk("retrieve-installation-settings", &json!({})).ok()["payment_methods"], json!(["CARD"]));
+    let settings = shop.sdk("retrieve-installation-settings", &json!({})).ok();
+    assert_eq!(
+        (&settings["payment_methods"][0]["name"], &settings["payment_methods"][1]),
+        (&json!("CARD"), &Value::Null)
+    );
+    assert_eq!(settings["interest_bearer"], Value::Null, "there are no instalments");
     assert_eq!(shop.sdk("list-installment-plans", &json!({})).ok(), json!([]));
     assert_eq!(shop.sdk("select-payment-method", &installment(&json!({}))).refused("NOT_SUPPORTED"), Value::Null);
     disable("CARD");
@@ -231,7 +243,7 @@ fn a_security_code_is_3_or_4_digits() {
 }
 
 #[test]
-fn a_usage_is_single_or_multiple() {
+fn a_usage_is_single_or_multiple_and_single_when_left_out() {
     let server = Server::start();
     let shop = server.shop();
     refuses(
@@ -241,7 +253,14 @@ fn a_usage_is_single_or_multiple() {
         "usage",
         &[json!(""), json!("single"), json!("TWICE"), json!(1)],
     );
-    requires(&shop, "tokenize-card", &card(&json!({})), "usage");
+    let mut left_out = card(&json!({}));
+    left_out.as_object_mut().expect("an object").remove("usage");
+    for card in [left_out, card(&json!({ "usage": null }))] {
+        let token = shop.sdk("tokenize-card", &card).id();
+        let select = json!({ "amount": 5, "currency": "THB", "payment_method": "CARD", "token": token });
+        shop.sdk("select-payment-method", &select).id();
+        shop.sdk("select-payment-method", &select).refused("TOKEN_ALREADY_USED");
+    }
 }
 
 #[test]

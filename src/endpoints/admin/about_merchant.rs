@@ -14,7 +14,7 @@ use crate::service::{Answered, Service};
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Argument =
-    Argument::required("merchant_id", ValueType::STRING, "The merchant (`mer_...`).");
+    Argument::required("merchant_id", ValueType::Id(MerchantId::PREFIX), "The merchant (`mer_...`).");
 
 /// What a call about a merchant may answer.
 pub(super) const MERCHANT_NOT_FOUND: DeclaredError = DeclaredError::when(Code::NotFound, "No merchant has this id.");

@@ -6,6 +6,7 @@ use till_domain::ids::TopupId;
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
+use crate::endpoints::forms::EXTERNAL_ID;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -34,11 +35,8 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
     arguments: &[
         MERCHANT_ARGUMENT,
         Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the merchant's currency."),
-        Argument::optional(
-            "external_id",
-            ValueType::STRING,
-            "Your own reference, unique among the merchant's top-ups.",
-        ),
+        Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's top-ups.")
+            .shown(),
     ],
     returns: Returns::String,
     errors: &[

@@ -6,12 +6,16 @@ use till_storage::checkpoint::{CheckpointError, Taken};
 use crate::access::Operator;
 use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::declaration::{
-    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, ValueType,
+    Argument, Attribute, Declaration, DeclaredError, Flags, ObjectType, Package, Returns, Text, ValueType,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
+
+/// What a checkpoint may be called; the checkpoint itself checks it.
+const CHECKPOINT_NAME: ValueType =
+    ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
 
 /// The declared members.
 static CHECKPOINT: ObjectType = ObjectType {
@@ -35,7 +39,7 @@ pub(super) static CREATE_CHECKPOINT: Declaration = Declaration {
            that no earlier checkpoint has.",
     arguments: &[Argument::optional(
         "name",
-        ValueType::STRING,
+        CHECKPOINT_NAME,
         "What to call it: 1 to 64 of `a` to `z`, `0` to `9` and `-`, not beginning with `-`. The time when left out.",
     )],
     returns: Returns::Object(&CHECKPOINT),

@@ -2,13 +2,14 @@
 
 use till_domain::command::{AddInstallation, Command};
 use till_domain::merchant::Platform;
-use till_domain::text::InstallationIdentifier;
+use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
+use crate::endpoints::forms::{NAME, printable};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
@@ -22,11 +23,11 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
     docs: "",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("name", ValueType::STRING, "What the merchant calls it."),
-        Argument::required("platform", ValueType::words(&["WEB", "IOS", "ANDROID", "TERMINAL"]), "Where it runs."),
+        Argument::required("name", NAME, "What the merchant calls it."),
+        Argument::required("platform", words_of!(Platform), "Where it runs."),
         Argument::required(
             "identifier",
-            ValueType::STRING,
+            printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example"),
             "Which one there: of WEB the origin whose pages may call (`https://shop.example`), else the bundle id or serial number.",
         ),
     ],
@@ -40,13 +41,7 @@ pub(super) async fn add_installation(service: Shared, call: Call<Operator>) -> R
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
     let name = fields.required("name", arguments::name);
-    let platforms = &[
-        ("WEB", Platform::Web),
-        ("IOS", Platform::Ios),
-        ("ANDROID", Platform::Android),
-        ("TERMINAL", Platform::Terminal),
-    ];
-    let platform = fields.required("platform", field::choice(platforms));
+    let platform = fields.required("platform", field::one_of(&Platform::ALL, Platform::name));
     let identifier = fields
         .required("identifier", |value| arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?)));
     let (merchant_id, command) = fields.finish(|| {

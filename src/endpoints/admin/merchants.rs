@@ -7,20 +7,25 @@ use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory};
-use till_domain::text::TimeZone;
+use till_domain::text::{TIME_ZONE_MAX_BYTES, TimeZone};
 use till_domain::time::Millis;
 use tracing::Instrument;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
+use crate::endpoints::forms::{CURRENCY, NAME};
 use crate::endpoints::shapes::merchant::{MERCHANT, MerchantShape};
 use crate::protocol::api_error::{ApiError, Code, Outcome};
-use crate::protocol::declaration::{Argument, Declaration, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::service::{Answered, RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
+
+/// The name of a time zone; that it exists is checked.
+const TIME_ZONE: ValueType =
+    ValueType::Text(Text::of(1, TIME_ZONE_MAX_BYTES, "Asia/Bangkok").matching("^[A-Za-z0-9_+/-]+$"));
 
 /// The declaration.
 pub(super) static CREATE_MERCHANT: Declaration = Declaration {
@@ -30,16 +35,13 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
     summary: "Creates a merchant and answers its id (`mer_...`).",
     docs: "It begins with CARD and INSTALLMENT on the sandbox, without fees and without a balance.",
     arguments: &[
-        Argument::required("name", ValueType::STRING, "Its name."),
-        Argument::required("currency", ValueType::STRING, "The ISO 4217 code of its account."),
-        Argument::optional(
-            "time_zone",
-            ValueType::STRING,
-            "The IANA time zone in which its days begin; UTC when left out.",
-        ),
+        Argument::required("name", NAME, "Its name."),
+        Argument::required("currency", CURRENCY, "The ISO 4217 code of its account."),
+        Argument::optional("time_zone", TIME_ZONE, "The IANA time zone in which its days begin; UTC when left out.")
+            .shown(),
         Argument::optional(
             "settlement_delay_seconds",
-            ValueType::INTEGER,
+            ValueType::integer(0, SETTLEMENT_DELAY_MAX_SECONDS, SETTLEMENT_DELAY_DEFAULT_SECONDS),
             "How long captured money is held, up to a year; 172800 when left out.",
         ),
         Argument::optional(
@@ -73,7 +75,7 @@ pub(super) static LIST_MERCHANTS: Declaration = Declaration {
     group: "merchants",
     summary: "Lists the merchants, newest first.",
     docs: "",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(MerchantId::PREFIX),
     returns: Returns::Page(&MERCHANT),
     errors: &[],
     flags: Flags::QUERY,

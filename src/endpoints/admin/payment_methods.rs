@@ -6,8 +6,9 @@ use till_domain::money::{AMOUNT_MAX_MINOR, FeeRate};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
+use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::Shared;
@@ -21,16 +22,22 @@ pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
     docs: "Fees are those of captures from now on. What is left out is no fee.",
     arguments: &[
         MERCHANT_ARGUMENT,
-        Argument::required("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "Which method."),
-        Argument::required("acquirer", ValueType::words(&["sandbox"]), "Who carries it out."),
+        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "Which method."),
+        Argument::required("acquirer", words_of!(AcquirerName), "Who carries it out."),
         Argument::required("enabled", ValueType::BOOLEAN, "Whether it can be selected and initiated."),
         Argument::required("authorizes_without_capture", ValueType::BOOLEAN, "Whether `capture: false` is supported."),
         Argument::optional(
             "fee_basis_points",
-            ValueType::INTEGER,
+            ValueType::integer(0, FeeRate::BASIS_POINTS_MAX as u64, 295),
             "Hundredths of a percent of the captured amount, 0 to 10000.",
-        ),
-        Argument::optional("fee_fixed", ValueType::INTEGER, "Added to that, in minor units, from 0."),
+        )
+        .shown(),
+        Argument::optional(
+            "fee_fixed",
+            ValueType::integer(0, AMOUNT_MAX_MINOR, 1_000),
+            "Added to that, in minor units, from 0.",
+        )
+        .shown(),
     ],
     returns: Returns::Boolean,
     errors: &[MERCHANT_NOT_FOUND],
@@ -41,9 +48,8 @@ pub(super) static CONFIGURE_PAYMENT_METHOD: Declaration = Declaration {
 pub(super) async fn configure_payment_method(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
-    let methods = &[("CARD", PaymentMethod::Card), ("INSTALLMENT", PaymentMethod::Installment)];
-    let method = fields.required("payment_method", field::choice(methods));
-    let acquirer = fields.required("acquirer", field::choice(&[("sandbox", AcquirerName::Sandbox)]));
+    let method = fields.required("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name));
+    let acquirer = fields.required("acquirer", field::one_of(&AcquirerName::ALL, AcquirerName::name));
     let enabled = fields.required("enabled", field::boolean);
     let authorizes_without_capture = fields.required("authorizes_without_capture", field::boolean);
     let basis_points = fields.optional("fee_basis_points", field::integer(0..=FeeRate::BASIS_POINTS_MAX));

@@ -8,14 +8,21 @@ use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Pa
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
 
+/// What can be read anew.
+const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
+
 /// The declared members.
 static RELOAD: ObjectType = ObjectType {
     name: "reload",
     attributes: &[
-        Attribute::always("read", ValueType::ARRAY, "What was read anew: `admin_token`, `tls`, `admin_tls`."),
+        Attribute::always(
+            "read",
+            ValueType::Array(&RELOADABLE),
+            "What was read anew: `admin_token`, `tls`, `admin_tls`.",
+        ),
         Attribute::always(
             "kept",
-            ValueType::ARRAY,
+            ValueType::Array(&ValueType::STRING),
             "What could not be read, each with the reason; what was in use of it stays.",
         ),
     ],

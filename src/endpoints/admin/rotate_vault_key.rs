@@ -4,10 +4,14 @@ use till_storage::vault::RootKey;
 
 use crate::access::Operator;
 use crate::protocol::api_error::{ApiError, Outcome};
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
+
+/// The example is no key on purpose: whoever tried one out would have a store that opens under a key that nobody keeps.
+const VAULT_KEY: ValueType =
+    ValueType::Text(Text::of(64, 64, "put-64-hexadecimal-characters-here-and-keep-them-durably-before!"));
 
 /// The declaration. The body is wiped after the call, as those with card data are.
 pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
@@ -17,7 +21,7 @@ pub(super) static ROTATE_VAULT_KEY: Declaration = Declaration {
     summary: "Has the vault open under another key from now on; `false` when it does already.",
     docs: "Keep the key durably before you call, and the one before for the checkpoints that were taken under it. \
            `till vault rotate` does both.",
-    arguments: &[Argument::required("vault_key", ValueType::STRING, "The new vault key: 64 hexadecimal characters.")],
+    arguments: &[Argument::required("vault_key", VAULT_KEY, "The new vault key: 64 hexadecimal characters.")],
     returns: Returns::Boolean,
     errors: &[],
     flags: Flags { takes_idempotency_key: false, carries_card_data: true, ..Flags::COMMAND },

@@ -7,7 +7,7 @@ use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::entry::{ENTRY, EntryShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
@@ -19,7 +19,7 @@ pub(super) static BALANCE_HISTORY: Declaration = Declaration {
     group: "balance",
     summary: "Lists the ledger entries of the merchant's default balance, newest first.",
     docs: "There is no time window: every entry is listed. The status of an entry is that of the moment of the call.",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(EntryId::PREFIX),
     returns: Returns::Page(&ENTRY),
     errors: &[DeclaredError::when(Code::NotFound, "No balance exists for the merchant.")],
     flags: Flags::QUERY,

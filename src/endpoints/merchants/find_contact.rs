@@ -5,9 +5,10 @@ use till_domain::records::{Customers, CustomersByExternalId};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::forms::CUSTOMER_REF;
 use crate::endpoints::shapes::contact::{CONTACT, ContactShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
@@ -20,7 +21,7 @@ pub(super) static FIND_CONTACT: Declaration = Declaration {
     docs: "",
     arguments: &[Argument::required(
         "contact_id",
-        ValueType::STRING,
+        CUSTOMER_REF,
         "The customer: an id (`ctc_...`) or the merchant's own identifier.",
     )],
     returns: Returns::Object(&CONTACT),

@@ -4,9 +4,10 @@ use till_domain::records::{Payments, PaymentsByExternalId};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments::{self, PaymentRef};
+use crate::endpoints::forms::EXTERNAL_ID;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
@@ -19,7 +20,7 @@ pub(super) static FIND_PAYMENT: Declaration = Declaration {
     docs: "Poll it for the final status.",
     arguments: &[Argument::required(
         "payment_id",
-        ValueType::STRING,
+        EXTERNAL_ID,
         "The payment: its id (`pay_...`) or the merchant's own `external_id`.",
     )],
     returns: Returns::Object(&PAYMENT),

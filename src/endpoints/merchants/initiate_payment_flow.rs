@@ -1,12 +1,13 @@
 //! `POST /merchants/initiate-payment-flow`
 
 use till_domain::command::{Command, InitiatePayment};
-use till_domain::ids::PaymentId;
+use till_domain::ids::{PaymentId, SessionId};
 use till_domain::money::Money;
 
 use super::by_merchant;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, CUSTOMER_ARGUMENTS, INTEREST_BEARER_WORDS, SAVE_CARD_WORDS};
+use crate::endpoints::arguments::{self, CUSTOMER_ARGUMENTS};
+use crate::endpoints::forms::{CARD_REF, CURRENCY, EXTERNAL_ID, INTEREST_BEARER_WORDS, SAVE_CARD_WORDS};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -24,19 +25,24 @@ pub static INITIATE_PAYMENT_FLOW: Declaration = Declaration {
     arguments: &[
         Argument::optional(
             "external_id",
-            ValueType::STRING,
+            EXTERNAL_ID,
             "The merchant's own reference, unique among its payments, 1 to 255 bytes.",
-        ),
+        )
+        .shown(),
         Argument::required("amount", ValueType::AMOUNT, "How much, in minor units; that of the session."),
         Argument::required(
             "currency",
-            ValueType::STRING,
+            CURRENCY,
             "The ISO 4217 code; that of the session and of the merchant's account.",
         ),
-        Argument::required("payment_session_id", ValueType::STRING, "The session (`pse_...`) that the SDK made."),
+        Argument::required(
+            "payment_session_id",
+            ValueType::Id(SessionId::PREFIX),
+            "The session (`pse_...`) that the SDK made.",
+        ),
         Argument::optional(
             "card_id",
-            ValueType::STRING,
+            CARD_REF,
             "A saved card: an id (`crd_...`) or the merchant's own identifier. Required for a card session without a token and without a saved card; else ignored.",
         ),
         Argument::required("capture", ValueType::BOOLEAN, "`true` captures on authorization, `false` only authorizes."),

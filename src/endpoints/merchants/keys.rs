@@ -13,7 +13,7 @@ use crate::endpoints::key_making::{
 };
 use crate::endpoints::shapes::key::{API_KEY, KeyShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
@@ -40,7 +40,7 @@ pub(super) static LIST_KEYS: Declaration = Declaration {
     group: "keys",
     summary: "Lists the merchant's API keys, revoked and expired ones too, newest first.",
     docs: "",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(KeyId::PREFIX),
     returns: Returns::Page(&API_KEY),
     errors: &[],
     flags: Flags::QUERY,

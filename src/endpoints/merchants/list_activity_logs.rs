@@ -11,11 +11,12 @@ use till_storage::shapes::ActivityIndex;
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments::{self, PaymentRef};
-use crate::endpoints::created_at::{CreatedRange, created_range};
+use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range};
+use crate::endpoints::forms::{EXTERNAL_ID, printable};
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
@@ -59,6 +60,8 @@ const TYPE_WORDS: ValueType = ValueType::words(&[
     "user_removed",
 ]);
 
+const PAGE: [Argument; 3] = page_arguments(ActivityId::PREFIX);
+
 /// The declaration.
 pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     name: "list-activity-logs",
@@ -67,34 +70,34 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
     summary: "Lists the merchant's activity, newest first.",
     docs: "Filters given together must all hold. `next` and `previous` carry them.",
     arguments: &[
-        PAGE_ARGUMENTS[0],
-        PAGE_ARGUMENTS[1],
-        PAGE_ARGUMENTS[2],
+        PAGE[0],
+        PAGE[1],
+        PAGE[2],
         Argument::optional(
             "activity_type",
             TYPE_WORDS,
             "What happened; `dispute` is `dispute_challenged`, `dispute_escalated` and `dispute_conceded`.",
         ),
         Argument::optional("actor_email", ValueType::EMAIL, "The address of the user who acted."),
-        Argument::optional("actor_key_id", ValueType::STRING, "The uid of the API key that acted."),
+        Argument::optional("actor_key_id", ValueType::Id(KeyId::PREFIX), "The uid of the API key that acted."),
         Argument::optional(
             "object_id",
-            ValueType::STRING,
+            EXTERNAL_ID,
             "What it is about: the id of a payment, refund, dispute, payout or of the merchant, or the merchant's own identifier of a payment.",
         ),
         Argument::optional(
             "parent_id",
-            ValueType::STRING,
+            EXTERNAL_ID,
             "The payment of the refund or dispute that it is about: its id or the merchant's own identifier.",
         ),
         Argument::optional(
             "created_at",
-            ValueType::STRING,
+            CREATED_AT,
             "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.",
         ),
         Argument::optional(
             "terms",
-            ValueType::STRING,
+            printable(TERMS_MAX_BYTES, "somchai"),
             "A part, in any letter case, of the actor's or the team member's address, of the object's or the parent's id.",
         ),
     ],
@@ -250,7 +253,7 @@ fn find_terms(text: &str, reader: &Reader<'_>) -> Result<Terms, ApiError> {
 fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {
     let text = arguments::own_text(value)?;
     let found = TYPES.into_iter().find(|(word, _)| *word == text);
-    found.ok_or_else(|| format!("must be one of: {}", TYPE_WORDS.choices.join(", ")))
+    found.ok_or_else(|| format!("must be one of: {}", TYPE_WORDS.choices().join(", ")))
 }
 
 fn object_ref(value: &Json) -> Result<ObjectRef, String> {
@@ -271,7 +274,7 @@ mod tests {
         words.push("dispute".to_owned());
         words.sort_unstable();
         assert_eq!(TYPES.map(|(word, _)| word.to_owned()).to_vec(), words);
-        assert_eq!(TYPE_WORDS.choices, TYPES.map(|(word, _)| word));
+        assert_eq!(TYPE_WORDS.choices(), TYPES.map(|(word, _)| word));
         for (word, types) in TYPES.iter().filter(|(word, _)| *word != "dispute") {
             assert_eq!(types.iter().map(|found| found.name().to_lowercase()).collect::<Vec<_>>(), [*word]);
         }

@@ -7,7 +7,7 @@ use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::service::{Shared, read_page};
@@ -19,7 +19,7 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
     group: "payments",
     summary: "Lists the merchant's payments, newest first.",
     docs: "The status of a payment is that of the moment of the call.",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(PaymentId::PREFIX),
     returns: Returns::Page(&PAYMENT),
     errors: &[],
     flags: Flags::QUERY,

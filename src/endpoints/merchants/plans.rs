@@ -1,6 +1,7 @@
 //! `POST /merchants/list-plans`, `retrieve-current-plan`, `select-plan`
 
 use till_domain::command::TeamChange;
+use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
 use till_domain::records::{CurrentPlan, Profiles, Single};
 
@@ -8,7 +9,7 @@ use super::by_merchant;
 use super::team::of_caller;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
-use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PlanShape};
+use crate::endpoints::shapes::team::{CURRENT_PLAN, CurrentPlanShape, PLAN, PlanShape};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -22,7 +23,7 @@ pub(super) static LIST_PLANS: Declaration = Declaration {
     summary: "Lists the subscription plans that can be selected, the smallest first.",
     docs: "All at once, each with `plan_id`, `name` and `description`.",
     arguments: &[],
-    returns: Returns::Array,
+    returns: Returns::Array(&ValueType::Object(&PLAN)),
     errors: &[],
     flags: Flags::QUERY,
 };
@@ -47,7 +48,7 @@ pub(super) static SELECT_PLAN: Declaration = Declaration {
     group: "plans",
     summary: "Switches to a subscription plan at once; `false` when the merchant has it already.",
     docs: "",
-    arguments: &[Argument::required("plan_id", ValueType::STRING, "The plan (`pln_...`).")],
+    arguments: &[Argument::required("plan_id", ValueType::Id(PlanId::PREFIX), "The plan (`pln_...`).")],
     returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No plan has this id.")],
     flags: Flags::COMMAND,

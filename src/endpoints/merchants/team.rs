@@ -10,7 +10,7 @@ use crate::endpoints::arguments;
 use crate::endpoints::shapes::team::{INVITATION, InvitationShape, USER, UserShape};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{
-    Argument, Declaration, DeclaredError, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType,
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments,
 };
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
@@ -39,7 +39,11 @@ pub(super) static ACCEPT_INVITATION: Declaration = Declaration {
     group: "team",
     summary: "Makes the invited a user of the merchant's team. Answers the user id.",
     docs: "",
-    arguments: &[Argument::required("invitation_id", ValueType::STRING, "The invitation (`ivt_...`).")],
+    arguments: &[Argument::required(
+        "invitation_id",
+        ValueType::Id(InvitationId::PREFIX),
+        "The invitation (`ivt_...`).",
+    )],
     returns: Returns::String,
     errors: &[
         DeclaredError::when(Code::NotFound, "No invitation of this merchant has this id, or it has expired."),
@@ -58,7 +62,7 @@ pub(super) static REMOVE_USER: Declaration = Declaration {
     group: "team",
     summary: "Removes a user from the merchant's team.",
     docs: "",
-    arguments: &[Argument::required("user_id", ValueType::STRING, "The user (`usr_...`).")],
+    arguments: &[Argument::required("user_id", ValueType::Id(UserId::PREFIX), "The user (`usr_...`).")],
     returns: Returns::Boolean,
     errors: &[DeclaredError::when(Code::NotFound, "No user of this merchant has this id.")],
     flags: Flags::COMMAND,
@@ -71,7 +75,7 @@ pub(super) static LIST_USERS: Declaration = Declaration {
     group: "team",
     summary: "Lists the users of the merchant's team, newest first.",
     docs: "Users that were removed are not listed any more.",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(UserId::PREFIX),
     returns: Returns::Page(&USER),
     errors: &[],
     flags: Flags::QUERY,
@@ -84,7 +88,7 @@ pub(super) static LIST_USER_INVITATIONS: Declaration = Declaration {
     group: "team",
     summary: "Lists the invitations to the merchant's team, newest first.",
     docs: "Accepted and expired ones are listed too.",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(InvitationId::PREFIX),
     returns: Returns::Page(&INVITATION),
     errors: &[],
     flags: Flags::QUERY,

@@ -15,7 +15,7 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
     summary: "Answers how far the payment of a session has come.",
     docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer is at it, `SUCCESSFUL` once authorized or captured, `FAILED` when it was declined or the session expired unused.",
     arguments: &SESSION_ARGUMENTS,
-    returns: Returns::String,
+    returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
 };

@@ -15,7 +15,7 @@ pub(super) static DISCOVER_NEXT_ACTION: Declaration = Declaration {
     summary: "Answers what the client does next for a session.",
     docs: "`WAIT` while there is nothing to do but ask again, `CHECK_STATUS` once the outcome is known.",
     arguments: &SESSION_ARGUMENTS,
-    returns: Returns::String,
+    returns: Returns::Words(&["WAIT", "CHECK_STATUS"]),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
 };

@@ -7,8 +7,9 @@ use till_domain::session::{InstallmentPlan, InterestBearer};
 use super::retrieve_installation_settings::is_enabled;
 use super::session::INSTALLATION_ERRORS;
 use crate::access::MerchantCaller;
+use crate::endpoints::forms::INTEREST_BEARER_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{Named, SdkCaller, Shared};
 
@@ -20,10 +21,24 @@ pub(super) static LIST_INSTALLMENT_PLANS: Declaration = Declaration {
     summary: "Lists the instalment plans that can be selected.",
     docs: "Each with `installment_plan_id`, `name`, `terms` (a number of months) and `interest_bearers`. Empty when the merchant takes no instalments.",
     arguments: &SdkCaller::ARGUMENTS,
-    returns: Returns::Array,
+    returns: Returns::Array(&ValueType::Object(&INSTALLMENT_PLAN)),
     errors: &INSTALLATION_ERRORS,
     flags: Flags::OPEN_QUERY,
 };
+
+/// The declared members.
+static INSTALLMENT_PLAN: ObjectType = ObjectType {
+    name: "installment_plan",
+    attributes: &[
+        Attribute::always("installment_plan_id", INSTALLMENT_PLAN_WORDS, "The plan's id, which a selection names."),
+        Attribute::always("name", ValueType::STRING, "The plan's name, for a person."),
+        Attribute::always("terms", ValueType::INTEGER, "The number of monthly terms."),
+        Attribute::always("interest_bearers", ValueType::Array(&INTEREST_BEARER_WORDS), "Who may pay the interest."),
+    ],
+};
+
+/// The ids of the plans.
+pub(super) const INSTALLMENT_PLAN_WORDS: ValueType = words_of!(InstallmentPlan, id);
 
 #[derive(Serialize)]
 struct PlanShape {

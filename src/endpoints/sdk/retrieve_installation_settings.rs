@@ -1,13 +1,15 @@
 //! `POST /sdk/retrieve-installation-settings`
 
 use serde::Serialize;
-use till_domain::merchant::PaymentMethod;
+use till_domain::merchant::{PaymentMethod, Platform};
 use till_domain::records::Integrations;
+use till_domain::session::InterestBearer;
 
 use super::session::INSTALLATION_ERRORS;
 use crate::access::MerchantCaller;
+use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{Named, Reader, SdkCaller, Shared};
 
@@ -17,10 +19,42 @@ static SETTINGS: ObjectType = ObjectType {
         Attribute::always("merchant_name", ValueType::STRING, "The merchant's name."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
         Attribute::always("installation_name", ValueType::STRING, "What the merchant calls the installation."),
-        Attribute::always("platform", ValueType::words(&["WEB", "IOS", "ANDROID", "TERMINAL"]), "Where it runs."),
-        Attribute::always("payment_methods", ValueType::ARRAY, "What can be selected now: CARD, INSTALLMENT."),
+        Attribute::always("platform", words_of!(Platform), "Where it runs."),
+        Attribute::always(
+            "payment_methods",
+            ValueType::Array(&ValueType::Object(&OFFERED_METHOD)),
+            "What can be selected now.",
+        ),
+        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
     ],
 };
+
+/// What a form does with `interest_bearer`.
+const INTEREST_BEARER_DOCS: &str = "Of instalments: who pays the interest when the form does not ask; else null.";
+
+/// The declared members of a method that is offered.
+static OFFERED_METHOD: ObjectType = ObjectType {
+    name: "offered_payment_method",
+    attributes: &[
+        Attribute::always("name", PAYMENT_METHOD_WORDS, "The name that a selection gives as `payment_method`."),
+        Attribute::always("display_name", ValueType::STRING, "The same for a customer."),
+        Attribute::always(
+            "category",
+            ValueType::words(&["card", "installment", "scan_to_pay", "redirect"]),
+            "How the customer pays by it.",
+        ),
+        Attribute::always(
+            "banks",
+            ValueType::Array(&ValueType::Object(&BANK)),
+            "The banks that it is limited to; empty where there is no choice.",
+        ),
+        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, INTEREST_BEARER_DOCS),
+    ],
+};
+
+/// The declared members of a bank.
+static BANK: ObjectType =
+    ObjectType { name: "bank", attributes: &[Attribute::always("name", ValueType::STRING, "The bank's name.")] };
 
 /// The declaration.
 pub(super) static RETRIEVE_INSTALLATION_SETTINGS: Declaration = Declaration {
@@ -41,7 +75,29 @@ struct SettingsShape<'a> {
     currency: &'a str,
     installation_name: &'a str,
     platform: &'static str,
-    payment_methods: Vec<&'static str>,
+    payment_methods: Vec<MethodShape>,
+    interest_bearer: Option<&'static str>,
+}
+
+/// A method that is offered. The published payment forms choose their fields by its category.
+#[derive(Serialize)]
+struct MethodShape {
+    name: &'static str,
+    display_name: &'static str,
+    category: &'static str,
+    /// Of objects with a `name`; the sandbox has none.
+    banks: [(); 0],
+    interest_bearer: Option<&'static str>,
+}
+
+impl MethodShape {
+    fn new(method: PaymentMethod) -> MethodShape {
+        let (category, interest_bearer) = match method {
+            PaymentMethod::Card => ("card", None),
+            PaymentMethod::Installment => ("installment", Some(InterestBearer::Customer.name())),
+        };
+        MethodShape { name: method.name(), display_name: method.display_name(), category, banks: [], interest_bearer }
+    }
 }
 
 /// `POST /sdk/retrieve-installation-settings`
@@ -53,20 +109,22 @@ pub(super) async fn retrieve_installation_settings(
     let named = Named::read(&mut fields);
     let parsed = fields.finish(|| Some((named?, ())));
     let (caller, ()) = service.sdk_call(&call, parsed).await?;
+    let payment_methods = enabled_methods(&caller.reader)?;
     Ok(Reply::new(&SettingsShape {
         merchant_name: caller.profile.name.as_str(),
         currency: caller.profile.currency.code(),
         installation_name: caller.installation.name.as_str(),
         platform: caller.installation.platform.name(),
-        payment_methods: enabled_methods(&caller.reader)?,
+        interest_bearer: payment_methods.iter().find_map(|method| method.interest_bearer),
+        payment_methods,
     }))
 }
 
-fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<&'static str>, ApiError> {
+fn enabled_methods(reader: &Reader<'_>) -> Result<Vec<MethodShape>, ApiError> {
     let mut enabled = Vec::new();
     for method in PaymentMethod::ALL {
         if is_enabled(reader, method)? {
-            enabled.push(method.name());
+            enabled.push(MethodShape::new(method));
         }
     }
     Ok(enabled)

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::session::{self, INSTALLATION_ERRORS, SESSION_ARGUMENTS};
 use crate::access::MerchantCaller;
+use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -16,13 +17,9 @@ static PAYMENT_SESSION: ObjectType = ObjectType {
         Attribute::always("status", ValueType::words(&["ACTIVE", "USED", "EXPIRED"]), "Whether it can still be used."),
         Attribute::always("amount", ValueType::INTEGER, "How much is to be paid, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "How it is paid."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
         Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
-        Attribute::nullable(
-            "interest_bearer",
-            ValueType::words(&["customer", "merchant"]),
-            "Of instalments: who pays the interest.",
-        ),
+        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, "Of instalments: who pays the interest."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
         Attribute::always("expires_at", ValueType::TIMESTAMP, "Until when it can be used."),
     ],

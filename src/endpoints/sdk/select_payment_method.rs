@@ -7,8 +7,10 @@ use till_domain::merchant::PaymentMethod;
 use till_domain::money::Money;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 
+use super::list_installment_plans::INSTALLMENT_PLAN_WORDS;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, CUSTOMER_ARGUMENTS, INTEREST_BEARER_WORDS};
+use crate::endpoints::arguments::{self, CUSTOMER_ARGUMENTS};
+use crate::endpoints::forms::{CARD_REF, CURRENCY, INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -28,21 +30,22 @@ pub(super) static SELECT_PAYMENT_METHOD: Declaration = Declaration {
         SdkCaller::ARGUMENTS[0],
         SdkCaller::ARGUMENTS[1],
         Argument::required("amount", ValueType::AMOUNT, "How much is to be paid, in minor units."),
-        Argument::required("currency", ValueType::STRING, "The ISO 4217 code of the merchant's account."),
-        Argument::required("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "How it is paid."),
+        Argument::required("currency", CURRENCY, "The ISO 4217 code of the merchant's account."),
+        Argument::required("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
         Argument::optional(
             "token",
-            ValueType::STRING,
+            ValueType::Id(TokenId::PREFIX),
             "Of a card: its token (`tok_...`). A SINGLE token is used up here.",
-        ),
+        )
+        .shown(),
         Argument::optional(
             "card_id",
-            ValueType::STRING,
+            CARD_REF,
             "Of a saved card: an id (`crd_...`) or the merchant's own identifier. Not together with `token`.",
         ),
         Argument::optional(
             "installment_plan_id",
-            ValueType::STRING,
+            INSTALLMENT_PLAN_WORDS,
             "Of instalments: the plan, from `list-installment-plans`. Required for them.",
         ),
         Argument::optional(
@@ -77,8 +80,7 @@ fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiErro
     let named = Named::read(&mut fields);
     let amount = fields.required("amount", arguments::amount);
     let currency = fields.required("currency", arguments::currency);
-    let methods = &[("CARD", PaymentMethod::Card), ("INSTALLMENT", PaymentMethod::Installment)];
-    let method = fields.required("payment_method", field::choice(methods));
+    let method = fields.required("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name));
     let chosen = Chosen::read(&mut fields);
     let selection = method.and_then(|method| chosen.selection(method, &mut fields));
     let customer = arguments::customer_fields(&mut fields);
@@ -98,11 +100,10 @@ struct Chosen {
 
 impl Chosen {
     fn read(fields: &mut Fields<'_>) -> Chosen {
-        let plans = &[("sandbox_3_months", InstallmentPlan::SandboxThreeMonths)];
         Chosen {
             token: fields.optional("token", arguments::id("a card token (tok_...)")),
             card: fields.optional("card_id", arguments::card_ref),
-            plan: fields.optional("installment_plan_id", field::choice(plans)),
+            plan: fields.optional("installment_plan_id", field::one_of(&InstallmentPlan::ALL, InstallmentPlan::id)),
             interest_bearer: fields.optional("interest_bearer", arguments::interest_bearer),
         }
     }

@@ -17,7 +17,7 @@ use crate::service::{Named, Reader, SdkCaller, Shared};
 pub(super) const SESSION_ARGUMENTS: [Argument; 3] = [
     SdkCaller::ARGUMENTS[0],
     SdkCaller::ARGUMENTS[1],
-    Argument::required("payment_session_id", ValueType::STRING, "The session (`pse_...`)."),
+    Argument::required("payment_session_id", ValueType::Id(SessionId::PREFIX), "The session (`pse_...`)."),
 ];
 
 /// What every SDK endpoint may answer.

@@ -15,13 +15,21 @@ use till_storage::vault::{CardNumber, Keyring};
 use super::session::INSTALLATION_ERRORS;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::forms::PERSON_NAME;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, Text, ValueType, words_of};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
 use crate::service::{Named, SdkCaller, Shared};
+
+/// Digits; the check digit must be right, too.
+const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
+/// A month and the last two digits of a year.
+const EXPIRATION_DATE: ValueType = ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$"));
+/// What is printed on the card beside its number.
+const SECURITY_CODE: ValueType = ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$"));
 
 /// The declaration.
 pub(super) static TOKENIZE_CARD: Declaration = Declaration {
@@ -33,15 +41,16 @@ pub(super) static TOKENIZE_CARD: Declaration = Declaration {
     arguments: &[
         SdkCaller::ARGUMENTS[0],
         SdkCaller::ARGUMENTS[1],
-        Argument::required("number", ValueType::STRING, "The card's number: 12 to 19 digits, nothing between them."),
-        Argument::required("name", ValueType::STRING, "The name on the card."),
-        Argument::required("expiration_date", ValueType::STRING, "The last month in which it is good, as MM/YY."),
-        Argument::required("security_code", ValueType::STRING, "Its security code: 3 or 4 digits."),
-        Argument::required(
+        Argument::required("number", CARD_NUMBER, "The card's number: 12 to 19 digits, nothing between them."),
+        Argument::required("name", PERSON_NAME, "The name on the card."),
+        Argument::required("expiration_date", EXPIRATION_DATE, "The last month in which it is good, as MM/YY."),
+        Argument::required("security_code", SECURITY_CODE, "Its security code: 3 or 4 digits."),
+        Argument::optional(
             "usage",
-            ValueType::words(&["SINGLE", "MULTIPLE"]),
-            "For one selection within 30 minutes, or for any number; only the card of the latter can be saved.",
-        ),
+            words_of!(TokenUsage),
+            "For one selection within 30 minutes, or for any number; only the card of the latter can be saved. `SINGLE` when left out.",
+        )
+        .shown(),
     ],
     returns: Returns::String,
     errors: &INSTALLATION_ERRORS,
@@ -96,15 +105,14 @@ fn parse(mut fields: Fields<'_>, now: Millis) -> Result<(Named, SentCard), ApiEr
     let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
     let expiry = fields.required("expiration_date", |value| expiry(value, now));
     let security_code = fields.required("security_code", security_code);
-    let usage =
-        fields.required("usage", field::choice(&[("SINGLE", TokenUsage::Single), ("MULTIPLE", TokenUsage::Multiple)]));
+    let usage = fields.optional("usage", field::one_of(&TokenUsage::ALL, TokenUsage::name));
     fields.finish(|| {
         let card = SentCard {
             number: number?,
             holder: holder?,
             expiry: expiry?,
             security_code: security_code?,
-            usage: usage?,
+            usage: usage.unwrap_or(TokenUsage::Single),
         };
         Some((named?, card))
     })

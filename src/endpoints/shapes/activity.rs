@@ -1,9 +1,9 @@
 //! An entry of the activity log on the wire: specification, section 2.4.
 
 use serde::Serialize;
-use till_domain::activity::{Activity, Actor};
+use till_domain::activity::{Activity, ActivityType, Actor};
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
 /// The declared members.
 pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
@@ -11,7 +11,7 @@ pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("activity_log_id", ValueType::STRING, "The entry's id (`act_...`), which cursors name."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was recorded."),
-        Attribute::always("activity_type", ValueType::STRING, "What happened, in upper case."),
+        Attribute::always("activity_type", words_of!(ActivityType), "What happened."),
         Attribute::always("actor_type", ValueType::words(&["USER", "API_KEY", "SYSTEM"]), "Who did it."),
         Attribute::nullable(
             "actor_email",

@@ -1,9 +1,9 @@
 //! A ledger entry on the wire: specification, section 2.5.
 
 use serde::Serialize;
-use till_domain::ledger::{Cause, Entry};
+use till_domain::ledger::{Cause, Direction, Entry, EntryStatus, EntryType};
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
 /// The declared members.
 pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
@@ -11,11 +11,11 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
     attributes: &[
         Attribute::always("entry_id", ValueType::STRING, "The entry's id (`ent_...`), which cursors name."),
         Attribute::always("transaction_id", ValueType::STRING, "The transaction (`txn_...`) that contains it."),
-        Attribute::always("direction", ValueType::words(&["CREDIT", "DEBIT"]), "On which side it is."),
-        Attribute::always("type", ValueType::STRING, "What it is for: ADD_PREFUND, PAYMENT, PAYMENT_FEE."),
+        Attribute::always("direction", words_of!(Direction), "On which side it is."),
+        Attribute::always("type", words_of!(EntryType), "What it is for."),
         Attribute::always("amount", ValueType::INTEGER, "How much, in minor units; always positive."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("status", ValueType::words(&["ON_HOLD", "EFFECTIVE", "CANCELED"]), "Where it stands now."),
+        Attribute::always("status", words_of!(EntryStatus), "Where it stands now."),
         Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
         Attribute::nullable("statement_id", ValueType::STRING, "The statement it is linked to."),
         Attribute::nullable("payout_id", ValueType::STRING, "The payout it is linked to."),

@@ -1,11 +1,12 @@
 //! A merchant as the operator sees it.
 
 use serde::Serialize;
-use till_domain::merchant::PaymentMethod;
+use till_domain::merchant::{AcquirerName, PaymentMethod};
 use till_domain::records::{Balances, Integrations, Profiles, Single};
 
+use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 use crate::service::Reader;
 
 /// The declared members.
@@ -26,10 +27,27 @@ pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
         Attribute::always("balance_open", ValueType::BOOLEAN, "Whether it has a balance."),
         Attribute::always(
             "payment_methods",
-            ValueType::ARRAY,
-            "How each method is carried out: `payment_method`, `acquirer`, `enabled`, `authorizes_without_capture`, `fee_basis_points`, `fee_fixed`.",
+            ValueType::Array(&ValueType::Object(&INTEGRATION)),
+            "How each method is carried out.",
         ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was created."),
+    ],
+};
+
+/// The declared members of how a method is carried out.
+static INTEGRATION: ObjectType = ObjectType {
+    name: "integration",
+    attributes: &[
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "Which method."),
+        Attribute::always("acquirer", words_of!(AcquirerName), "Who carries it out."),
+        Attribute::always("enabled", ValueType::BOOLEAN, "Whether it can be selected and initiated."),
+        Attribute::always(
+            "authorizes_without_capture",
+            ValueType::BOOLEAN,
+            "Whether a payment can be authorized without being captured.",
+        ),
+        Attribute::always("fee_basis_points", ValueType::INTEGER, "Hundredths of a percent of the captured amount."),
+        Attribute::always("fee_fixed", ValueType::INTEGER, "Added to that, in minor units."),
     ],
 };
 

@@ -18,8 +18,35 @@ pub(in crate::endpoints) static METADATA: ObjectType = ObjectType {
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was made."),
         Attribute::always("updated_at", ValueType::TIMESTAMP, "When its value last changed."),
         Attribute::always("expires_at", ValueType::TIMESTAMP, "From when on it is gone."),
+        Attribute::nullable("previous", RETRIEVE_BODY, "Of a page of a set: the body of the call for the previous one.")
+            .sometimes(),
+        Attribute::nullable("next", RETRIEVE_BODY, "Of a page of a set: the body of the call for the next one.")
+            .sometimes(),
+        Attribute::always(
+            "truncated",
+            ValueType::Array(&RETRIEVE_BODY),
+            "The bodies of the calls of retrieve-metadata for the sets that are too large to stand in `metadata` whole.",
+        )
+        .sometimes(),
     ],
 };
+
+/// The declared members of a page of a set without its record.
+pub(in crate::endpoints) static METADATA_ITEMS: ObjectType = ObjectType {
+    name: "metadata_items",
+    attributes: &[
+        Attribute::nullable(
+            "previous",
+            RETRIEVE_BODY,
+            "The body of the call for the previous page; null on the first.",
+        ),
+        Attribute::always("page", ValueType::Array(&ValueType::ANY), "The items."),
+        Attribute::nullable("next", RETRIEVE_BODY, "The body of the call for the next page; null on the last."),
+    ],
+};
+
+/// The body of a call of retrieve-metadata.
+const RETRIEVE_BODY: ValueType = ValueType::Body("merchants_retrieve_metadata_body");
 
 /// The object for a record with this value, and further members, all of them JSON.
 pub(in crate::endpoints) fn metadata_json(

@@ -1,12 +1,14 @@
 //! A payment on the wire: contract, section 9.
 
 use serde::Serialize;
-use till_domain::card::CardFacts;
-use till_domain::payment::{Payment, PaymentAction};
+use till_domain::card::{CardFacts, CardScheme};
+use till_domain::ledger::EntryType;
+use till_domain::payment::{CaptureMode, Payment, PaymentAction, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
-use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+use crate::endpoints::forms::{INTEREST_BEARER_WORDS, PAYMENT_METHOD_WORDS};
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
 /// The declared members.
 pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
@@ -15,20 +17,12 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         Attribute::always("payment_id", ValueType::STRING, "The payment's id (`pay_...`)."),
         Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
         Attribute::always("payment_session_id", ValueType::STRING, "The session that it was made from."),
-        Attribute::always(
-            "status",
-            ValueType::STRING,
-            "PENDING, AUTHORIZED, SUCCESSFUL, FAILED, EXPIRED, VOIDED, REVERSED, PARTIALLY_REFUNDED, REFUNDED or DISPUTED.",
-        ),
+        Attribute::always("status", words_of!(PaymentStatus), "How far it has come."),
         Attribute::always("amount", ValueType::INTEGER, "How much was asked for, in minor units."),
         Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
-        Attribute::always("payment_method", ValueType::words(&["CARD", "INSTALLMENT"]), "How it is paid."),
+        Attribute::always("payment_method", PAYMENT_METHOD_WORDS, "How it is paid."),
         Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
-        Attribute::always(
-            "capture",
-            ValueType::words(&["automatic", "manual"]),
-            "Whether it is captured on authorization.",
-        ),
+        Attribute::always("capture", words_of!(CaptureMode), "Whether it is captured on authorization."),
         Attribute::always("amount_captured", ValueType::INTEGER, "How much was captured, in minor units."),
         Attribute::always("amount_refunded", ValueType::INTEGER, "How much was refunded, in minor units."),
         Attribute::always("return_url", ValueType::URL, "Where the customer is sent afterwards."),
@@ -48,19 +42,11 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
             ValueType::STRING,
             "The name given with the payment, else the customer's.",
         ),
-        Attribute::nullable(
-            "card",
-            ValueType::OBJECT,
-            "The card: `card_id` (of a saved card, else null), `scheme`, `first_digits`, `last_digits`, `expiration_date`.",
-        ),
-        Attribute::nullable(
-            "interest_bearer",
-            ValueType::words(&["customer", "merchant"]),
-            "Of instalments: who pays the interest.",
-        ),
+        Attribute::nullable("card", ValueType::Object(&PAYMENT_CARD), "The card, when it is paid by one."),
+        Attribute::nullable("interest_bearer", INTEREST_BEARER_WORDS, "Of instalments: who pays the interest."),
         Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
         Attribute::nullable("failure_message", ValueType::STRING, "Why it failed, for a person."),
-        Attribute::always("fees", ValueType::ARRAY, "The fees: `type`, `amount` in minor units, `currency`."),
+        Attribute::always("fees", ValueType::Array(&ValueType::Object(&FEE)), "The fees, once captured."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was initiated."),
         Attribute::nullable("authorized_at", ValueType::TIMESTAMP, "When it was authorized."),
         Attribute::nullable("captured_at", ValueType::TIMESTAMP, "When it was captured."),
@@ -73,6 +59,28 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         Attribute::always("voidable", ValueType::BOOLEAN, "Whether it can be voided now."),
         Attribute::always("reversible", ValueType::BOOLEAN, "Whether it can be reversed now."),
         Attribute::always("refundable", ValueType::BOOLEAN, "Whether it can be refunded now."),
+    ],
+};
+
+/// The declared members of the card that pays.
+static PAYMENT_CARD: ObjectType = ObjectType {
+    name: "payment_card",
+    attributes: &[
+        Attribute::nullable("card_id", ValueType::STRING, "Of a saved card: its id (`crd_...`)."),
+        Attribute::always("scheme", words_of!(CardScheme), "The card's scheme."),
+        Attribute::always("first_digits", ValueType::STRING, "The first six digits of its number."),
+        Attribute::always("last_digits", ValueType::STRING, "The last four digits of its number."),
+        Attribute::always("expiration_date", ValueType::STRING, "The last month in which it is good, as MM/YY."),
+    ],
+};
+
+/// The declared members of a fee.
+static FEE: ObjectType = ObjectType {
+    name: "fee",
+    attributes: &[
+        Attribute::always("type", ValueType::words(&[EntryType::PaymentFee.name()]), "What it is for."),
+        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
     ],
 };
 
@@ -185,7 +193,7 @@ impl<'a> CardShape<'a> {
 fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {
     let fee = payment.capture.map(|capture| capture.fee_minor).filter(|fee| *fee > 0);
     let currency = payment.money.currency.code();
-    fee.into_iter().map(|amount| FeeShape { r#type: "PAYMENT_FEE", amount, currency }).collect()
+    fee.into_iter().map(|amount| FeeShape { r#type: EntryType::PaymentFee.name(), amount, currency }).collect()
 }
 
 #[cfg(test)]
@@ -195,7 +203,6 @@ mod tests {
     use till_domain::ids::{PaymentId, SessionId};
     use till_domain::merchant::AcquirerName;
     use till_domain::money::{AmountMinor, Money};
-    use till_domain::payment::{CaptureMode, PaymentStatus};
     use till_domain::session::{InstallmentPlan, InterestBearer};
     use till_domain::text::ReturnUrl;
 

@@ -110,6 +110,16 @@ pub(in crate::endpoints) struct CurrentPlanShape {
     pub(in crate::endpoints) since: u64,
 }
 
+/// The declared members.
+pub(in crate::endpoints) static PLAN: ObjectType = ObjectType {
+    name: "plan",
+    attributes: &[
+        Attribute::always("plan_id", ValueType::STRING, "The plan's id (`pln_...`)."),
+        Attribute::always("name", ValueType::STRING, "The plan's name."),
+        Attribute::always("description", ValueType::STRING, "What it is for."),
+    ],
+};
+
 /// A plan of the catalogue.
 #[derive(Serialize)]
 pub(in crate::endpoints) struct PlanShape {

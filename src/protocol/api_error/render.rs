@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{ApiError, Code};
+use crate::protocol::fault::Fault;
 use crate::protocol::quality;
 
 /// The media type of the triple.
@@ -105,10 +106,22 @@ const fn triple_status(code: Code) -> StatusCode {
 }
 
 impl Code {
+    /// The status of an error with this code in the form of a triple.
+    #[must_use]
+    pub fn triple_status(self) -> u16 {
+        triple_status(self).as_u16()
+    }
+
     /// The status of an error with this code in the form of problem details.
     #[must_use]
     pub fn problem_status(self) -> u16 {
         problem_status(&ApiError::new(self, "")).as_u16()
+    }
+
+    /// The same of `INVALID_ARGUMENTS` whose cause is a stale version.
+    #[must_use]
+    pub fn stale_version_status() -> u16 {
+        problem_status(&ApiError::invalid_arguments(&[Fault::version_mismatch("version", 0)])).as_u16()
     }
 }
 
@@ -142,7 +155,6 @@ fn problem_status(error: &ApiError) -> StatusCode {
 mod tests {
     use super::*;
     use crate::protocol::api_error::Outcome;
-    use crate::protocol::fault::Fault;
 
     fn body(form: Form, error: &ApiError) -> Value {
         serde_json::from_str(&form.render(error).body).unwrap_or_else(|error| panic!("{error}"))

@@ -1,6 +1,9 @@
 //! An argument of an endpoint.
 
+use serde_json::Value;
+
 use super::ValueType;
+use crate::protocol::field::{PER_PAGE_DEFAULT, PER_PAGE_MAX};
 
 /// One argument, as documents show it and as bodies are checked against it.
 #[derive(Debug, Clone, Copy)]
@@ -15,19 +18,24 @@ pub struct Argument {
     pub empty_is_omitted: bool,
     /// What it means, in Markdown.
     pub docs: &'static str,
+    /// A value to try, as JSON, where that of its type will not do.
+    pub own_example: Option<&'static str>,
+    /// Whether the example of a whole body has it, although it may be left out.
+    pub shown: bool,
 }
 
 impl Argument {
     /// An argument that must be sent.
     #[must_use]
     pub const fn required(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
-        Argument { name, value_type, required: true, empty_is_omitted: false, docs }
+        Argument { required: true, ..Argument::optional(name, value_type, docs) }
     }
 
     /// An argument that may be left out.
     #[must_use]
     pub const fn optional(name: &'static str, value_type: ValueType, docs: &'static str) -> Argument {
-        Argument { name, value_type, required: false, empty_is_omitted: false, docs }
+        let (required, empty_is_omitted, own_example, shown) = (false, false, None, false);
+        Argument { name, value_type, required, empty_is_omitted, docs, own_example, shown }
     }
 
     /// The same, and its empty text means that it is left out.
@@ -35,19 +43,42 @@ impl Argument {
     pub const fn or_empty(self) -> Argument {
         Argument { empty_is_omitted: true, ..self }
     }
+
+    /// The same with a value to try, as JSON.
+    #[must_use]
+    pub const fn such_as(self, json: &'static str) -> Argument {
+        Argument { own_example: Some(json), ..self }
+    }
+
+    /// The same, and the example of a whole body has it.
+    #[must_use]
+    pub const fn shown(self) -> Argument {
+        Argument { shown: true, ..self }
+    }
+
+    /// A value to try.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
+        let own = self.own_example.map(|json| serde_json::from_str(json).expect("an example is written as JSON"));
+        own.or_else(|| self.value_type.example())
+    }
 }
 
-/// The arguments of a list without filters; `field::page` reads them.
-pub const PAGE_ARGUMENTS: [Argument; 3] = [
-    Argument::optional("per_page", ValueType::INTEGER, "Entries per page, 1 to 100; 25 when left out."),
-    Argument::optional(
-        "after",
-        ValueType::STRING,
-        "Return what was created before this id. Not together with `before`.",
-    ),
-    Argument::optional(
-        "before",
-        ValueType::STRING,
-        "Return what was created after this id. Not together with `after`.",
-    ),
-];
+/// The arguments of a list without filters, whose entries have ids with this prefix; `field::page` reads them.
+#[must_use]
+pub const fn page_arguments(prefix: &'static str) -> [Argument; 3] {
+    let per_page = ValueType::integer(1, PER_PAGE_MAX as u64, PER_PAGE_DEFAULT as u64);
+    [
+        Argument::optional("per_page", per_page, "Entries per page, 1 to 100; 25 when left out.").shown(),
+        Argument::optional(
+            "after",
+            ValueType::Id(prefix),
+            "Return what was created before this id. Not together with `before`.",
+        ),
+        Argument::optional(
+            "before",
+            ValueType::Id(prefix),
+            "Return what was created after this id. Not together with `after`.",
+        ),
+    ]
+}

@@ -65,13 +65,30 @@ pub struct DeclaredError {
     pub code: Code,
     /// The condition, in Markdown.
     pub docs: &'static str,
+    /// Whether the cause is a version that is not the record's.
+    stale_version: bool,
 }
 
 impl DeclaredError {
+    /// What a call answers that names a version of a record.
+    pub const STALE_VERSION: DeclaredError = DeclaredError {
+        stale_version: true,
+        ..DeclaredError::when(
+            Code::InvalidArguments,
+            "`version` is not that of the record: the fault is a `version_mismatch` and names the `current` one.",
+        )
+    };
+
     /// Says when an endpoint answers `code`.
     #[must_use]
     pub const fn when(code: Code, docs: &'static str) -> DeclaredError {
-        DeclaredError { code, docs }
+        DeclaredError { code, docs, stale_version: false }
+    }
+
+    /// The status in the form of problem details.
+    #[must_use]
+    pub fn problem_status(&self) -> u16 {
+        if self.stale_version { Code::stale_version_status() } else { self.code.problem_status() }
     }
 }
 

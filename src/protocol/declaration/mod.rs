@@ -3,14 +3,17 @@
 
 mod argument;
 mod endpoint;
-mod package_document;
+mod objects;
 mod openapi;
+mod package;
 mod returns;
 mod value_type;
+mod words;
 
-pub use argument::{Argument, PAGE_ARGUMENTS};
+pub use argument::{Argument, page_arguments};
 pub use endpoint::{Declaration, DeclaredError, Flags, Package};
 pub use openapi::openapi_document;
-pub use package_document::package_document;
+pub use package::package_document;
 pub use returns::{Attribute, ObjectType, Returns};
-pub use value_type::{JsonType, ValueType};
+pub use value_type::{Integer, Text, TextKind, ValueType};
+pub(crate) use words::words_of;

@@ -1,18 +1,22 @@
 //! What an endpoint answers.
 
-use super::{JsonType, ValueType};
+use super::ValueType;
 
 /// The shape of a successful answer.
 #[derive(Debug, Clone, Copy)]
 pub enum Returns {
     /// A bare string, such as an id.
     String,
+    /// One of a few words.
+    Words(&'static [&'static str]),
     /// A bare `true` or `false`.
     Boolean,
-    /// An array of anything.
-    Array,
+    /// An array of values of one type.
+    Array(&'static ValueType),
     /// Any JSON value.
     Any,
+    /// One of these objects, or any other JSON value.
+    AnyOf(&'static [&'static ObjectType]),
     /// An object.
     Object(&'static ObjectType),
     /// A page of objects, with the bodies of the calls for the pages beside it.
@@ -37,6 +41,8 @@ pub struct Attribute {
     pub value_type: ValueType,
     /// Whether it may be null.
     pub nullable: bool,
+    /// Whether it may be left out.
+    pub optional: bool,
     /// What it means, in Markdown.
     pub docs: &'static str,
 }
@@ -45,56 +51,45 @@ impl Attribute {
     /// A member that always has a value.
     #[must_use]
     pub const fn always(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
-        Attribute { name, value_type, nullable: false, docs }
+        Attribute { name, value_type, nullable: false, optional: false, docs }
     }
 
     /// A member that may be null.
     #[must_use]
     pub const fn nullable(name: &'static str, value_type: ValueType, docs: &'static str) -> Attribute {
-        Attribute { name, value_type, nullable: true, docs }
+        Attribute { name, value_type, nullable: true, optional: false, docs }
+    }
+
+    /// The same, but it is there only sometimes.
+    #[must_use]
+    pub const fn sometimes(self) -> Attribute {
+        Attribute { optional: true, ..self }
     }
 }
 
-/// The members of every page.
-const PAGE_ATTRIBUTES: &[Attribute] = &[
-    Attribute::nullable(
-        "previous",
-        ValueType::OBJECT,
-        "The body of the call for the previous page; null on the first.",
-    ),
-    Attribute::always("page", ValueType::ARRAY, "The entries, newest first."),
-    Attribute::nullable("next", ValueType::OBJECT, "The body of the call for the next page; null on the last."),
-];
-
 impl Returns {
-    /// The JSON types of the answer.
+    /// The type of the answer. A page is an object here; documents show its members.
     #[must_use]
-    pub const fn json(&self) -> &'static [JsonType] {
+    pub const fn value_type(&self) -> ValueType {
         match self {
-            Returns::String => ValueType::STRING.json,
-            Returns::Boolean => ValueType::BOOLEAN.json,
-            Returns::Array => ValueType::ARRAY.json,
-            Returns::Any => ValueType::ANY.json,
-            Returns::Object(_) | Returns::Page(_) => ValueType::OBJECT.json,
+            Returns::String => ValueType::STRING,
+            Returns::Words(words) => ValueType::Words(words),
+            Returns::Boolean => ValueType::BOOLEAN,
+            Returns::Array(entries) => ValueType::Array(entries),
+            Returns::Any | Returns::AnyOf(_) => ValueType::ANY,
+            Returns::Object(object) => ValueType::Object(object),
+            Returns::Page(_) => ValueType::AnyObject,
         }
     }
 
-    /// The members of the answered object; none when it is not one.
+    /// The named objects in the answer, or in its page.
     #[must_use]
-    pub const fn attributes(&self) -> &'static [Attribute] {
+    pub fn objects(&self) -> Vec<&'static ObjectType> {
         match self {
-            Returns::String | Returns::Boolean | Returns::Array | Returns::Any => &[],
-            Returns::Object(object) => object.attributes,
-            Returns::Page(_) => PAGE_ATTRIBUTES,
-        }
-    }
-
-    /// The named object in the answer, or in its page.
-    #[must_use]
-    pub const fn object(&self) -> Option<&'static ObjectType> {
-        match self {
-            Returns::Object(object) | Returns::Page(object) => Some(object),
-            Returns::String | Returns::Boolean | Returns::Array | Returns::Any => None,
+            Returns::Object(object) | Returns::Page(object) => vec![object],
+            Returns::AnyOf(objects) => objects.to_vec(),
+            Returns::Array(entries) => entries.object().into_iter().collect(),
+            Returns::String | Returns::Words(_) | Returns::Boolean | Returns::Any => Vec::new(),
         }
     }
 

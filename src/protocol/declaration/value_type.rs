@@ -1,89 +1,189 @@
-//! The JSON types of arguments and answers.
+//! The types of arguments and of members of answers. Both documents are written from them.
 
-/// A base type of JSON, by the name that the package document uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonType {
-    /// An object.
-    Object,
-    /// An array.
-    Array,
+use serde_json::Value;
+use till_domain::text::{EMAIL_MAX_BYTES, RETURN_URL_MAX_BYTES};
+
+use super::ObjectType;
+
+/// What follows the prefix in ids that stand in examples.
+const EXAMPLE_ID_SUFFIX: &str = "01h2e8kqvbfwea724h75qc655w";
+
+/// The type of a value. Of an argument it has the limits that its parser keeps.
+#[derive(Debug, Clone, Copy)]
+pub enum ValueType {
     /// A string.
-    String,
-    /// A number.
-    Number,
+    Text(Text),
+    /// An id of ours, by its prefix.
+    Id(&'static str),
+    /// One of a few words.
+    Words(&'static [&'static str]),
+    /// A whole number.
+    Integer(Integer),
+    /// Minor units of a currency, going in: a string of digits or an integer.
+    Amount,
     /// `true` or `false`.
     Boolean,
-    /// `null`.
-    Null,
+    /// An object with these members.
+    Object(&'static ObjectType),
+    /// An object of any shape.
+    AnyObject,
+    /// The body of a call, by the name that the OpenAPI document gives it.
+    Body(&'static str),
+    /// An array of values of one type.
+    Array(&'static ValueType),
+    /// Any JSON value.
+    Any,
 }
 
-impl JsonType {
-    /// The name in documents.
+/// What a string must be.
+#[derive(Debug, Clone, Copy)]
+pub struct Text {
+    /// A narrowing that other programs know.
+    pub kind: TextKind,
+    /// Its length in characters, at least and at most.
+    pub length: Option<(usize, usize)>,
+    /// A regular expression (ECMA-262) that it matches.
+    pub pattern: Option<&'static str>,
+    /// A string that is one.
+    pub example: Option<&'static str>,
+}
+
+/// Kinds of strings that other programs know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextKind {
+    /// Any other.
+    Plain,
+    /// An e-mail address.
+    Email,
+    /// A telephone number in E.164 form.
+    Phone,
+    /// An absolute http(s) address.
+    Url,
+}
+
+/// What a whole number must be.
+#[derive(Debug, Clone, Copy)]
+pub struct Integer {
+    /// Whether it is a time, in Unix seconds.
+    pub is_time: bool,
+    /// The least and the greatest.
+    pub limits: Option<(u64, u64)>,
+    /// One within the limits.
+    pub example: Option<u64>,
+}
+
+impl ValueType {
+    /// A string without limits of its own, as answers have.
+    pub const STRING: ValueType = ValueType::Text(Text::PLAIN);
+    /// A whole number without limits of its own, as answers have.
+    pub const INTEGER: ValueType = ValueType::Integer(Integer { is_time: false, limits: None, example: None });
+    /// Unix seconds in an answer.
+    pub const TIMESTAMP: ValueType = ValueType::Integer(Integer { is_time: true, limits: None, example: None });
+    /// Minor units of a currency, going in: a string of digits or an integer.
+    pub const AMOUNT: ValueType = ValueType::Amount;
+    /// `true` or `false`.
+    pub const BOOLEAN: ValueType = ValueType::Boolean;
+    /// An e-mail address.
+    pub const EMAIL: ValueType = ValueType::Text(Text::EMAIL);
+    /// A telephone number in E.164 form.
+    pub const PHONE: ValueType = ValueType::Text(Text::PHONE);
+    /// An absolute http(s) address.
+    pub const URL: ValueType = ValueType::Text(Text::URL);
+    /// An object of any shape.
+    pub const OBJECT: ValueType = ValueType::AnyObject;
+    /// Any JSON value.
+    pub const ANY: ValueType = ValueType::Any;
+
+    /// One of a few words.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn words(words: &'static [&'static str]) -> ValueType {
+        ValueType::Words(words)
+    }
+
+    /// A whole number within limits.
+    #[must_use]
+    pub const fn integer(least: u64, most: u64, example: u64) -> ValueType {
+        ValueType::Integer(Integer { is_time: false, limits: Some((least, most)), example: Some(example) })
+    }
+
+    /// The words allowed, when they are few.
+    #[must_use]
+    pub const fn choices(&self) -> &'static [&'static str] {
+        if let ValueType::Words(words) = self { words } else { &[] }
+    }
+
+    /// Whether it is an e-mail address, of which the letter case means nothing.
+    #[must_use]
+    pub const fn is_email(&self) -> bool {
+        matches!(self, ValueType::Text(Text { kind: TextKind::Email, .. }))
+    }
+
+    /// The named object that it is, or that it holds.
+    #[must_use]
+    pub const fn object(&self) -> Option<&'static ObjectType> {
         match self {
-            JsonType::Object => "object",
-            JsonType::Array => "array",
-            JsonType::String => "string",
-            JsonType::Number => "number",
-            JsonType::Boolean => "boolean",
-            JsonType::Null => "null",
+            ValueType::Object(object) => Some(object),
+            ValueType::Array(entries) => entries.object(),
+            ValueType::Text(_)
+            | ValueType::Id(_)
+            | ValueType::Words(_)
+            | ValueType::Integer(_)
+            | ValueType::Amount
+            | ValueType::Boolean
+            | ValueType::AnyObject
+            | ValueType::Body(_)
+            | ValueType::Any => None,
+        }
+    }
+
+    /// A value of this type, where the type alone tells one.
+    #[must_use]
+    pub fn example(&self) -> Option<Value> {
+        match self {
+            ValueType::Text(text) => text.example.map(Value::from),
+            ValueType::Id(prefix) => Some(format!("{prefix}_{EXAMPLE_ID_SUFFIX}").into()),
+            ValueType::Words(words) => words.first().copied().map(Value::from),
+            ValueType::Integer(integer) => integer.example.map(Value::from),
+            ValueType::Amount => Some("10000".into()),
+            ValueType::Boolean => Some(true.into()),
+            ValueType::Object(_) | ValueType::AnyObject | ValueType::Body(_) | ValueType::Array(_) | ValueType::Any => {
+                None
+            }
         }
     }
 }
 
-/// The type of a value: the JSON types it may have, a hint that narrows them, and the words allowed when
-/// there are only a few.
-#[derive(Debug, Clone, Copy)]
-pub struct ValueType {
-    /// The JSON types, the preferred one first.
-    pub json: &'static [JsonType],
-    /// A narrowing of the base type by its public name (`email`, `timestamp`).
-    pub hint: Option<&'static str>,
-    /// The allowed words, empty when any will do.
-    pub choices: &'static [&'static str],
-}
+impl Text {
+    /// Any string.
+    pub const PLAIN: Text = Text { kind: TextKind::Plain, length: None, pattern: None, example: None };
+    const EMAIL: Text = Text {
+        kind: TextKind::Email,
+        length: Some((3, EMAIL_MAX_BYTES)),
+        example: Some("somchai@example.com"),
+        ..Text::PLAIN
+    };
+    const PHONE: Text = Text {
+        kind: TextKind::Phone,
+        length: Some((9, 16)),
+        pattern: Some("^\\+[1-9][0-9]{7,14}$"),
+        example: Some("+66812345678"),
+    };
+    const URL: Text = Text {
+        kind: TextKind::Url,
+        length: Some((8, RETURN_URL_MAX_BYTES)),
+        pattern: Some("^[Hh][Tt][Tt][Pp][Ss]?://[^\\s]+$"),
+        example: Some("https://shop.example/done"),
+    };
 
-impl ValueType {
-    /// Text.
-    pub const STRING: ValueType = ValueType::of(&[JsonType::String]);
-    /// A whole number.
-    pub const INTEGER: ValueType = ValueType { hint: Some("i64"), ..ValueType::of(&[JsonType::Number]) };
-    /// Unix seconds.
-    pub const TIMESTAMP: ValueType = ValueType { hint: Some("timestamp"), ..ValueType::of(&[JsonType::Number]) };
-    /// Minor units of a currency, going in: a string of digits or an integer.
-    pub const AMOUNT: ValueType = ValueType::of(&[JsonType::String, JsonType::Number]);
-    /// `true` or `false`.
-    pub const BOOLEAN: ValueType = ValueType::of(&[JsonType::Boolean]);
-    /// An e-mail address.
-    pub const EMAIL: ValueType = ValueType { hint: Some("email"), ..ValueType::STRING };
-    /// A telephone number in E.164 form.
-    pub const PHONE: ValueType = ValueType { hint: Some("phone"), ..ValueType::STRING };
-    /// An absolute http(s) address.
-    pub const URL: ValueType = ValueType { hint: Some("url"), ..ValueType::STRING };
-    /// An object of any shape.
-    pub const OBJECT: ValueType = ValueType::of(&[JsonType::Object]);
-    /// An array of anything.
-    pub const ARRAY: ValueType = ValueType::of(&[JsonType::Array]);
-    /// Any JSON value.
-    pub const ANY: ValueType = ValueType::of(&[
-        JsonType::Object,
-        JsonType::Array,
-        JsonType::String,
-        JsonType::Number,
-        JsonType::Boolean,
-        JsonType::Null,
-    ]);
-
-    /// A value of one of these JSON types.
+    /// So many characters.
     #[must_use]
-    pub const fn of(json: &'static [JsonType]) -> ValueType {
-        ValueType { json, hint: None, choices: &[] }
+    pub const fn of(least: usize, most: usize, example: &'static str) -> Text {
+        Text { length: Some((least, most)), example: Some(example), ..Text::PLAIN }
     }
 
-    /// One of a few words.
+    /// The same, and it matches this regular expression.
     #[must_use]
-    pub const fn words(choices: &'static [&'static str]) -> ValueType {
-        ValueType { choices, ..ValueType::STRING }
+    pub const fn matching(self, pattern: &'static str) -> Text {
+        Text { pattern: Some(pattern), ..self }
     }
 }

@@ -8,6 +8,7 @@ use super::cross_origin;
 use super::encoding;
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Code, Form};
+use crate::protocol::quality;
 use crate::protocol::swagger_ui::Page;
 use crate::protocol::version::ApiVersion;
 
@@ -116,6 +117,11 @@ impl Addressee<'_> {
             cross_origin::allow_preflight(&mut response, origin);
         }
         response.finish()
+    }
+
+    /// Whether a page is asked for, as browsers do that open an address.
+    pub(super) fn reads_pages(&self) -> bool {
+        quality::of_exact(&self.accept(), "text/html").is_some_and(|quality| quality > 0)
     }
 
     /// Starts a response with what every one carries.

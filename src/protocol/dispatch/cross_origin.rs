@@ -9,7 +9,7 @@ use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
 
 /// Headers that a page may send.
-const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, x-request-id";
+const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, client-version, x-request-id";
 
 /// Headers of an answer that a page may read.
 const EXPOSED_HEADERS: &str = "x-request-id, api-version, idempotent-replayed, retry-after";

@@ -25,7 +25,7 @@ use super::documents::{Documents, Subject};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::pace::Pace;
-use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, locate};
+use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, ROOT_PATH, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
@@ -95,6 +95,7 @@ enum Target<'d, C> {
     Function(&'d Arc<dyn Function<C>>),
     Package(Package, &'d Functions<C>),
     Probe(Probe, &'d Arc<dyn Observe>),
+    Root,
     OpenApi,
     Page(Page),
     PagesMoved,
@@ -220,6 +221,7 @@ impl<C: Caller> Dispatcher<C> {
         }
         match target {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
+            Target::Root => Ok(self.root_answer(exchange)),
             Target::OpenApi => {
                 let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
                 Ok(self.openapi_answer(exchange))
@@ -240,6 +242,7 @@ impl<C: Caller> Dispatcher<C> {
     fn target(&self, place: Place<'_>) -> Option<Target<'_, C>> {
         match place {
             Place::Probe(probe) => self.observe.as_ref().map(|observe| Target::Probe(probe, observe)),
+            Place::Root => Some(Target::Root),
             Place::OpenApi => Some(Target::OpenApi),
             Place::Pages(None) => Some(Target::PagesMoved),
             Place::Pages(Some(name)) => swagger_ui::page(name).map(Target::Page),
@@ -258,7 +261,9 @@ impl<C: Caller> Dispatcher<C> {
                 nearest(name, self.declarations(package).map(|declaration| declaration.name))
                     .map(|name| (package, name))
             }
-            Some(Place::Package { .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
+            Some(Place::Root | Place::Package { .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
+                None
+            }
         };
         match suggestion {
             Some((package, name)) => {
@@ -274,7 +279,7 @@ impl<C: Caller> Dispatcher<C> {
     fn judge_method(&self, exchange: &Exchange<'_, C>, target: &Target<'_, C>) -> Result<Option<Answer>, ApiError> {
         let method = exchange.request.method();
         let (allowed, allow): (&[Method], &'static str) = match target {
-            Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
+            Target::Root | Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
                 (&[Method::GET, Method::HEAD], "GET, HEAD")
             }
             Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
@@ -319,6 +324,26 @@ impl<C: Caller> Dispatcher<C> {
             package_document(package, base_url, version, functions.values().map(|function| function.declaration()))
         });
         Ok(Answer::Json { json, replayed: false })
+    }
+
+    /// Where the documents are: a browser is taken to the pages, a program is told.
+    fn root_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
+        if exchange.addressee().reads_pages() {
+            return Answer::Moved { to: PAGES_FIRST };
+        }
+        let origin = self.origin(exchange);
+        let packages: serde_json::Map<String, serde_json::Value> = self
+            .packages
+            .keys()
+            .map(|package| (package.segment().to_owned(), format!("{origin}/{}", package.segment()).into()))
+            .collect();
+        let json = serde_json::json!({
+            "name": "Till",
+            "docs": format!("{origin}{PAGES_FIRST}"),
+            "openapi": format!("{origin}{OPENAPI_PATH}"),
+            "packages": packages,
+        });
+        Answer::Json { json: json.to_string(), replayed: false }
     }
 
     /// Everything that the listener serves, as one OpenAPI document.
@@ -405,6 +430,7 @@ impl<C> Target<'_, C> {
             Target::Function(function) => function.declaration().name,
             Target::Package(package, _) => package.segment(),
             Target::Probe(probe, _) => probe.path(),
+            Target::Root => ROOT_PATH,
             Target::OpenApi => OPENAPI_PATH,
             Target::Page(_) | Target::PagesMoved => PAGES_PATH,
         }
@@ -432,7 +458,7 @@ impl<'r, C: Caller> Exchange<'r, C> {
     fn agree_on_version(&self, place: Option<Place<'_>>) -> Result<Option<ApiVersion>, ApiError> {
         let in_path = match place {
             Some(Place::Package { version, .. }) => version,
-            Some(Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
+            Some(Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
         };
         // A header that is no text names no version either.
         let in_headers = self.request.headers().get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
@@ -478,9 +504,10 @@ impl<'r, C: Caller> Exchange<'r, C> {
         let path = self.request.path();
         match place {
             Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
-            Some(Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
-                path
-            }
+            Some(
+                Place::Root | Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_),
+            )
+            | None => path,
         }
     }
 

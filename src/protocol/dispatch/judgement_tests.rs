@@ -16,7 +16,7 @@ use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit
 use super::large_answers::UNFETCHED_BYTES_MAX;
 use super::{BODY_BYTES_MAX, Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, Flags, PAGE_ARGUMENTS, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
 use crate::protocol::field;
 use crate::protocol::listener::{Listener, ListenerSettings};
 use crate::protocol::version::ApiVersion;
@@ -33,7 +33,7 @@ static ECHO: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 static LIST: Declaration =
-    Declaration { name: "list-nothing", arguments: &PAGE_ARGUMENTS, flags: Flags::QUERY, ..ECHO };
+    Declaration { name: "list-nothing", arguments: &page_arguments("tst"), flags: Flags::QUERY, ..ECHO };
 static PANIC: Declaration = Declaration { name: "panic-now", arguments: &[], ..ECHO };
 static SDK: Declaration =
     Declaration { name: "check-status", package: Package::Sdk, flags: Flags::OPEN_COMMAND, ..ECHO };
@@ -221,13 +221,13 @@ async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_
 #[actix_web::test]
 async fn a_path_of_another_spelling_is_no_endpoint() {
     for path in [
-        "/",
+        "/nothing",
         "/merchants/echo-text/",
         "//merchants/echo-text",
         "/merchants/echo%2Dtext",
         "/merchants/Echo-text",
         "/admin/echo-text",
-        "/merchants/",
+        "/merchants//",
     ] {
         assert_eq!(send(post(path)).await.refusal(), refused(404, Code::UnknownEndpoint), "{path}");
     }

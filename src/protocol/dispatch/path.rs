@@ -1,7 +1,8 @@
 //! What a path names.
 //!
 //! A path is compared as it was sent. Names are plain ASCII, so one that is percent-encoded, has an empty
-//! segment or ends in a slash is another path, and there is nothing at it: every endpoint has one address.
+//! segment or ends in a slash is another path, and there is nothing at it: every endpoint has one address. An interface
+//! itself has two, since the `base_url` that its document names ends in a slash.
 
 use crate::protocol::declaration::Package;
 
@@ -11,6 +12,8 @@ const VERSION_LENGTH_MAX: usize = 32;
 /// A path that may name something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'p> {
+    /// Where somebody begins who knows the host alone.
+    Root,
     /// An interface, or one of its functions.
     Package {
         /// The first segment, when it names a version.
@@ -28,6 +31,9 @@ pub(super) enum Place<'p> {
     /// without the slash that their relative links need.
     Pages(Option<&'p str>),
 }
+
+/// Where the other documents are named.
+pub(super) const ROOT_PATH: &str = "/";
 
 /// Where the OpenAPI document is.
 pub(super) const OPENAPI_PATH: &str = "/openapi.json";
@@ -62,6 +68,9 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
     if let Some(probe) = [Probe::Metrics, Probe::Live, Probe::Ready].into_iter().find(|probe| probe.path() == path) {
         return Some(Place::Probe(probe));
     }
+    if path == ROOT_PATH {
+        return Some(Place::Root);
+    }
     if path == OPENAPI_PATH {
         return Some(Place::OpenApi);
     }
@@ -76,9 +85,8 @@ pub(super) fn locate(path: &str) -> Option<Place<'_>> {
         None if is_version_like(first) => (Some(first), Package::from_segment(segments.next()?)?),
         None => return None,
     };
-    let function = segments.next();
-    let is_whole = segments.next().is_none() && function != Some("");
-    is_whole.then_some(Place::Package { version, package, function })
+    let function = segments.next().filter(|name| !name.is_empty());
+    segments.next().is_none().then_some(Place::Package { version, package, function })
 }
 
 fn is_version_like(segment: &str) -> bool {
@@ -93,7 +101,7 @@ mod tests {
     fn place(path: &str) -> Option<(Option<&str>, Package, Option<&str>)> {
         match locate(path)? {
             Place::Package { version, package, function } => Some((version, package, function)),
-            Place::Probe(_) | Place::OpenApi | Place::Pages(_) => None,
+            Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_) => None,
         }
     }
 
@@ -103,10 +111,13 @@ mod tests {
         assert_eq!(place("/sdk/check-status"), Some((None, Package::Sdk, Some("check-status"))));
         assert_eq!(place("/2025-04-01/merchants/x"), Some((Some("2025-04-01"), Package::Merchants, Some("x"))));
         assert_eq!(place("/v9/admin"), Some((Some("v9"), Package::Admin, None)));
+        assert_eq!(place("/merchants/"), Some((None, Package::Merchants, None)));
+        assert_eq!(place("/2025-04-01/sdk/"), Some((Some("2025-04-01"), Package::Sdk, None)));
     }
 
     #[test]
     fn the_documents_for_people_are_found() {
+        assert_eq!(locate("/"), Some(Place::Root));
         assert_eq!(locate("/openapi.json"), Some(Place::OpenApi));
         assert_eq!(locate("/docs"), Some(Place::Pages(None)));
         assert_eq!(locate("/docs/"), Some(Place::Pages(Some(""))));
@@ -118,10 +129,10 @@ mod tests {
     fn nothing_is_at_a_path_of_another_spelling() {
         for path in [
             "",
-            "/",
+            "//",
             "*",
             "merchants",
-            "/merchants/",
+            "/merchants//",
             "/merchants/x/",
             "//merchants",
             "//merchants/x",

@@ -7,7 +7,7 @@ use super::call::{Call, Function, Reply, endpoint};
 use super::dispatcher::Dispatcher;
 use super::hooks::{AnyOrigin, Authenticate, Caller, Gate, Observe, OpenGate, Origins};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
 
 /// Answers the names of the API's versions.
@@ -18,7 +18,7 @@ static AVAILABLE_API_VERSIONS: Declaration = Declaration {
     summary: "Lists the versions of the API, oldest first.",
     docs: "Name one by URL prefix, by the header `Api-Version` or by the query `api_version`. A call that names none gets the version that its key is pinned to.",
     arguments: &[],
-    returns: Returns::Array,
+    returns: Returns::Array(&ValueType::STRING),
     errors: &[],
     flags: Flags::OPEN_QUERY,
 };

@@ -29,7 +29,7 @@ pub enum Cursor<K> {
     Before(K),
 }
 
-/// Reads `per_page`, `after` and `before` (declared as `PAGE_ARGUMENTS`); `parse_cursor` reads an id.
+/// Reads `per_page`, `after` and `before` (declared as `page_arguments`); `parse_cursor` reads an id.
 /// None when any of them is faulty.
 pub fn page<K>(fields: &mut Fields<'_>, parse_cursor: impl Fn(&Json) -> Result<K, String>) -> Option<PageRequest<K>> {
     let per_page = fields.optional("per_page", integer(1..=PER_PAGE_MAX));
@@ -47,7 +47,7 @@ pub fn page<K>(fields: &mut Fields<'_>, parse_cursor: impl Fn(&Json) -> Result<K
 mod tests {
     use super::*;
     use crate::protocol::api_error::ApiError;
-    use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
+    use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
     use crate::protocol::field::text;
     use crate::protocol::json::parse_object;
 
@@ -57,7 +57,7 @@ mod tests {
         group: "balance",
         summary: "",
         docs: "",
-        arguments: &PAGE_ARGUMENTS,
+        arguments: &page_arguments("tst"),
         returns: Returns::Any,
         errors: &[],
         flags: Flags::QUERY,

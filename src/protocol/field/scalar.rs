@@ -29,12 +29,15 @@ where
     }
 }
 
-/// One of a few words, spelt exactly, and what it stands for.
-pub fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl FnOnce(&Json) -> Result<T, String> {
+/// One of a few values by its name, spelt exactly.
+pub fn one_of<T: Copy>(
+    values: &'static [T],
+    name: impl Fn(T) -> &'static str,
+) -> impl FnOnce(&Json) -> Result<T, String> {
     move |value| {
-        let chosen = value.as_str().and_then(|text| words.iter().find(|(word, _)| *word == text));
-        chosen.map(|(_, meaning)| *meaning).ok_or_else(|| {
-            let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let chosen = value.as_str().and_then(|text| values.iter().find(|value| name(**value) == text));
+        chosen.copied().ok_or_else(|| {
+            let words: Vec<&str> = values.iter().map(|value| name(*value)).collect();
             format!("must be one of: {}", words.join(", "))
         })
     }
@@ -42,6 +45,8 @@ pub fn choice<T: Copy>(words: &'static [(&'static str, T)]) -> impl FnOnce(&Json
 
 #[cfg(test)]
 mod tests {
+    use till_domain::card::SaveCard;
+
     use super::*;
     use crate::protocol::json::Number;
 
@@ -67,10 +72,11 @@ mod tests {
 
     #[test]
     fn a_word_is_one_of_those_allowed_in_its_own_letter_case() {
-        let words: &[(&str, u8)] = &[("ADD", 1), ("DEFAULT", 2)];
-        assert_eq!(choice(words)(&Json::String("DEFAULT".to_owned())), Ok(2));
+        let read = one_of(&SaveCard::ALL, SaveCard::name);
+        assert_eq!(read(&Json::String("DEFAULT".to_owned())), Ok(SaveCard::Default));
         for value in [Json::String("add".to_owned()), Json::String(String::new()), number(1)] {
-            assert_eq!(choice(words)(&value), Err("must be one of: ADD, DEFAULT".to_owned()));
+            let read = one_of(&SaveCard::ALL, SaveCard::name);
+            assert_eq!(read(&value), Err("must be one of: ADD, DEFAULT".to_owned()));
         }
     }
 }

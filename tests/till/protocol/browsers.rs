@@ -30,7 +30,7 @@ fn a_browser_may_ask_before_it_calls_the_sdk() {
         assert_eq!(answer.header("access-control-allow-origin"), Some(OWN));
         assert_eq!(answer.header("access-control-allow-methods"), Some("POST"));
         let allowed = answer.header("access-control-allow-headers").expect("headers are allowed").to_lowercase();
-        for header in ["content-type", "idempotency-key", "api-version", "x-request-id"] {
+        for header in ["content-type", "idempotency-key", "api-version", "client-version", "x-request-id"] {
             assert!(allowed.contains(header), "{header}");
         }
         assert!(answer.header("access-control-max-age").is_some());

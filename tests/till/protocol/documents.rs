@@ -6,8 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Answer, Client, Server, Shop, Wire};
 
-/// The JSON types by the names that documents use.
-const TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+/// The base types by the names that package documents use.
+const TYPES: [&str; 6] = ["object", "any", "string", "number", "boolean", "null"];
+
+/// The narrowings of strings and numbers that published clients know, as far as they are used.
+const REFINEMENTS: [&str; 5] = ["i64", "timestamp", "email", "phone", "url"];
 
 /// A server with what is needed to call every endpoint of it.
 struct Interfaces {
@@ -52,10 +55,17 @@ fn names(list: &Value) -> Vec<&str> {
     items(list).iter().map(|item| text(&item["name"])).collect()
 }
 
-/// Checks that a type is one of JSON's, or several of them.
-fn is_type(value: &Value) -> bool {
-    let known = |name: &Value| name.as_str().is_some_and(|name| TYPES.contains(&name));
-    known(value) || value.as_array().is_some_and(|names| !names.is_empty() && names.iter().all(known))
+/// Whether a type has the spelling of the protocol, and names only objects that are described.
+fn is_type(value: &Value, objects: &BTreeSet<&str>) -> bool {
+    match value {
+        Value::String(name) => match name.split_once('.') {
+            None => TYPES.contains(&name.as_str()),
+            Some(("object", object)) => objects.contains(object),
+            Some((base, narrowing)) => ["string", "number"].contains(&base) && REFINEMENTS.contains(&narrowing),
+        },
+        Value::Array(union) => !union.is_empty() && union.iter().all(|value| is_type(value, objects)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
 }
 
 #[test]
@@ -76,6 +86,9 @@ fn each_interface_describes_itself_by_get_and_by_post_without_a_key() {
         assert_eq!(document["flags"], json!(["versioned"]));
         assert!(document["name"].is_string());
         assert_eq!(client.post(&path, &json!({ "x": 1 })).faults(), ["unknown x"]);
+        let own = document["base_url"].as_str().and_then(|url| url.strip_prefix(base)).expect("an address here");
+        assert_eq!(client.get(own).ok(), document, "a document answers at the address that it names");
+        assert_eq!(client.post(own, &json!({})).ok(), document);
         let head = Wire::new(base).receive("HEAD", &path, &[], b"");
         assert_eq!((head.status, head.body.len()), (200, 0), "{package}");
     }
@@ -88,35 +101,39 @@ fn a_document_has_the_form_of_the_protocol() {
         let document = interfaces.document(package);
         let objects: BTreeSet<&str> = names(&document["objects"]).into_iter().collect();
         assert_eq!(objects.len(), items(&document["objects"]).len(), "each object once");
+        for attribute in items(&document["objects"]).iter().flat_map(|object| items(&object["attributes"])) {
+            assert!(is_type(&attribute["type"], &objects), "{attribute}");
+        }
         for error in items(&document["errors"]) {
             assert!(error["code"].is_string() && error["docs"].is_string(), "{error}");
         }
         for endpoint in items(&document["endpoints"]) {
-            has_the_form_of_an_endpoint(package, endpoint);
+            has_the_form_of_an_endpoint(package, endpoint, &objects);
         }
     }
 }
 
-fn has_the_form_of_an_endpoint(package: &str, endpoint: &Value) {
+fn has_the_form_of_an_endpoint(package: &str, endpoint: &Value, objects: &BTreeSet<&str>) {
     let name = text(&endpoint["name"]);
     assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'), "{name}");
     assert!(!text(&endpoint["group"]).is_empty() && !text(&endpoint["docs"]).is_empty(), "{name}");
-    assert!(is_type(&endpoint["returns"]), "{name}");
+    assert!(is_type(&endpoint["returns"], objects), "{name}");
     let flags: Vec<&str> = items(&endpoint["flags"]).iter().map(text).collect();
     assert!(flags.contains(&"error_triple"), "{name}");
     let open = package == "sdk" || name == "available-api-versions";
-    assert_eq!(flags.contains(&"bearer_auth"), !open, "{name}");
+    assert_eq!((flags.contains(&"bearer_auth"), &endpoint["bearer_auth"]), (!open, &json!(!open)), "{name}");
     for argument in items(&endpoint["arguments"]) {
-        assert!(is_type(&argument["type"]) && argument["required"].is_boolean(), "{name}: {argument}");
+        assert!(is_type(&argument["type"], objects) && argument["required"].is_boolean(), "{name}: {argument}");
         assert!(!text(&argument["docs"]).is_empty(), "{name}: {argument}");
     }
     for attribute in items(&endpoint["attributes"]) {
-        assert!(is_type(&attribute["type"]) && attribute["nullable"].is_boolean(), "{name}: {attribute}");
+        assert!(is_type(&attribute["type"], objects) && attribute["nullable"].is_boolean(), "{name}: {attribute}");
     }
     let codes: Vec<&str> = items(&endpoint["errors"]).iter().map(|error| text(&error["code"])).collect();
     assert_eq!(codes.contains(&"UNAUTHORIZED"), !open, "{name}");
     assert_eq!(codes.iter().collect::<BTreeSet<_>>().len(), codes.len(), "{name} names each code once: {codes:?}");
-    assert_eq!(flags.contains(&"paginated"), names(&endpoint["attributes"]) == ["previous", "page", "next"], "{name}");
+    let has_pages = names(&endpoint["attributes"]) == ["previous", "page", "next"];
+    assert_eq!((flags.contains(&"paginated"), &endpoint["paginated"]), (has_pages, &json!(has_pages)), "{name}");
 }
 
 #[test]
@@ -217,7 +234,7 @@ fn every_declared_argument_is_taken_and_every_other_is_refused() {
 
 /// Whether no value of the argument is wrong, an object included.
 fn takes_any(argument: &Value) -> bool {
-    argument["type"].as_array().is_some_and(|types| types.contains(&json!("object"))) || argument["type"] == "object"
+    argument["type"] == "any"
 }
 
 #[test]
@@ -344,7 +361,7 @@ fn the_openapi_documents_say_the_same_as_the_package_documents() {
             let document = interfaces.document(package);
             for endpoint in items(&document["endpoints"]) {
                 let path = format!("/{package}/{}", text(&endpoint["name"]));
-                says_the_same(endpoint, &openapi["paths"][&path]["post"]);
+                says_the_same(endpoint, &openapi["paths"][&path]["post"], &openapi);
                 paths.insert(path);
             }
         }
@@ -353,9 +370,15 @@ fn the_openapi_documents_say_the_same_as_the_package_documents() {
     }
 }
 
-fn says_the_same(endpoint: &Value, operation: &Value) {
+/// What a schema refers to.
+fn resolved<'d>(openapi: &'d Value, schema: &Value) -> &'d Value {
+    let reference = text(&schema["$ref"]);
+    openapi.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} is described"))
+}
+
+fn says_the_same(endpoint: &Value, operation: &Value, openapi: &Value) {
     let name = text(&endpoint["name"]);
-    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    let body = resolved(openapi, &operation["requestBody"]["content"]["application/json"]["schema"]);
     let properties: BTreeSet<&str> =
         body["properties"].as_object().into_iter().flat_map(|all| all.keys().map(String::as_str)).collect();
     assert_eq!(properties, names(&endpoint["arguments"]).into_iter().collect(), "{name}");
@@ -364,5 +387,6 @@ fn says_the_same(endpoint: &Value, operation: &Value) {
         items(&endpoint["arguments"]).iter().filter(is_required).map(|it| text(&it["name"])).collect();
     assert_eq!(items(&body["required"]).iter().map(text).collect::<Vec<_>>(), required, "{name}");
     let needs_key = items(&endpoint["flags"]).contains(&json!("bearer_auth"));
-    assert_eq!(operation.get("security").is_some(), needs_key, "{name}");
+    let security = if needs_key { json!([{ "bearer": [] }]) } else { json!([]) };
+    assert_eq!(operation["security"], security, "{name}");
 }

@@ -7,4 +7,6 @@ mod errors;
 mod headers;
 mod judgement;
 mod keys;
+mod openapi;
+mod root;
 mod versions;

@@ -1,11 +1,12 @@
 //! A package document as the protocol defines it, and whether values are what it declares.
 //!
-//! Types are read in both published spellings, a name or a list of names; a refinement behind a dot or among `hints`.
+//! A type is a name, with a refinement behind a dot, or a list of several; a list inside of the list is an array of what
+//! stands in it.
 
 use serde_json::{Map, Value};
 
 /// The base types.
-const BASE_TYPES: [&str; 6] = ["object", "array", "string", "number", "boolean", "null"];
+const BASE_TYPES: [&str; 7] = ["object", "array", "string", "number", "boolean", "null", "any"];
 
 /// A package.
 #[derive(Debug, Clone)]
@@ -34,8 +35,6 @@ pub(super) struct Endpoint {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) types: Vec<String>,
-    /// Narrowings of the types.
-    pub(super) hints: Vec<String>,
     /// The only values there are, when they are few.
     pub(super) choices: Vec<Value>,
     flags: Vec<String>,
@@ -92,7 +91,7 @@ impl Package {
     /// Each entry of a page is of the object that the attribute names.
     fn check_page(&self, endpoint: &Endpoint, page: &Value) {
         let attribute = endpoint.attributes.iter().find(|attribute| attribute.name == "page").expect("a page");
-        let object = attribute.hints.iter().find_map(|hint| hint.strip_prefix("object."));
+        let object = attribute.types.iter().find_map(|name| name.strip_prefix("array of object."));
         let object = object.unwrap_or_else(|| panic!("{} does not say what its pages hold", endpoint.name));
         let (_, members) = self.objects.iter().find(|(name, _)| name == object).expect("the object is defined");
         for entry in page.as_array().expect("a page is an array") {
@@ -103,16 +102,19 @@ impl Package {
 
 impl Endpoint {
     fn read(endpoint: &Value) -> Endpoint {
-        let returns = texts(&endpoint["returns"]);
-        assert!(!returns.is_empty() && returns.iter().all(|name| is_base(name)), "{endpoint}");
-        Endpoint {
+        let returns = types(&endpoint["returns"]);
+        let read = Endpoint {
             name: text(&endpoint["name"]),
             arguments: members(&endpoint["arguments"], "choices"),
             returns,
             flags: texts(&endpoint["flags"]),
             attributes: members(&endpoint["attributes"], "values"),
             errors: codes(&endpoint["errors"]),
+        };
+        for flag in ["bearer_auth", "paginated"] {
+            assert_eq!(endpoint[flag], read.has_flag(flag), "{flag} of {endpoint}");
         }
+        read
     }
 
     pub(super) fn has_flag(&self, flag: &str) -> bool {
@@ -122,12 +124,9 @@ impl Endpoint {
 
 impl Member {
     fn read(member: &Value, choices: &str) -> Member {
-        let types = if member["type"].is_string() { vec![text(&member["type"])] } else { texts(&member["type"]) };
-        assert!(!types.is_empty() && types.iter().all(|name| is_base(name)), "{member}");
         Member {
             name: text(&member["name"]),
-            types,
-            hints: texts(&member["hints"]),
+            types: types(&member["type"]),
             choices: member[choices].as_array().cloned().unwrap_or_default(),
             flags: texts(&member["flags"]),
         }
@@ -137,26 +136,28 @@ impl Member {
         self.flags.iter().any(|known| known == flag)
     }
 
-    fn has_hint(&self, hint: &str) -> bool {
-        self.hints.iter().any(|known| known == hint)
+    fn has_refinement(&self, refinement: &str) -> bool {
+        self.types.iter().any(|name| name.split_once('.').is_some_and(|(_, known)| known == refinement))
     }
 
     /// Whether a value may stand there.
     fn takes(&self, value: &Value) -> bool {
         if value.is_null() {
-            return self.has_flag("nullable") || self.types.iter().any(|name| name == "null");
+            return self.has_flag("nullable") || self.types.iter().any(|name| name == "null" || name == "any");
         }
-        let whole = !(self.has_hint("i64") || self.has_hint("timestamp")) || value.as_i64().is_some();
+        let numbers = value.is_number() && (self.has_refinement("i64") || self.has_refinement("timestamp"));
+        let whole = !numbers || value.as_i64().is_some();
         let chosen = self.choices.is_empty() || self.choices.contains(value);
-        let email = !self.has_hint("email") || value.as_str().is_some_and(|text| text.contains('@'));
+        let email = !self.has_refinement("email") || value.as_str().is_some_and(|text| text.contains('@'));
         is_of(value, &self.types) && whole && chosen && email
     }
 }
 
-/// Every declared attribute is there and takes its value, and no other is.
+/// Every declared attribute is there unless it may be left out, and takes its value; no other is.
 fn check_object(what: &str, object: &Value, attributes: &[Member]) {
     let members: &Map<String, Value> = object.as_object().unwrap_or_else(|| panic!("{what} is no object: {object}"));
-    for attribute in attributes {
+    let there = |attribute: &&Member| !attribute.has_flag("optional") || members.contains_key(&attribute.name);
+    for attribute in attributes.iter().filter(there) {
         let value = members.get(&attribute.name).unwrap_or_else(|| panic!("{what} lacks {}: {object}", attribute.name));
         assert!(attribute.takes(value), "{} of {what} is declared {attribute:?}, not {value}", attribute.name);
     }
@@ -165,12 +166,29 @@ fn check_object(what: &str, object: &Value, attributes: &[Member]) {
 }
 
 fn is_base(name: &str) -> bool {
-    BASE_TYPES.contains(&name.split('.').next().unwrap_or(name))
+    BASE_TYPES.contains(&base(name))
+}
+
+/// The base type of a name.
+fn base(name: &str) -> &str {
+    if name.starts_with("array of ") { "array" } else { name.split('.').next().unwrap_or(name) }
+}
+
+/// The types of a union, each as a name; of an array with what it holds.
+fn types(spelt: &Value) -> Vec<String> {
+    let union = spelt.as_array().cloned().unwrap_or_else(|| vec![spelt.clone()]);
+    let name = |spelt: &Value| match spelt {
+        Value::Array(_) => format!("array of {}", types(spelt).join(" or ")),
+        name => text(name),
+    };
+    let names: Vec<String> = union.iter().map(name).collect();
+    assert!(!names.is_empty() && names.iter().all(|name| is_base(name)), "{spelt}");
+    names
 }
 
 /// Whether a value is of one of these types.
 pub(super) fn is_of(value: &Value, types: &[String]) -> bool {
-    let base = match value {
+    let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
         Value::Number(_) => "number",
@@ -178,7 +196,7 @@ pub(super) fn is_of(value: &Value, types: &[String]) -> bool {
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    types.iter().any(|name| name.split('.').next() == Some(base))
+    types.iter().any(|name| base(name) == kind || name == "any")
 }
 
 fn text(value: &Value) -> String {

@@ -5,7 +5,7 @@ use till_domain::command::{AddToMetadataSet, Command};
 use super::arguments::{self, KEY, PATH, TTL, VALUE, VERSION};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
@@ -20,7 +20,7 @@ pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
            either case. A record holds at most 1,000,000 items and 64 MiB.",
     arguments: &[KEY, PATH, VALUE, VERSION, TTL],
     returns: Returns::Boolean,
-    errors: &[],
+    errors: &[DeclaredError::STALE_VERSION],
     flags: Flags::COMMAND,
 };
 

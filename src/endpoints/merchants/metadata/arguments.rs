@@ -1,10 +1,11 @@
 //! The arguments that calls about metadata have in common.
 
 use till_domain::metadata::{CanonicalJson, DEPTH_MAX, MetadataPath, TTL_MAX_SECONDS, VALUE_BYTES_MAX};
-use till_domain::text::MetadataKey;
+use till_domain::text::{EXTERNAL_ID_MAX_BYTES, MetadataKey};
 
 use crate::endpoints::arguments::{checked, own_text};
-use crate::protocol::declaration::{Argument, ValueType};
+use crate::endpoints::forms::printable;
+use crate::protocol::declaration::{Argument, Text, ValueType};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
@@ -13,31 +14,44 @@ use crate::protocol::json::{self, Json};
 /// The largest version that a caller can name: 2^53-1.
 const VERSION_MAX: u64 = (1 << 53) - 1;
 
+/// The key of a record.
+const METADATA_KEY: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "watchlist");
+
+/// Keys of objects between dots, at most 62.
+const METADATA_PATH: ValueType = ValueType::Text(Text {
+    pattern: Some("^([^.]+(\\.[^.]+){0,61})?$"),
+    example: Some("accounts.suspended"),
+    ..Text::PLAIN
+});
+const _: () = assert!(DEPTH_MAX == 63, "the pattern of paths counts one segment less");
+
 /// Which record.
-pub(super) const KEY: Argument = Argument::required("key", ValueType::STRING, "The record's key, 1 to 255 bytes.");
+pub(super) const KEY: Argument = Argument::required("key", METADATA_KEY, "The record's key, 1 to 255 bytes.");
 /// Where in it.
 pub(super) const PATH: Argument = Argument::optional(
     "path",
-    ValueType::STRING,
+    METADATA_PATH,
     "Keys of objects separated by dots, from the root; the root itself when left out or empty.",
 )
-.or_empty();
+.or_empty()
+.shown();
 /// An item of a set.
 pub(super) const VALUE: Argument = Argument::required(
     "value",
     ValueType::ANY,
     "The item; null is one, too. Two values are the same item when their canonical forms (RFC 8785) are the same.",
-);
+)
+.such_as("{\"account\": \"A-1001\"}");
 /// The version that the caller saw.
 pub(super) const VERSION: Argument = Argument::optional(
     "version",
-    ValueType::INTEGER,
+    ValueType::integer(0, VERSION_MAX, 1),
     "The version that the record must be at, 0 for there being none; else `version_mismatch`, with `current`.",
 );
 /// How long the record lives from now on.
 pub(super) const TTL: Argument = Argument::optional(
     "ttl",
-    ValueType::INTEGER,
+    ValueType::integer(1, TTL_MAX_SECONDS, 86_400),
     "Seconds that the whole record lives from now on, 1 to 63072000; the one last given when left out, two years when none was.",
 );
 

@@ -5,7 +5,7 @@ use till_domain::command::{Command, DeleteMetadata};
 use super::arguments::{self, KEY, VERSION};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::Shared;
 
@@ -18,7 +18,7 @@ pub(super) static DELETE_METADATA: Declaration = Declaration {
     docs: "",
     arguments: &[KEY, VERSION],
     returns: Returns::Boolean,
-    errors: &[],
+    errors: &[DeclaredError::STALE_VERSION],
     flags: Flags::COMMAND,
 };
 

@@ -11,7 +11,7 @@ use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, PAGE_ARGUMENTS, Package, Returns};
+use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field::{self, Cursor, PageRequest};
 use crate::service::{Beside, FoundMetadata, MetadataReader, Page, Shared, vacancy};
@@ -24,7 +24,7 @@ pub(super) static LIST_METADATA: Declaration = Declaration {
     summary: "Lists the merchant's metadata records, those made last first.",
     docs: "A page may end early when its records are large. A larger set stands in its record with its first items, \
            and `truncated` lists the bodies of the calls of retrieve-metadata for the rest.",
-    arguments: &PAGE_ARGUMENTS,
+    arguments: &page_arguments(MetadataId::PREFIX),
     returns: Returns::Page(&METADATA),
     errors: &[],
     flags: Flags::QUERY,

@@ -13,13 +13,24 @@ use crate::service::{ItemPage, ItemRange, PAGE_ITEMS_MAX};
 /// The largest position that a caller can name: 2^53-1.
 const POSITION_MAX: u64 = (1 << 53) - 1;
 
+/// Items on a page of a set, at most.
+const PER_PAGE_MAX: u16 = 10_000;
+
 /// The arguments of a page of a set.
 pub(super) const ITEM_PAGE_ARGUMENTS: [Argument; 3] = [
-    Argument::optional("per_page", ValueType::INTEGER, "Items per page of a set, 1 to 10000; 10000 when left out."),
-    Argument::optional("after", ValueType::INTEGER, "Answer the items behind this position of the set at `path`."),
+    Argument::optional(
+        "per_page",
+        ValueType::integer(1, PER_PAGE_MAX as u64, 100),
+        "Items per page of a set, 1 to 10000; 10000 when left out.",
+    ),
+    Argument::optional(
+        "after",
+        ValueType::integer(0, POSITION_MAX, 99),
+        "Answer the items behind this position of the set at `path`.",
+    ),
     Argument::optional(
         "before",
-        ValueType::INTEGER,
+        ValueType::integer(0, POSITION_MAX, 100),
         "Answer the items before this position. Not together with `after`.",
     ),
 ];
@@ -37,7 +48,7 @@ pub(super) struct ItemPageRequest {
 
 /// Reads [`ITEM_PAGE_ARGUMENTS`].
 pub(super) fn item_page(fields: &mut Fields<'_>) -> ItemPageRequest {
-    let per_page = fields.optional("per_page", field::integer(1..=10_000_u16)).map(usize::from);
+    let per_page = fields.optional("per_page", field::integer(1..=PER_PAGE_MAX)).map(usize::from);
     let after = fields.optional("after", field::integer(0..=POSITION_MAX));
     let before = fields.optional("before", field::integer(0..=POSITION_MAX));
     if fields.is_given("after") && fields.is_given("before") {

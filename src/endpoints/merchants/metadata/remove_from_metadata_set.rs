@@ -5,7 +5,7 @@ use till_domain::command::{Command, RemoveFromMetadataSet};
 use super::arguments::{self, KEY, PATH, VALUE, VERSION};
 use crate::access::MerchantCaller;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns};
+use crate::protocol::declaration::{Declaration, DeclaredError, Flags, Package, Returns};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::Shared;
@@ -19,7 +19,7 @@ pub(super) static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
     docs: "The order of the other items stays. Where there is no record, or nothing at the path, the answer is `false`.",
     arguments: &[KEY, PATH, VALUE, VERSION],
     returns: Returns::Boolean,
-    errors: &[],
+    errors: &[DeclaredError::STALE_VERSION],
     flags: Flags::COMMAND,
 };
 

@@ -8,7 +8,7 @@ use super::arguments::{self, KEY, PATH};
 use super::paging::{Asked, ITEM_PAGE_ARGUMENTS, ItemPageRequest, item_page};
 use super::value::{Room, joined, value_at};
 use crate::access::MerchantCaller;
-use crate::endpoints::shapes::metadata::metadata_json;
+use crate::endpoints::shapes::metadata::{METADATA, METADATA_ITEMS, metadata_json};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
@@ -36,7 +36,7 @@ pub(super) static RETRIEVE_METADATA: Declaration = Declaration {
         ITEM_PAGE_ARGUMENTS[1],
         ITEM_PAGE_ARGUMENTS[2],
     ],
-    returns: Returns::Any,
+    returns: Returns::AnyOf(&[&METADATA, &METADATA_ITEMS]),
     errors: &[DeclaredError::when(
         Code::NotFound,
         "There is no record under this key, it has expired, or nothing stands at the path.",

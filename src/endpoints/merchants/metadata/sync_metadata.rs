@@ -9,10 +9,13 @@ use super::arguments::{self, KEY, TTL, VERSION};
 use crate::access::MerchantCaller;
 use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
 use crate::service::{Answered, Shared};
+
+const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
+    .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");
 
 /// The declaration.
 pub(super) static SYNC_METADATA: Declaration = Declaration {
@@ -21,9 +24,9 @@ pub(super) static SYNC_METADATA: Declaration = Declaration {
     group: "metadata",
     summary: "Replaces the whole value of a metadata record, or makes one, and answers the record.",
     docs: "An array with repeated items keeps the first of each when it is next used as a set.",
-    arguments: &[KEY, Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB."), VERSION, TTL],
+    arguments: &[KEY, VALUE_OF_RECORD, VERSION, TTL],
     returns: Returns::Object(&METADATA),
-    errors: &[],
+    errors: &[DeclaredError::STALE_VERSION],
     flags: Flags::COMMAND,
 };
 

@@ -1,16 +1,17 @@
 //! The package document: the interface described to machines.
 //!
-//! Types stay base types with the narrowing beside them in `hints`, and requiredness is given both as a
-//! member and as a flag, so that clients of every draft of the format read it. What a page holds is such a
-//! hint too. `base_url` ends in a slash: published clients resolve the endpoint's name against it as a
-//! relative reference, which would replace a last segment without one.
+//! What clients of different drafts of the format read is given both ways: requiredness, nullability and how an
+//! endpoint is called are members and flags. `base_url` ends in a slash: published clients resolve the endpoint's name
+//! against it as a relative reference, which would replace a last segment without one.
 //!
 //! Source: webfunction.org/package, webfunction.org/versioning, webfunction.org/error.
 
 use serde_json::{Map, Value, json};
 
-use super::{Argument, Attribute, Declaration, JsonType, ObjectType, Package, Returns, ValueType};
+use super::spelling::spelt;
 use crate::protocol::api_error::Code;
+use crate::protocol::declaration::objects::objects;
+use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
 
 /// The codes that any endpoint may answer.
@@ -43,9 +44,15 @@ pub fn package_document<'a>(
         "versions": ApiVersion::names(),
         "flags": ["versioned"],
         "endpoints": declarations.iter().map(|declaration| endpoint(declaration)).collect::<Vec<_>>(),
-        "objects": objects(&declarations),
+        "objects": objects(&named(&declarations)).into_values().map(object).collect::<Vec<_>>(),
         "errors": COMMON_CODES.iter().map(|code| error(*code, code.docs())).collect::<Vec<_>>(),
     })
+}
+
+/// The endpoints whose types name objects. Of an answer that may be anything else, too, no type does.
+fn named<'a>(declarations: &[&'a Declaration]) -> Vec<&'a Declaration> {
+    let names = |declaration: &&&Declaration| !matches!(declaration.returns, Returns::AnyOf(_));
+    declarations.iter().filter(names).copied().collect()
 }
 
 fn endpoint(declaration: &Declaration) -> Value {
@@ -53,7 +60,9 @@ fn endpoint(declaration: &Declaration) -> Value {
         "name": declaration.name,
         "group": declaration.group,
         "docs": docs(declaration),
-        "returns": type_names(declaration.returns.json()),
+        "returns": spelt(&declaration.returns.value_type()),
+        "bearer_auth": declaration.flags.needs_key,
+        "paginated": declaration.returns.is_page(),
         "flags": endpoint_flags(declaration),
         "arguments": declaration.arguments.iter().map(argument).collect::<Vec<_>>(),
         "attributes": attributes(&declaration.returns),
@@ -61,17 +70,30 @@ fn endpoint(declaration: &Declaration) -> Value {
     })
 }
 
-/// The answer's members; that of a page says in its hints which object its entries are.
+/// The members of an answered object, of a page too.
 fn attributes(returns: &Returns) -> Vec<Value> {
-    let entries = returns.object().filter(|_| returns.is_page());
-    let described = returns.attributes().iter().map(|member| {
-        let mut described = attribute(member);
-        if let Some(object) = entries.filter(|_| member.value_type.json == ValueType::ARRAY.json) {
-            described["hints"] = json!([format!("object.{}", object.name)]);
-        }
-        described
-    });
-    described.collect()
+    match returns {
+        Returns::Object(object) => object.attributes.iter().map(attribute).collect(),
+        Returns::Page(object) => page_attributes(object),
+        Returns::String
+        | Returns::Words(_)
+        | Returns::Boolean
+        | Returns::Array(_)
+        | Returns::Any
+        | Returns::AnyOf(_) => Vec::new(),
+    }
+}
+
+fn page_attributes(object: &'static ObjectType) -> Vec<Value> {
+    let previous = "The body of the call for the previous page; null on the first.";
+    let next = "The body of the call for the next page; null on the last.";
+    let mut page = attribute(&Attribute::always("page", ValueType::ANY, "The entries, newest first."));
+    page["type"] = json!([[format!("object.{}", object.name)]]);
+    vec![
+        attribute(&Attribute::nullable("previous", ValueType::OBJECT, previous)),
+        page,
+        attribute(&Attribute::nullable("next", ValueType::OBJECT, next)),
+    ]
 }
 
 fn docs(declaration: &Declaration) -> String {
@@ -82,14 +104,9 @@ fn docs(declaration: &Declaration) -> String {
 }
 
 fn endpoint_flags(declaration: &Declaration) -> Vec<&'static str> {
-    let mut flags = vec!["error_triple"];
-    if declaration.flags.needs_key {
-        flags.push("bearer_auth");
-    }
-    if declaration.returns.is_page() {
-        flags.push("paginated");
-    }
-    flags
+    let bearer_auth = declaration.flags.needs_key.then_some("bearer_auth");
+    let paginated = declaration.returns.is_page().then_some("paginated");
+    ["error_triple"].into_iter().chain(bearer_auth).chain(paginated).collect()
 }
 
 fn error(code: Code, docs: &str) -> Value {
@@ -101,49 +118,39 @@ fn argument(argument: &Argument) -> Value {
     members.insert("required".to_owned(), argument.required.into());
     let flags: &[&str] = if argument.required { &["required"] } else { &[] };
     members.insert("flags".to_owned(), flags.into());
-    if !argument.value_type.choices.is_empty() {
-        members.insert("choices".to_owned(), argument.value_type.choices.into());
+    if !argument.value_type.choices().is_empty() {
+        members.insert("choices".to_owned(), argument.value_type.choices().into());
     }
     Value::Object(members)
 }
 
+/// A member that may be left out is read as null where it is.
 fn attribute(attribute: &Attribute) -> Value {
     let mut members = typed(attribute.name, &attribute.value_type, attribute.docs);
-    members.insert("nullable".to_owned(), attribute.nullable.into());
-    let flags: &[&str] = if attribute.nullable { &["nullable"] } else { &[] };
-    members.insert("flags".to_owned(), flags.into());
-    if !attribute.value_type.choices.is_empty() {
-        members.insert("values".to_owned(), attribute.value_type.choices.into());
+    let nullable = attribute.nullable || attribute.optional;
+    members.insert("nullable".to_owned(), nullable.into());
+    let flags = nullable.then_some("nullable").into_iter().chain(attribute.optional.then_some("optional"));
+    members.insert("flags".to_owned(), flags.collect());
+    if !attribute.value_type.choices().is_empty() {
+        members.insert("values".to_owned(), attribute.value_type.choices().into());
     }
     Value::Object(members)
 }
 
 fn typed(name: &str, value_type: &ValueType, docs: &str) -> Map<String, Value> {
-    let names = type_names(value_type.json);
-    let json_type = if let [only] = names.as_slice() { Value::from(*only) } else { Value::from(names) };
-    let hints: Vec<&str> = value_type.hint.into_iter().collect();
-    let members = [("name", name.into()), ("type", json_type), ("hints", hints.into()), ("docs", docs.into())];
+    let members = [("name", name.into()), ("type", spelt(value_type)), ("docs", docs.into())];
     members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn type_names(types: &[JsonType]) -> Vec<&'static str> {
-    types.iter().map(|json_type| json_type.name()).collect()
-}
-
-/// The named objects of all answers, each once, by name.
-fn objects(declarations: &[&Declaration]) -> Vec<Value> {
-    let mut objects: Vec<&ObjectType> =
-        declarations.iter().filter_map(|declaration| declaration.returns.object()).collect();
-    objects.sort_by_key(|object| object.name);
-    objects.dedup_by_key(|object| object.name);
-    let describe = |object: &&ObjectType| json!({ "name": object.name, "attributes": object.attributes.iter().map(attribute).collect::<Vec<_>>() });
-    objects.iter().map(describe).collect()
+fn object(object: &'static ObjectType) -> Value {
+    let attributes: Vec<Value> = object.attributes.iter().map(attribute).collect();
+    json!({ "name": object.name, "attributes": attributes })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::declaration::{DeclaredError, Flags, PAGE_ARGUMENTS};
+    use crate::protocol::declaration::{DeclaredError, Flags, page_arguments};
 
     static PAYMENT: ObjectType = ObjectType {
         name: "payment",
@@ -170,7 +177,7 @@ mod tests {
 
     static LIST: Declaration = Declaration {
         name: "list-payments",
-        arguments: &PAGE_ARGUMENTS,
+        arguments: &page_arguments("pay"),
         returns: Returns::Page(&PAYMENT),
         errors: &[],
         flags: Flags::QUERY,
@@ -215,9 +222,10 @@ mod tests {
     fn an_endpoint_shows_what_it_takes_answers_and_refuses() {
         let endpoint = &document()["endpoints"][0];
         assert_eq!(endpoint["docs"], "Creates a payment.\n\nMore.");
-        assert_eq!(endpoint["returns"], json!(["string"]));
+        assert_eq!(endpoint["returns"], "string");
+        assert_eq!((&endpoint["bearer_auth"], &endpoint["paginated"]), (&json!(true), &json!(false)));
         assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth"]));
-        let amount = json!({"name": "amount", "type": ["string", "number"], "hints": [], "docs": "How much.", "required": true, "flags": ["required"]});
+        let amount = json!({"name": "amount", "type": ["string", "number.i64"], "docs": "How much.", "required": true, "flags": ["required"]});
         assert_eq!(endpoint["arguments"][0], amount);
         assert_eq!(endpoint["arguments"][1]["choices"], json!(["ADD", "DEFAULT"]));
         assert_eq!(
@@ -238,7 +246,8 @@ mod tests {
         let endpoint = &document["endpoints"][1];
         assert_eq!(endpoint["flags"], json!(["error_triple", "bearer_auth", "paginated"]));
         assert_eq!(endpoint["attributes"][1]["name"], "page");
-        assert_eq!(endpoint["attributes"][1]["hints"], json!(["object.payment"]));
+        assert_eq!(endpoint["paginated"], true);
+        assert_eq!(endpoint["attributes"][1]["type"], json!([["object.payment"]]));
         assert_eq!(document["objects"][0]["name"], "payment");
         assert_eq!(document["objects"][0]["attributes"][1]["values"], json!(["PENDING"]));
         assert_eq!(document["objects"].as_array().map(Vec::len), Some(1));

@@ -1,0 +1,36 @@
+//! The types of arguments that several endpoints take, with the limits that their parsers in `arguments` keep.
+
+use till_domain::card::SaveCard;
+use till_domain::merchant::PaymentMethod;
+use till_domain::session::InterestBearer;
+use till_domain::text::{EXTERNAL_ID_MAX_BYTES, NAME_MAX_CHARACTERS};
+
+use crate::protocol::declaration::{Text, ValueType, words_of};
+
+/// No control characters.
+const PRINTABLE: &str = "^[^\\x00-\\x1f\\x7f-\\x9f]+$";
+
+/// Text of up to so many characters, none of them a control character. A limit in bytes is one in characters too.
+pub(super) const fn printable(most: usize, example: &'static str) -> ValueType {
+    ValueType::Text(Text::of(1, most, example).matching(PRINTABLE))
+}
+
+/// An identifier of the merchant's own.
+pub(super) const EXTERNAL_ID: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "order-1001");
+/// A customer by its id or by the merchant's own identifier.
+pub(super) const CUSTOMER_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "customer-1001");
+/// A saved card by its id or by the merchant's own identifier.
+pub(super) const CARD_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "card-1001");
+/// The name of a thing.
+pub(super) const NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Example Shop");
+/// The name of a person.
+pub(super) const PERSON_NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Somchai Jaidee");
+/// An ISO 4217 code.
+pub(super) const CURRENCY: ValueType = ValueType::Text(Text::of(3, 3, "THB").matching("^[A-Z]{3}$"));
+
+/// How a payment is paid.
+pub(super) const PAYMENT_METHOD_WORDS: ValueType = words_of!(PaymentMethod);
+/// What becomes of the card.
+pub(super) const SAVE_CARD_WORDS: ValueType = words_of!(SaveCard);
+/// Who pays the interest.
+pub(super) const INTEREST_BEARER_WORDS: ValueType = words_of!(InterestBearer);

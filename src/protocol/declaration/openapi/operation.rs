@@ -1,0 +1,59 @@
+//! One operation.
+
+use serde_json::{Map, Value, json};
+
+use super::components::{body_name, reference};
+use super::responses::responses;
+use super::tags::tag;
+use crate::protocol::declaration::{Argument, Declaration};
+use crate::protocol::version::ApiVersion;
+
+/// The path of an operation, and what is there.
+pub(super) fn path(declaration: &Declaration) -> (String, Value) {
+    let path = format!("/{}/{}", declaration.package.segment(), declaration.name);
+    (path, json!({ "post": operation(declaration) }))
+}
+
+fn operation(declaration: &Declaration) -> Value {
+    json!({
+        "operationId": format!("{}-{}", declaration.package.segment(), declaration.name),
+        "tags": [tag(declaration)],
+        "summary": plain(declaration.summary),
+        "description": if declaration.docs.is_empty() { declaration.summary } else { declaration.docs },
+        "security": if declaration.flags.needs_key { json!([{ "bearer": [] }]) } else { json!([]) },
+        "parameters": parameters(declaration),
+        "requestBody": {
+            "required": true,
+            "content": { "application/json": {
+                "schema": reference(&body_name(declaration)),
+                "example": example(declaration.arguments),
+            } },
+        },
+        "responses": responses(declaration),
+    })
+}
+
+/// A summary is no Markdown.
+fn plain(summary: &str) -> String {
+    summary.replace('`', "")
+}
+
+fn parameters(declaration: &Declaration) -> Vec<Value> {
+    let version = json!({
+        "name": "Api-Version", "in": "header", "schema": { "type": "string", "enum": ApiVersion::names() },
+        "description": "The version to use; that of the key when left out.",
+    });
+    let key = json!({
+        "name": "Idempotency-Key", "in": "header",
+        "schema": { "type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$" },
+        "description": "Names the call: a repeated one is done once, and answered as the first was.",
+    });
+    let key = declaration.flags.takes_idempotency_key.then_some(key);
+    [version].into_iter().chain(key).collect()
+}
+
+/// A body that can be sent as it stands: what must be there, and what may be that shows something.
+fn example(arguments: &[Argument]) -> Map<String, Value> {
+    let shown = arguments.iter().filter(|argument| argument.required || argument.shown);
+    shown.filter_map(|argument| Some((argument.name.to_owned(), argument.example()?))).collect()
+}

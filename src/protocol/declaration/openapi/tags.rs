@@ -1,0 +1,53 @@
+//! Tags: the subjects by which people find operations.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::protocol::declaration::{Declaration, Package};
+
+/// The tag of an operation.
+pub(super) fn tag(declaration: &Declaration) -> String {
+    name(declaration.package, declaration.group)
+}
+
+/// All tags, each once, by name.
+pub(super) fn tags(declarations: &[&Declaration]) -> Vec<Value> {
+    let subjects: BTreeSet<(Package, &str)> =
+        declarations.iter().map(|declaration| (declaration.package, declaration.group)).collect();
+    let described = subjects.into_iter().map(|(package, group)| {
+        let docs = description(package, group).unwrap_or(group);
+        json!({ "name": name(package, group), "description": docs })
+    });
+    described.collect()
+}
+
+fn name(package: Package, group: &str) -> String {
+    format!("{} / {group}", package.segment())
+}
+
+/// What the operations of a subject are about.
+fn description(package: Package, group: &str) -> Option<&'static str> {
+    Some(match (package, group) {
+        (Package::Merchants, "activity") => "What happened, and who did it.",
+        (Package::Merchants, "balance") => "The merchant's money, and the ledger entries that make it up.",
+        (Package::Merchants, "contacts") => "The merchant's customers.",
+        (Package::Merchants, "keys") => "The API keys that the merchant's programs call with.",
+        (Package::Merchants, "metadata") => "Values of the merchant's own under keys of its own, and sets in them.",
+        (Package::Merchants, "payments") => "Payments, from their initiation on.",
+        (Package::Merchants, "plans") => "The subscription plan that the merchant has.",
+        (Package::Merchants, "team") => "The people of the merchant's team, and invitations to it.",
+        (Package::Merchants, "versions") => "The versions of this API.",
+        (Package::Sdk, "cards") => "Cards of customers, before they pay.",
+        (Package::Sdk, "installations") => "What an installation may do.",
+        (Package::Sdk, "sessions") => "Payment sessions: the choice of a payment method, and what follows from it.",
+        (Package::Admin, "balances") => "Merchants' balances, and money that is added to them.",
+        (Package::Admin, "checkpoints") => "Copies of the whole data, and servers that were restored from one.",
+        (Package::Admin, "installations") => "Where merchants' customers pay: sites, apps and terminals.",
+        (Package::Admin, "keys") => "Merchants' API keys.",
+        (Package::Admin, "merchants") => "Merchants, and whether they may call.",
+        (Package::Admin, "payment methods") => "How merchants' payments are carried out, and at which fees.",
+        (Package::Admin, "secrets") => "Keys, tokens and certificates of this server.",
+        (_, _) => return None,
+    })
+}

@@ -1,0 +1,278 @@
+//! The OpenAPI documents, walked operation by operation: what generators, linters and people who try a call rely on, held
+//! against the parsers. Whatever is declared later is walked, too.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::harness::{Answer, Client, Server, Shop, merged};
+
+/// The one argument whose example is refused on purpose: it would become the key of the store.
+const REFUSED_ON_PURPOSE: &str = "vault_key";
+
+/// The one argument that must be later than now, which no document can say.
+const LIES_AHEAD: &str = "expires_at";
+
+/// Both listeners with their documents, and a merchant to call as.
+struct Walk {
+    _server: Server,
+    shop: Shop,
+    listeners: Vec<(Client, Value)>,
+}
+
+/// One operation of a document.
+struct Operation<'w> {
+    client: Client,
+    path: &'w str,
+    described: &'w Value,
+    /// The schema of its body.
+    body: &'w Value,
+}
+
+impl Walk {
+    fn start() -> Walk {
+        let server = Server::start();
+        let shop = server.shop();
+        let document = |client: &Client| client.get("/openapi.json").ok();
+        let clients = [shop.client(), server.admin_client()];
+        let listeners = clients.into_iter().map(|client| (client.clone(), document(&client))).collect();
+        Walk { _server: server, shop, listeners }
+    }
+
+    fn documents(&self) -> impl Iterator<Item = &Value> {
+        self.listeners.iter().map(|(_, document)| document)
+    }
+
+    fn operations(&self) -> Vec<Operation<'_>> {
+        let mut operations = Vec::new();
+        for (client, document) in &self.listeners {
+            for (path, item) in document["paths"].as_object().expect("paths") {
+                let described = &item["post"];
+                let name = described["requestBody"]["content"]["application/json"]["schema"]["$ref"].as_str();
+                let body =
+                    document.pointer(name.expect("a reference").trim_start_matches('#')).expect("it is described");
+                operations.push(Operation { client: client.clone(), path, described, body });
+            }
+        }
+        assert!(operations.len() > 40, "there are many");
+        operations
+    }
+}
+
+impl Operation<'_> {
+    fn properties(&self) -> &Map<String, Value> {
+        self.body["properties"].as_object().expect("properties")
+    }
+
+    fn example(&self) -> &Value {
+        &self.described["requestBody"]["content"]["application/json"]["example"]
+    }
+
+    fn is_required(&self, argument: &str) -> bool {
+        self.body["required"].as_array().expect("names").contains(&json!(argument))
+    }
+
+    /// The example with what must be there alone, and this argument in it.
+    fn with(&self, argument: &str, value: &Value) -> Value {
+        let example = self.example().as_object().expect("an object").iter();
+        let required: Map<String, Value> = example
+            .filter(|(name, _)| self.is_required(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        merged(&Value::Object(required), &json!({ argument: value }))
+    }
+
+    fn post(&self, body: &Value) -> Answer {
+        self.client.post(self.path, body)
+    }
+
+    /// Whether the parser takes a value of an argument, in a call by card or by instalments.
+    fn takes(&self, argument: &str, value: &Value) -> bool {
+        let body = self.with(argument, value);
+        let by_instalments = merged(&body, &json!({ "payment_method": "INSTALLMENT" }));
+        let has_methods = argument != "payment_method" && self.properties().contains_key("payment_method");
+        let bodies = [Some(body), has_methods.then_some(by_instalments)];
+        bodies.iter().flatten().any(|body| !is_faulty(&self.post(body), argument))
+    }
+}
+
+/// Whether an argument of a call was refused, or the body as a whole.
+fn is_faulty(answer: &Answer, argument: &str) -> bool {
+    let faults = answer.details();
+    let faults = faults.as_array().filter(|_| answer.code() == "INVALID_ARGUMENTS");
+    let is_its = |fault: &Value| fault["argument"] == argument && fault["type"] == "invalid";
+    faults.is_some_and(|faults| faults.is_empty() || faults.iter().any(is_its))
+}
+
+/// The base types of a schema.
+fn types(schema: &Value) -> Vec<&str> {
+    match &schema["type"] {
+        Value::String(single) => vec![single],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The schema of what an argument may be beside null.
+fn own(schema: &Value) -> &Value {
+    schema.pointer("/oneOf/0").unwrap_or(schema)
+}
+
+/// Whether an argument may be null.
+fn takes_null(schema: &Value) -> bool {
+    let types = types(schema);
+    let is_null = |schema: &Value| schema["type"] == "null";
+    schema["oneOf"]
+        .as_array()
+        .map_or(types.is_empty() || types.contains(&"null"), |schemas| schemas.iter().any(is_null))
+}
+
+/// Every schema in a document, with where it stands.
+fn schemas(document: &Value) -> Vec<(String, &Value)> {
+    let mut open = vec![(String::new(), document)];
+    let mut found = Vec::new();
+    while let Some((place, value)) = open.pop() {
+        match value {
+            Value::Object(members) => {
+                open.extend(members.iter().map(|(name, member)| (format!("{place}/{name}"), member)));
+                if members.contains_key("type") || members.contains_key("$ref") {
+                    found.push((place, value));
+                }
+            }
+            Value::Array(entries) => {
+                open.extend(entries.iter().enumerate().map(|(at, entry)| (format!("{place}/{at}"), entry)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn every_operation_says_what_linters_ask_for() {
+    let walk = Walk::start();
+    let tags: BTreeSet<&str> =
+        walk.documents().flat_map(|document| document["tags"].as_array().expect("tags")).map(described_tag).collect();
+    for document in walk.documents() {
+        assert!(document["info"]["license"]["name"].is_string() && document["info"]["contact"]["name"].is_string());
+    }
+    for operation in walk.operations() {
+        let Operation { path, described, .. } = operation;
+        let text = |member: &str| described[member].as_str().unwrap_or_default().to_owned();
+        assert!(!text("description").is_empty() && !text("summary").is_empty(), "{path}");
+        assert!(!text("summary").contains('`'), "a summary is no Markdown: {path}");
+        assert!(described["security"].is_array(), "{path}");
+        assert!(tags.contains(described["tags"][0].as_str().expect("a tag")), "{path}");
+        let triple = &described["responses"]["400"]["content"]["application/json"]["schema"]["$ref"];
+        assert_eq!(triple, "#/components/schemas/error_triple", "{path}");
+    }
+}
+
+/// The name of a tag whose description says more than the name.
+fn described_tag(tag: &Value) -> &str {
+    let (name, description) =
+        (tag["name"].as_str().expect("a name"), tag["description"].as_str().expect("a description"));
+    assert!(!name.ends_with(description), "{name} has no description");
+    name
+}
+
+#[test]
+fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
+    let walk = Walk::start();
+    for document in walk.documents() {
+        for (place, schema) in schemas(document) {
+            assert!(!types(schema).contains(&"array") || schema["items"].is_object(), "{place}");
+            if let Some(reference) = schema["$ref"].as_str() {
+                assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{place}: {reference}");
+            }
+        }
+    }
+}
+
+#[test]
+fn words_that_a_description_lists_are_an_enum() {
+    let is_word = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let walk = Walk::start();
+    for document in walk.documents() {
+        for (place, schema) in schemas(document) {
+            let description = schema["description"].as_str().unwrap_or_default();
+            let words: BTreeSet<&str> =
+                description.split(|at: char| !(at.is_ascii_alphanumeric() || at == '_')).filter(is_word).collect();
+            let open = types(schema).contains(&"string") && schema.get("enum").is_none();
+            assert!(!open || words.len() < 2, "{place} lists {words:?}");
+        }
+    }
+}
+
+#[test]
+fn every_argument_has_an_example_and_bounds() {
+    for operation in Walk::start().operations() {
+        for (argument, schema) in operation.properties() {
+            let place = format!("{} {argument}", operation.path);
+            assert!(
+                schema["examples"].as_array().is_some_and(|examples| !examples.is_empty()),
+                "{place} has no example"
+            );
+            let types = types(own(schema));
+            let bounded = |member: &str| own(schema).get(member).is_some();
+            if types.contains(&"string") {
+                assert!(["enum", "pattern", "maxLength"].into_iter().any(bounded), "{place} has no bound");
+            }
+            if types.contains(&"integer") {
+                assert!(bounded("minimum") && bounded("maximum"), "{place} has no limits");
+            }
+            assert_eq!(takes_null(schema), types.is_empty() || !operation.is_required(argument), "{place}");
+        }
+    }
+}
+
+#[test]
+fn every_example_can_be_executed() {
+    let walk = Walk::start();
+    for operation in walk.operations() {
+        let answer = operation.post(operation.example());
+        let on_purpose = operation.properties().contains_key(REFUSED_ON_PURPOSE);
+        assert_eq!(answer.code() == "INVALID_ARGUMENTS", on_purpose, "{}: {}", operation.path, answer.body);
+    }
+    for operation in walk.operations() {
+        for (argument, schema) in operation.properties() {
+            let taken = operation.takes(argument, &schema["examples"][0]);
+            assert_eq!(taken, argument != REFUSED_ON_PURPOSE, "{} {argument}", operation.path);
+        }
+    }
+    walk.shop.pay(100); // No example has changed anything of the merchant that others count on.
+}
+
+#[test]
+fn every_bound_is_where_the_parser_refuses() {
+    for operation in Walk::start().operations() {
+        for (argument, schema) in operation.properties().iter().filter(|(name, _)| *name != REFUSED_ON_PURPOSE) {
+            for (value, expected) in at_the_bounds(schema, argument == LIES_AHEAD) {
+                let taken = operation.takes(argument, &value);
+                assert_eq!(taken, expected, "{} {argument}: {value}", operation.path);
+            }
+        }
+    }
+}
+
+/// Values on either side of what a schema allows, and whether it allows them.
+fn at_the_bounds(schema: &Value, lies_ahead: bool) -> Vec<(Value, bool)> {
+    let words = own(schema)["enum"].as_array().into_iter().flatten();
+    let mut values: Vec<(Value, bool)> = words.map(|word| (word.clone(), true)).collect();
+    if let (Some(least), Some(most)) = (schema["minimum"].as_i64(), schema["maximum"].as_i64()) {
+        values.extend([(json!(most), true), (json!(least - 1), false), (json!(most + 1), false)]);
+        values.extend((!lies_ahead).then(|| (json!(least), true)));
+    }
+    if let (Some(example), Some(most)) = (schema["examples"][0].as_str(), schema["maxLength"].as_u64()) {
+        let long = |length: u64| {
+            json!(example.chars().cycle().take(usize::try_from(length).expect("it is short")).collect::<String>())
+        };
+        values.push((long(most + 1), false));
+        let is_free = schema["pattern"].as_str().is_some_and(|pattern| pattern.starts_with("^[^"));
+        values.extend(is_free.then(|| (long(most), true)));
+    }
+    if types(own(schema)).contains(&"string") {
+        values.push((json!("\u{1}"), schema["pattern"].as_str().is_some_and(|pattern| pattern.starts_with("^([^.]"))));
+    }
+    values
+}
