@@ -19,6 +19,7 @@ pub struct ApiError {
     allow: Option<&'static str>,
     stale_version: bool,
     overload: bool,
+    ends_connection: bool,
 }
 
 /// What is known of a call that the server could not complete.
@@ -51,6 +52,7 @@ impl ApiError {
             allow: None,
             stale_version: false,
             overload: false,
+            ends_connection: false,
         }
     }
 
@@ -146,6 +148,12 @@ impl ApiError {
     /// The message for a person.
     #[must_use]
     pub fn message(&self) -> &str {
+    /// The same, after which nothing more of its connection can be read.
+    #[must_use]
+    pub fn ending_connection(self) -> ApiError {
+        ApiError { ends_connection: true, ..self }
+    }
+
         &self.message
     }
 
@@ -179,3 +187,9 @@ impl ApiError {
         self.stale_version
     }
 }
+    /// Whether its connection cannot be used any more.
+    #[must_use]
+    pub fn ends_connection(&self) -> bool {
+        self.ends_connection
+    }
+

@@ -49,7 +49,7 @@ const FULL_RETRY_SECONDS: u32 = 1;
 const PAGES_FIRST: &str = "/docs/";
 
 /// How a path that names nothing stands in the log: whatever was typed there may be a secret.
-const UNKNOWN_PATH: &str = "(unknown)";
+pub(super) const UNKNOWN_PATH: &str = "(unknown)";
 
 /// Characters of a path's last segment for which a near name is looked up, at most.
 const UNKNOWN_NAME_MAX: usize = 64;

@@ -7,4 +7,5 @@ mod errors;
 mod headers;
 mod judgement;
 mod keys;
+mod unread;
 mod versions;
