@@ -26,13 +26,14 @@ mod request_id;
 mod seldom_logged;
 mod table;
 mod tally;
+mod unknown_path;
 
 pub use body::BODY_BYTES_MAX;
 pub use call::{Call, Function, Reply, endpoint};
-pub(crate) use connections::{Connections, OverTcp};
 pub(crate) use completed::CompletedSocket;
+pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
-pub use hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
+pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Origins, Permit};
 pub(super) use large_answers::SLICE_BYTES;
 pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, Standing, address_group};
 pub(crate) use pace::PacedSocket;
