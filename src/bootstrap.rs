@@ -174,7 +174,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     if engine.is_paused() {
         tracing::warn!("this is a restored server: no acquirer is called and no timer fires before `till resume`");
     }
-    let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second);
+    let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second, "one address for one installation");
     let last_used = Arc::new(LastUsed::open(&configuration.data));
     let creation = Arc::new(Mutex::new(()));
     let schedule = start_schedule(configuration, &checkpoints, &clock)?;

@@ -27,6 +27,12 @@ pub fn key_text(random: [u8; KEY_RANDOM_LEN]) -> String {
     format!("{KEY_PREFIX}{body}{checksum}")
 }
 
+/// Whether a text begins as every key does.
+#[must_use]
+pub fn looks_like_one(text: &str) -> bool {
+    text.starts_with(KEY_PREFIX)
+}
+
 /// Whether a text has the form of a key and its checksum fits: a mistyped key is refused without a look-up.
 #[must_use]
 pub fn is_well_formed(text: &str) -> bool {

@@ -1,41 +1,52 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
 use crate::ids::{InvitationId, PaymentId, TopupId, UserId};
+use crate::money::{Currency, Money};
 use crate::records::Unreadable;
+use crate::session::InterestBearer;
 
 /// Why a command is refused. It changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The key is not one of the merchant's live keys.
-    #[error("The API key is not valid.")]
+    #[error("The API key is not valid: it is unknown, has expired or was revoked. Use another key of the merchant.")]
     KeyNotLive,
     /// There is no such merchant.
-    #[error("No merchant has this id.")]
+    #[error("There is no merchant with this merchant_id. Check it: list-merchants of the operator shows all of them.")]
     MerchantNotFound,
     /// The merchant's calls that change something are refused.
-    #[error("The merchant is suspended: nothing can be changed. Lists and look-ups go on.")]
+    #[error(
+        "The merchant is suspended: nothing can be changed. Lists and look-ups go on. Ask the operator to resume it."
+    )]
     MerchantSuspended,
     /// The Idempotency-Key stands for another command.
     #[error("This Idempotency-Key was used with another body. Use a new key for a new call.")]
     IdempotencyKeyReused,
     /// No installation of the merchant has this id.
-    #[error("No installation of this merchant has this id.")]
+    #[error(
+        "The merchant is known, but has no installation with this installation_id. Ask the operator for the right one."
+    )]
     InstallationNotFound,
     /// No key of the merchant has this id.
-    #[error("No API key of this merchant has this id.")]
+    #[error("No API key of this merchant has this key_id. The list of its keys shows those that there are.")]
     KeyNotFound,
     /// The key would end before it is made.
     #[error("must be in the future")]
     KeyEndPassed,
-    /// The merchant has as many keys or installations as it may.
-    #[error("The merchant has {limit} of these already, which is the most.")]
+    /// The merchant has as many of something as it may.
+    #[error("The merchant has {limit} {kind} already, which is the most. Use those that there are.")]
     TooMany {
+        /// Of what, in the plural.
+        kind: &'static str,
         /// How many it may have.
         limit: usize,
     },
     /// The currency is not the merchant's.
-    #[error("The currency is not the one of the merchant's account.")]
-    CurrencyNotConfigured,
+    #[error("is not the currency of the merchant's account: send {currency}")]
+    CurrencyNotConfigured {
+        /// The merchant's.
+        currency: Currency,
+    },
     /// No token that can be selected has this id.
     #[error("No card token has this id, or it has expired. Tokenize the card again.")]
     TokenNotFound,
@@ -43,7 +54,9 @@ pub enum Refusal {
     #[error("The card token was for one use and is used up. Tokenize the card again.")]
     TokenAlreadyUsed,
     /// The payment method is not enabled.
-    #[error("The payment method is not enabled for this merchant.")]
+    #[error(
+        "The payment method is not enabled for this merchant. Offer another one, or ask the operator to enable it."
+    )]
     MethodNotEnabled,
     /// No session that can be used has this id.
     #[error(
@@ -54,76 +67,99 @@ pub enum Refusal {
         payment_id: Option<PaymentId>,
     },
     /// Amount or currency are not the session's.
-    #[error("Amount and currency differ from those of the payment session.")]
-    AmountMismatch,
+    #[error("{} Send what the session has, or have the customer select the payment method again.", difference(.given, .session))]
+    AmountMismatch {
+        /// What the call says.
+        given: Money,
+        /// What the session has.
+        session: Money,
+    },
     /// The method's integrations cannot authorize without capture.
     #[error("The payment method does not support authorization without capture. Send capture: true.")]
     AuthorizationOnlyNotSupported,
     /// The session is of instalments and the bearer is not named.
-    #[error("interest_bearer is required for an instalment session.")]
-    InterestBearerMissing,
+    #[error("is required for an instalment session: send {}, as when the payment method was selected", .fixed.name())]
+    InterestBearerMissing {
+        /// The session's.
+        fixed: InterestBearer,
+    },
     /// The bearer is not the session's.
-    #[error("interest_bearer is not the one fixed when the payment method was selected.")]
-    InterestBearerMismatch,
+    #[error("is not the one that was fixed when the payment method was selected: send {}", .fixed.name())]
+    InterestBearerMismatch {
+        /// The session's.
+        fixed: InterestBearer,
+    },
     /// No customer of the merchant has this id.
-    #[error("No customer of this merchant has this id.")]
+    #[error(
+        "No customer of this merchant has this customer_id. One that begins with ctc_ must exist: send the merchant's own identifier to have a customer created."
+    )]
     CustomerNotFound,
     /// A saved card asks for its owner to be named.
     #[error("The session uses a saved card: give customer_id, customer_email or customer_mobile of its owner.")]
     CustomerRequired,
     /// The named customer is not the card's owner.
-    #[error("The given customer does not own the session's saved card.")]
+    #[error(
+        "The given customer does not own the session's saved card. Give customer_id, customer_email or customer_mobile of its owner, and of nobody else."
+    )]
     CustomerMismatch,
     /// The session has no card, and none is named.
-    #[error("card_id is required: the session was selected without a card token or a saved card.")]
+    #[error(
+        "is required: the payment method was selected with neither a token nor a saved card. Send a saved card, or have the customer select again with a token"
+    )]
     CardIdMissing,
     /// No live card of the customer has this id.
-    #[error("No card of this customer has this id.")]
+    #[error(
+        "No saved card of this customer has this card_id. Send another one, or have the customer enter the card again."
+    )]
     CardNotFound,
     /// A payment has this reference already.
-    #[error("Another payment of this merchant has this external_id.")]
+    #[error("Another payment of this merchant has this external_id. Look that payment up before you pay again.")]
     ExternalIdTaken {
         /// Which.
         payment_id: PaymentId,
     },
     /// A top-up has this reference already.
-    #[error("Another top-up of this merchant has this external_id.")]
+    #[error(
+        "Another top-up of this merchant has this external_id: it was added before. For a further one send another external_id."
+    )]
     TopupExternalIdTaken {
         /// Which.
         topup_id: TopupId,
     },
     /// No user of the team has this id.
-    #[error("No user of this merchant has this id.")]
+    #[error("No user of this merchant has this user_id. The list of its users shows those that there are.")]
     UserNotFound,
     /// No invitation that can be accepted has this id.
-    #[error("No invitation of this merchant has this id, or it has expired. Invite the user again.")]
+    #[error("No invitation of this merchant has this invitation_id, or it has expired. Invite the user again.")]
     InvitationNotFound,
     /// The catalogue has no such plan.
-    #[error("No plan has this id.")]
+    #[error("There is no plan with this plan_id. The list of plans shows those that there are.")]
     PlanNotFound,
     /// A user of the team has this address already.
-    #[error("A user of this merchant has this address already.")]
+    #[error("A user of this merchant has this e-mail address already. There is nothing left to do.")]
     AlreadyMember {
         /// Which.
         user_id: UserId,
     },
     /// An invitation of this address can still be accepted.
-    #[error("This address is invited already.")]
+    #[error("This e-mail address is invited already. Have that invitation accepted.")]
     AlreadyInvited {
         /// By which invitation.
         invitation_id: InvitationId,
     },
     /// The invitation was accepted before.
-    #[error("The invitation was accepted before.")]
+    #[error("The invitation was accepted before. There is nothing left to do.")]
     InvitationAccepted {
         /// By whom.
         user_id: UserId,
     },
     /// A total of the ledger would exceed its limit.
-    #[error("With this amount a total of the merchant's ledger would exceed 9007199254740991 minor units.")]
+    #[error(
+        "With this amount a total of the merchant's ledger would exceed 9007199254740991 minor units. Ask the operator."
+    )]
     TotalTooLarge,
     /// The metadata record is not at the version that the caller names.
-    #[error("The metadata record is at another version.")]
+    #[error("is not the version of the metadata record, which is {current}")]
     VersionMismatch {
         /// The version that it is at; 0 when there is none.
         current: u64,
@@ -166,16 +202,16 @@ impl Refusal {
             Refusal::TokenAlreadyUsed => "TOKEN_ALREADY_USED",
             Refusal::MethodNotEnabled | Refusal::AuthorizationOnlyNotSupported => "NOT_SUPPORTED",
             Refusal::TooMany { .. }
-            | Refusal::AmountMismatch
+            | Refusal::AmountMismatch { .. }
             | Refusal::ExternalIdTaken { .. }
             | Refusal::TopupExternalIdTaken { .. }
             | Refusal::AlreadyMember { .. }
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
-            Refusal::CurrencyNotConfigured
+            Refusal::CurrencyNotConfigured { .. }
             | Refusal::KeyEndPassed
-            | Refusal::InterestBearerMissing
-            | Refusal::InterestBearerMismatch
+            | Refusal::InterestBearerMissing { .. }
+            | Refusal::InterestBearerMismatch { .. }
             | Refusal::CardIdMissing
             | Refusal::VersionMismatch { .. }
             | Refusal::NotASet
@@ -193,10 +229,12 @@ impl Refusal {
     #[must_use]
     pub const fn argument(&self) -> Option<ArgumentFault> {
         match self {
-            Refusal::CurrencyNotConfigured => Some(ArgumentFault { argument: "currency", missing: false }),
+            Refusal::CurrencyNotConfigured { .. } => Some(ArgumentFault { argument: "currency", missing: false }),
             Refusal::KeyEndPassed => Some(ArgumentFault { argument: "expires_at", missing: false }),
-            Refusal::InterestBearerMissing => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
-            Refusal::InterestBearerMismatch => Some(ArgumentFault { argument: "interest_bearer", missing: false }),
+            Refusal::InterestBearerMissing { .. } => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
+            Refusal::InterestBearerMismatch { .. } => {
+                Some(ArgumentFault { argument: "interest_bearer", missing: false })
+            }
             Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),
             Refusal::VersionMismatch { .. } => Some(ArgumentFault { argument: "version", missing: false }),
             Refusal::NotASet | Refusal::MetadataDocumentExceeded | Refusal::MetadataSetsExceeded => {
@@ -216,7 +254,7 @@ impl Refusal {
             | Refusal::TokenAlreadyUsed
             | Refusal::MethodNotEnabled
             | Refusal::SessionNotActive { .. }
-            | Refusal::AmountMismatch
+            | Refusal::AmountMismatch { .. }
             | Refusal::AuthorizationOnlyNotSupported
             | Refusal::CustomerNotFound
             | Refusal::CustomerRequired
@@ -232,6 +270,18 @@ impl Refusal {
             | Refusal::InvitationAccepted { .. }
             | Refusal::TotalTooLarge => None,
         }
+    }
+}
+
+/// Which of amount and currency differs, and what the session has.
+fn difference(given: &Money, session: &Money) -> String {
+    let (amount, currency) = (session.amount.get(), session.currency);
+    match (given.amount == session.amount, given.currency == session.currency) {
+        (false, false) => {
+            format!("Amount and currency are not the payment session's, {amount} minor units of {currency}.")
+        }
+        (true, _) => format!("The currency is not the payment session's, {currency}."),
+        (false, true) => format!("The amount is not the payment session's, {amount} minor units of {currency}."),
     }
 }
 

@@ -11,7 +11,7 @@ use till_domain::records::{ApiKeys, KeyDirectory};
 
 use super::known_keys::{KnownKey, KnownKeys};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller};
+use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
 use crate::protocol::version::ApiVersion;
 use crate::service::Shared;
 
@@ -56,8 +56,9 @@ impl Authenticate<MerchantCaller> for KeyAuthentication {
         self.find(token).boxed_local()
     }
 
-    fn no_token(&self) -> ApiError {
-        ApiError::new(Code::Unauthorized, "Send the API key in the header Authorization: Bearer <API_KEY>.")
+    fn no_token(&self, problem: NoToken) -> ApiError {
+        let message = format!("{problem} Send the API key in the header Authorization: Bearer <API_KEY>.");
+        ApiError::new(Code::Unauthorized, message)
     }
 }
 
@@ -70,7 +71,7 @@ impl KeyAuthentication {
 
     async fn find(&self, token: &str) -> Result<MerchantCaller, ApiError> {
         if !key::is_well_formed(token) {
-            return Err(ApiError::unauthorized());
+            return Err(no_key(token));
         }
         // The look-up is by a keyed digest, so its time tells nothing of any key.
         let digest = KeyDigest(self.service.keyring.api_key_digest(token));
@@ -110,4 +111,14 @@ impl KeyAuthentication {
         let key = reader.get::<ApiKeys>(owner.key_id)?.ok_or_else(ApiError::unauthorized)?;
         Ok(KnownKey { merchant_id: owner.merchant_id, key: Arc::new(key) })
     }
+}
+
+/// The refusal of a token that cannot be an API key, whichever keys there are.
+fn no_key(token: &str) -> ApiError {
+    let message = if key::looks_like_one(token) {
+        "The API key is mistyped or cut short: its last characters do not fit the others. Copy it whole: sk_ and 38 letters and digits."
+    } else {
+        "The bearer token is no API key. Send one of the merchant's, which begins with sk_. The admin token is for /admin on the operator's listener only."
+    };
+    ApiError::new(Code::Unauthorized, message)
 }

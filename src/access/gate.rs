@@ -45,8 +45,8 @@ impl PublicGate {
         PublicGate {
             places: Places::new(limits.in_flight, commits_of(engine)),
             per_merchant: CallsInFlightPerKey::new(limits.in_flight_per_merchant),
-            per_key: limits.key_calls_per_second.map(CallsPerSecond::new),
-            per_address: limits.sdk_calls_per_second_per_address.map(CallsPerSecond::new),
+            per_key: limits.key_calls_per_second.map(|calls| CallsPerSecond::new(calls, "one API key")),
+            per_address: limits.sdk_calls_per_second_per_address.map(|calls| CallsPerSecond::new(calls, "one address")),
         }
     }
 

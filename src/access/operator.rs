@@ -6,9 +6,10 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use secrecy::{ExposeSecret, SecretString};
 use subtle::{Choice, ConstantTimeEq};
+use till_domain::key;
 
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::dispatch::{Authenticate, Caller};
+use crate::protocol::dispatch::{Authenticate, Caller, NoToken};
 use crate::protocol::version::ApiVersion;
 
 /// Somebody who showed the admin token.
@@ -63,13 +64,23 @@ impl AdminToken {
 
 impl Authenticate<Operator> for AdminToken {
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<Operator, ApiError>> {
-        let refusal = || ApiError::new(Code::Unauthorized, "The admin token is not valid.");
-        async move { if self.is(token) { Ok(Operator) } else { Err(refusal()) } }.boxed_local()
+        async move { if self.is(token) { Ok(Operator) } else { Err(no_admin_token(token)) } }.boxed_local()
     }
 
-    fn no_token(&self) -> ApiError {
-        ApiError::new(Code::Unauthorized, "Send the admin token in the header Authorization: Bearer <ADMIN_TOKEN>.")
+    fn no_token(&self, problem: NoToken) -> ApiError {
+        let message = format!("{problem} Send the admin token in the header Authorization: Bearer <ADMIN_TOKEN>.");
+        ApiError::new(Code::Unauthorized, message)
     }
+}
+
+/// The refusal of a token that is none of the operator's.
+fn no_admin_token(token: &str) -> ApiError {
+    let message = if key::looks_like_one(token) {
+        "The bearer token is an API key of a merchant's. Calls of /admin take the admin token: the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."
+    } else {
+        "The admin token is not valid. Send the server's TILL_ADMIN_TOKEN, or what stands in secrets/admin-token of its data directory."
+    };
+    ApiError::new(Code::Unauthorized, message)
 }
 
 #[cfg(test)]

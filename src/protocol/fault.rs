@@ -41,6 +41,12 @@ impl Fault {
         Fault::new(FaultKind::Missing, argument, "is required")
     }
 
+    /// A required argument that is absent, though not every call needs it; `message` says why this one does.
+    #[must_use]
+    pub fn missing_because(argument: &str, message: impl Into<String>) -> Fault {
+        Fault::new(FaultKind::Missing, argument, message)
+    }
+
     /// A value that cannot be read; `message` says what to send instead, without repeating the value.
     #[must_use]
     pub fn invalid(argument: &str, message: impl Into<String>) -> Fault {
@@ -55,6 +61,12 @@ impl Fault {
             None => "is not an argument of this endpoint".to_owned(),
         };
         Fault::new(FaultKind::Unknown { suggestion }, argument, message)
+    }
+
+    /// An argument that the endpoint does not have and that belongs elsewhere, as `message` says.
+    #[must_use]
+    pub fn unknown_because(argument: &str, message: impl Into<String>) -> Fault {
+        Fault::new(FaultKind::Unknown { suggestion: None }, argument, message)
     }
 
     /// A stale version; `current` is the one to read and send.

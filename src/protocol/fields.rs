@@ -12,6 +12,9 @@ const UNKNOWN_REPORTED_MAX: usize = 100;
 /// no suggestion either: comparing names costs the product of their lengths.
 const NAME_REPEATED_MAX: usize = 64;
 
+/// What is said of metadata at a call that takes none.
+const METADATA_IS_ELSEWHERE: &str = "is not an argument of this endpoint: metadata is kept by calls of its own, such as sync-metadata of /merchants, under a key of your choice";
+
 /// How far a name may be from a known one to be suggested, in edits per length of the longer: 1 in 2.
 const SUGGESTION_DISTANCE_DIVISOR: usize = 2;
 
@@ -174,12 +177,28 @@ fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
         let start: String = name.chars().take(NAME_REPEATED_MAX).collect();
         return Fault::unknown(&format!("{start}…"), None);
     }
-    Fault::unknown(name, nearest(name, declaration.arguments.iter().map(|argument| argument.name)))
+    let names = || declaration.arguments.iter().map(|argument| argument.name);
+    let suggestion = nearest(name, names()).or_else(|| names().find(|known| is_called(name, known)));
+    if suggestion.is_none() && name == "metadata" {
+        return Fault::unknown_because(name, METADATA_IS_ELSEWHERE);
+    }
+    Fault::unknown(name, suggestion)
+}
+
+/// Whether other interfaces call this argument by that name.
+fn is_called(name: &str, known: &str) -> bool {
+    match name {
+        "limit" | "page_size" | "count" => known == "per_page",
+        "starting_after" | "cursor" => known == "after",
+        "ending_before" => known == "before",
+        "id" => known.ends_with("_id"),
+        _ => false,
+    }
 }
 
 /// The known name that a mistyped one most likely stands for: letter case, `-` for `_` and a few edits
 /// forgiven.
-pub(crate) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let folded = name.to_lowercase().replace('-', "_");
     let distances =
         known.map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.replace('-', "_")), candidate));
@@ -193,7 +212,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::protocol::declaration::{Argument, Flags, Package, Returns, ValueType};
+    use crate::protocol::declaration::{Argument, Flags, Package, Returns, ValueType, page_arguments};
     use crate::protocol::field;
     use crate::protocol::json::parse_object;
 
@@ -212,6 +231,8 @@ mod tests {
         errors: &[],
         flags: Flags::COMMAND,
     };
+
+    static LIST: Declaration = Declaration { name: "list-payments", arguments: &page_arguments("pay"), ..CAPTURE };
 
     static SET: Declaration = Declaration {
         name: "add-to-metadata-set",
@@ -287,6 +308,18 @@ mod tests {
         ] {
             assert_eq!(nearest(name, CAPTURE.arguments.iter().map(|argument| argument.name)), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_that_other_interfaces_use_is_refused_with_ours() {
+        let message = |declaration: &'static Declaration, name: &str| unknown_argument(declaration, name).to_json();
+        for (name, ours) in [("limit", "per_page"), ("starting_after", "after"), ("ending_before", "before")] {
+            assert_eq!(message(&LIST, name)["suggestion"], ours, "{name}");
+        }
+        assert_eq!(message(&CAPTURE, "id")["suggestion"], "payment_id");
+        assert_eq!(message(&LIST, "id").get("suggestion"), None);
+        let metadata = message(&CAPTURE, "metadata");
+        assert!(metadata["message"].as_str().is_some_and(|text| text.contains("sync-metadata")), "{metadata}");
     }
 
     #[test]

@@ -18,19 +18,19 @@ use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpSocket;
 
-use super::dispatch::{Caller, Connections, Dispatcher, Entrance, OverTcp, PacedSocket, SLICE_BYTES};
+use super::dispatch::{Caller, CompletedSocket, Connections, Dispatcher, Entrance, OverTcp, PacedSocket, SLICE_BYTES};
 use super::serving::ServingFactory;
 use crate::supervision::Pulse;
 
 /// How long a request's head may take to arrive.
-const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
+pub(super) const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
 /// Handshakes at once on each thread. As many as there are connections: a lower number would let slow ones keep others
 /// out, and it is one for the whole process, whichever listener says it last.
 const HANDSHAKES_MAX: usize = usize::MAX;
 
 /// How long a refused caller may go on sending its body, so that it reads the answer before the connection ends.
-const LINGER_MAX: Duration = Duration::from_secs(5);
+pub(super) const LINGER_MAX: Duration = Duration::from_secs(5);
 
 /// How long a stopping server waits for the calls it is working on, in seconds.
 const DRAIN_SECONDS_MAX: u64 = 30;
@@ -160,10 +160,10 @@ impl<C: Caller> Serve<C> {
 }
 
 /// A connection and who is at its other end.
-fn accepted<S: OverTcp>(socket: S) -> (PacedSocket<S>, Option<SocketAddr>) {
+fn accepted<S: OverTcp>(socket: S) -> (PacedSocket<CompletedSocket<S>>, Option<SocketAddr>) {
     let _as_it_was = socket.tcp().set_nodelay(true); // Else an answer's second slice waits until the first is acknowledged.
     let peer = socket.tcp().peer_addr().ok();
-    (PacedSocket::new(socket), peer)
+    (PacedSocket::new(CompletedSocket::new(socket)), peer)
 }
 
 fn bound(address: SocketAddr) -> io::Result<net::TcpListener> {

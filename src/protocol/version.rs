@@ -42,24 +42,78 @@ impl ApiVersion {
     ///
     /// # Errors
     /// `BAD_VERSION` when a name is no version's, or two names disagree.
-    pub fn agreed<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Option<ApiVersion>, ApiError> {
-        let mut agreed = None;
-        for name in names {
-            let version = ApiVersion::from_name(name).ok_or_else(|| bad_version("There is no such API version"))?;
+    pub fn agreed<'a>(named: impl IntoIterator<Item = (NamedIn, &'a str)>) -> Result<Option<ApiVersion>, ApiError> {
+        let mut agreed: Option<(NamedIn, ApiVersion)> = None;
+        for (named_in, name) in named {
+            let version = ApiVersion::from_name(name).ok_or_else(|| named_in.no_such(name))?;
             match agreed {
-                None => agreed = Some(version),
-                Some(earlier) if earlier == version => {}
-                Some(_) => return Err(bad_version("The request names two different API versions")),
+                None => agreed = Some((named_in, version)),
+                Some((_, earlier)) if earlier == version => {}
+                Some((earlier_in, earlier)) => return Err(two_versions((earlier_in, earlier), (named_in, version))),
             }
         }
-        Ok(agreed)
+        Ok(agreed.map(|(_, version)| version))
     }
 }
 
-fn bad_version(what: &str) -> ApiError {
+/// The part of a request that names a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NamedIn {
+    /// The first segment of its path.
+    Path,
+    /// The header `Api-Version`.
+    Header,
+    /// The parameter `api_version` of its query.
+    Query,
+}
+
+/// Characters of a name that are repeated to the caller, at most.
+const NAME_REPEATED_MAX: usize = 32;
+
+impl NamedIn {
+    const fn word(self) -> &'static str {
+        match self {
+            NamedIn::Path => "path",
+            NamedIn::Header => "header",
+            NamedIn::Query => "query",
+        }
+    }
+
+    fn no_such(self, name: &str) -> ApiError {
+        let name = if is_repeatable(name) { format!(" {name}") } else { " another text".to_owned() };
+        let what = match self {
+            NamedIn::Path => {
+                format!("The path's first segment,{name}, was taken for an API version, and there is no such version")
+            }
+            NamedIn::Header => format!("The header Api-Version names{name}, and there is no such version"),
+            NamedIn::Query => format!("The query's api_version names{name}, and there is no such version"),
+        };
+        bad_version(&what, self)
+    }
+}
+
+/// Whether a name can be shown as it is: others are no version's by their form alone.
+fn is_repeatable(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=NAME_REPEATED_MAX).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+fn two_versions(earlier: (NamedIn, ApiVersion), later: (NamedIn, ApiVersion)) -> ApiError {
+    let ((earlier_in, earlier), (later_in, later)) = (earlier, later);
+    let (earlier, later) = (earlier.name(), later.name());
+    let what = format!(
+        "The request names two API versions: {earlier} in its {}, {later} in its {}",
+        earlier_in.word(),
+        later_in.word()
+    );
+    bad_version(&what, later_in)
+}
+
+fn bad_version(what: &str, named_in: NamedIn) -> ApiError {
     let names = ApiVersion::names();
-    ApiError::new(Code::BadVersion, format!("{what}. There are: {}.", names.join(", ")))
-        .with_details(json!({ "versions": names }))
+    let message =
+        format!("{what}. There are: {}. Name one of them, or none to get that of the API key.", names.join(", "));
+    ApiError::new(Code::BadVersion, message).with_details(json!({ "versions": names, "named_in": named_in.word() }))
 }
 
 #[cfg(test)]
@@ -69,16 +123,38 @@ mod tests {
     #[test]
     fn names_that_agree_are_one_version_and_none_is_none() {
         assert_eq!(ApiVersion::agreed([]).ok(), Some(None));
-        assert_eq!(ApiVersion::agreed(["2025-04-01", "2025-04-01"]).ok(), Some(Some(ApiVersion::V2025_04_01)));
+        let twice = [(NamedIn::Path, "2025-04-01"), (NamedIn::Header, "2025-04-01")];
+        assert_eq!(ApiVersion::agreed(twice).ok(), Some(Some(ApiVersion::V2025_04_01)));
     }
 
     #[test]
     fn an_unknown_name_is_refused_beside_a_known_one_too() {
         for names in [vec!["2020-01-01"], vec![""], vec!["2025-04-01", "v1"], vec!["2025-4-1"], vec!["2025-04-01 "]] {
-            let Err(error) = ApiVersion::agreed(names.iter().copied()) else { panic!("accepted {names:?}") };
+            let named = names.iter().map(|name| (NamedIn::Query, *name));
+            let Err(error) = ApiVersion::agreed(named) else { panic!("accepted {names:?}") };
             assert_eq!(error.code(), Code::BadVersion);
-            assert_eq!(error.details(), Some(&json!({"versions": ["2025-04-01"]})));
+            assert_eq!(error.details(), Some(&json!({"versions": ["2025-04-01"], "named_in": "query"})));
         }
+    }
+
+    #[test]
+    fn a_refusal_says_what_was_taken_for_a_version_and_where() {
+        let long = "1".repeat(33);
+        for (named_in, name, beginning) in [
+            (NamedIn::Path, "v1", "The path's first segment, v1, was taken for an API version"),
+            (NamedIn::Header, "2020-01-01", "The header Api-Version names 2020-01-01, and there is no such"),
+            (NamedIn::Query, "", "The query's api_version names another text, and"),
+            (NamedIn::Header, &long, "The header Api-Version names another text, and"),
+            (NamedIn::Query, "a b", "The query's api_version names another text, and"),
+        ] {
+            let Err(error) = ApiVersion::agreed([(named_in, name)]) else { panic!("accepted {name}") };
+            assert!(error.message().starts_with(beginning), "{}", error.message());
+            assert!(error.message().contains("There are: 2025-04-01."), "{}", error.message());
+        }
+        let version = ApiVersion::NEWEST;
+        let error = two_versions((NamedIn::Path, version), (NamedIn::Header, version));
+        let beginning = "The request names two API versions: 2025-04-01 in its path, 2025-04-01 in its header.";
+        assert!(error.message().starts_with(beginning), "{}", error.message());
     }
 
     #[test]

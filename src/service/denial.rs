@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
+use till_domain::money::Money;
 use till_domain::refusal::{ArgumentFault, Refusal};
 
 use crate::protocol::api_error::{ApiError, Code, Outcome};
@@ -45,7 +46,7 @@ fn fault(refusal: &Refusal, ArgumentFault { argument, missing }: ArgumentFault) 
     } else if let Refusal::NotASet = refusal {
         Fault::not_a_set(argument, refusal.to_string())
     } else if missing {
-        Fault::missing(argument)
+        Fault::missing_because(argument, refusal.to_string())
     } else {
         Fault::invalid(argument, refusal.to_string())
     }
@@ -54,44 +55,44 @@ fn fault(refusal: &Refusal, ArgumentFault { argument, missing }: ArgumentFault) 
 fn details(refusal: &Refusal) -> Option<Value> {
     match refusal {
         Refusal::SessionNotActive { payment_id: Some(payment_id) } => {
-            Some(json!({ "payment_id": payment_id.to_string() }))
+            Some(json!({ "argument": "payment_session_id", "payment_id": payment_id.to_string() }))
         }
+        Refusal::AmountMismatch { given, session } => Some(difference(given, session)),
         Refusal::ExternalIdTaken { payment_id } => {
             Some(json!({ "argument": "external_id", "payment_id": payment_id.to_string() }))
         }
         Refusal::TopupExternalIdTaken { topup_id } => {
             Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
         }
-        Refusal::TooMany { limit } => Some(json!({ "limit": limit })),
+        Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
         Refusal::AlreadyMember { user_id } => Some(json!({ "argument": "email", "user_id": user_id.to_string() })),
         Refusal::AlreadyInvited { invitation_id } => {
             Some(json!({ "argument": "email", "invitation_id": invitation_id.to_string() }))
         }
         Refusal::InvitationAccepted { user_id } => Some(json!({ "user_id": user_id.to_string() })),
-        Refusal::SessionNotActive { payment_id: None }
-        | Refusal::KeyNotLive
-        | Refusal::MerchantNotFound
+        Refusal::SessionNotActive { payment_id: None } => argument("payment_session_id"),
+        Refusal::MerchantNotFound => argument("merchant_id"),
+        Refusal::InstallationNotFound => argument("installation_id"),
+        Refusal::KeyNotFound => argument("key_id"),
+        Refusal::TokenNotFound => argument("token"),
+        Refusal::CustomerNotFound => argument("customer_id"),
+        Refusal::CardNotFound => argument("card_id"),
+        Refusal::UserNotFound => argument("user_id"),
+        Refusal::InvitationNotFound => argument("invitation_id"),
+        Refusal::PlanNotFound => argument("plan_id"),
+        Refusal::KeyNotLive
         | Refusal::MerchantSuspended
-        | Refusal::IdempotencyKeyReused
-        | Refusal::InstallationNotFound
-        | Refusal::KeyNotFound
-        | Refusal::KeyEndPassed
-        | Refusal::CurrencyNotConfigured
-        | Refusal::TokenNotFound
         | Refusal::TokenAlreadyUsed
+        | Refusal::IdempotencyKeyReused
+        | Refusal::KeyEndPassed
+        | Refusal::CurrencyNotConfigured { .. }
         | Refusal::MethodNotEnabled
-        | Refusal::AmountMismatch
         | Refusal::AuthorizationOnlyNotSupported
-        | Refusal::InterestBearerMissing
-        | Refusal::InterestBearerMismatch
-        | Refusal::CustomerNotFound
+        | Refusal::InterestBearerMissing { .. }
+        | Refusal::InterestBearerMismatch { .. }
         | Refusal::CustomerRequired
         | Refusal::CustomerMismatch
         | Refusal::CardIdMissing
-        | Refusal::CardNotFound
-        | Refusal::UserNotFound
-        | Refusal::InvitationNotFound
-        | Refusal::PlanNotFound
         | Refusal::TotalTooLarge
         | Refusal::VersionMismatch { .. }
         | Refusal::NotASet
@@ -102,12 +103,32 @@ fn details(refusal: &Refusal) -> Option<Value> {
     }
 }
 
+/// The argument that names what there is not.
+fn argument(name: &'static str) -> Option<Value> {
+    Some(json!({ "argument": name }))
+}
+
+/// Which argument to correct first, and what the session has: amounts of two currencies cannot be compared.
+fn difference(given: &Money, session: &Money) -> Value {
+    let argument = if given.currency == session.currency { "amount" } else { "currency" };
+    let session = json!({ "amount": session.amount.get(), "currency": session.currency.code() });
+    json!({ "argument": argument, "session": session })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use till_domain::ids::{InvitationId, PaymentId, TopupId, UserId};
+    use till_domain::money::{AmountMinor, Currency};
+    use till_domain::session::InterestBearer;
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
+    const THB: Currency = Currency::from_bytes(*b"THB");
+    const USD: Currency = Currency::from_bytes(*b"USD");
+
+    fn money(minor: u64, currency: Currency) -> Money {
+        Money { amount: AmountMinor::new(minor).unwrap_or_else(|| panic!("{minor}")), currency }
+    }
 
     fn every_refusal() -> Vec<Refusal> {
         vec![
@@ -118,17 +139,17 @@ mod tests {
             Refusal::InstallationNotFound,
             Refusal::KeyNotFound,
             Refusal::KeyEndPassed,
-            Refusal::TooMany { limit: 7 },
-            Refusal::CurrencyNotConfigured,
+            Refusal::TooMany { kind: "users", limit: 7 },
+            Refusal::CurrencyNotConfigured { currency: THB },
             Refusal::TokenNotFound,
             Refusal::TokenAlreadyUsed,
             Refusal::MethodNotEnabled,
             Refusal::SessionNotActive { payment_id: None },
             Refusal::SessionNotActive { payment_id: Some(PAYMENT) },
-            Refusal::AmountMismatch,
+            Refusal::AmountMismatch { given: money(1, THB), session: money(2, THB) },
             Refusal::AuthorizationOnlyNotSupported,
-            Refusal::InterestBearerMissing,
-            Refusal::InterestBearerMismatch,
+            Refusal::InterestBearerMissing { fixed: InterestBearer::Customer },
+            Refusal::InterestBearerMismatch { fixed: InterestBearer::Customer },
             Refusal::CustomerNotFound,
             Refusal::CustomerRequired,
             Refusal::CustomerMismatch,
@@ -164,9 +185,52 @@ mod tests {
     #[test]
     fn a_caller_whose_first_answer_was_lost_finds_its_payment_in_the_details() {
         let error = refused(&Refusal::SessionNotActive { payment_id: Some(PAYMENT) });
-        assert_eq!(error.details(), Some(&json!({ "payment_id": PAYMENT.to_string() })));
+        let expected = json!({ "argument": "payment_session_id", "payment_id": PAYMENT.to_string() });
+        assert_eq!(error.details(), Some(&expected));
         let error = refused(&Refusal::ExternalIdTaken { payment_id: PAYMENT });
         assert_eq!(error.details(), Some(&json!({ "argument": "external_id", "payment_id": PAYMENT.to_string() })));
+    }
+
+    #[test]
+    fn a_refusal_names_its_argument_once_and_ends_as_a_sentence() {
+        for refusal in every_refusal() {
+            let message = refused(&refusal).message().to_owned();
+            assert!(message.ends_with('.') && !message.ends_with(".."), "{message}");
+            let Some(ArgumentFault { argument, .. }) = refusal.argument() else { continue };
+            assert!(message.starts_with(&format!("{argument}: ")), "{message}");
+            assert!(!refusal.to_string().starts_with(argument), "{message}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_found_is_named_by_its_argument() {
+        for refusal in every_refusal().iter().filter(|refusal| refusal.code() == "NOT_FOUND") {
+            let error = refused(refusal);
+            let argument = error.details().and_then(|details| details["argument"].as_str()).unwrap_or_default();
+            assert!(!argument.is_empty(), "{refusal:?}");
+        }
+    }
+
+    #[test]
+    fn a_payment_of_another_price_is_told_what_differs_and_what_the_session_has() {
+        let of = |given| {
+            let error = refused(&Refusal::AmountMismatch { given, session: money(900, THB) });
+            let sentence = error.message().split_inclusive('.').next().unwrap_or_default().to_owned();
+            (sentence, error.details().cloned().unwrap_or_default())
+        };
+        let session = json!({ "amount": 900, "currency": "THB" });
+        for (given, sentence, argument) in [
+            (money(901, THB), "The amount is not the payment session's, 900 minor units of THB.", "amount"),
+            (money(900, USD), "The currency is not the payment session's, THB.", "currency"),
+            (money(901, USD), "Amount and currency are not the payment session's, 900 minor units of THB.", "currency"),
+        ] {
+            assert_eq!(of(given), (sentence.to_owned(), json!({ "argument": argument, "session": session })));
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_no_longer_live_reads_as_an_unknown_one() {
+        assert_eq!(refused(&Refusal::KeyNotLive), ApiError::unauthorized());
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Service {
             Ok((named, arguments)) => Ok((self.sdk_caller(call, named).await?, arguments)),
             Err(faults) => {
                 if let Some(named) = Named::of_faulty(call.body())
-                    && let Some((_, installation)) = self.installation(named).await?
+                    && let Ok((_, installation)) = self.installation(named).await?
                 {
                     self.admit(call, &installation)?;
                 }
@@ -106,23 +106,25 @@ impl Service {
     }
 
     async fn sdk_caller<C>(&self, call: &Call<C>, named: Named) -> Result<SdkCaller<'_>, ApiError> {
-        let not_found = || denial::refused(&Refusal::InstallationNotFound);
-        let (reader, installation) = self.installation(named).await?.ok_or_else(not_found)?;
+        let found = self.installation(named).await?;
+        let (reader, installation) = found.map_err(|refusal| denial::refused(&refusal))?;
         self.admit(call, &installation)?;
-        let profile = reader.get::<Profiles>(Single)?.ok_or_else(not_found)?;
+        let profile = reader.get::<Profiles>(Single)?;
+        let profile = profile.ok_or_else(|| denial::refused(&Refusal::MerchantNotFound))?;
         if profile.suspended {
             return Err(denial::refused(&Refusal::MerchantSuspended));
         }
         Ok(SdkCaller { reader, profile, installation })
     }
 
-    async fn installation(&self, named: Named) -> Result<Option<(Reader<'_>, Installation)>, ApiError> {
+    /// The installation with reads of its merchant's rows, or which of the two there is not.
+    async fn installation(&self, named: Named) -> Result<Result<(Reader<'_>, Installation), Refusal>, ApiError> {
         let reader = self.reader(named.merchant_id).await?;
         if reader.get::<MerchantDirectory>(named.merchant_id)?.is_none() {
-            return Ok(None);
+            return Ok(Err(Refusal::MerchantNotFound));
         }
         let installation = reader.get::<Installations>(named.installation_id)?;
-        Ok(installation.map(|installation| (reader, installation)))
+        Ok(installation.map(|installation| (reader, installation)).ok_or(Refusal::InstallationNotFound))
     }
 
     fn admit<C>(&self, call: &Call<C>, installation: &Installation) -> Result<(), ApiError> {

@@ -77,7 +77,8 @@ fn of_200_calls_at_once_with_one_session_exactly_one_pays_and_the_others_learn_w
     let calls: Vec<Value> = (0..CALLERS).map(|number| json!({ "external_id": format!("order-{number}") })).collect();
     let (payment, losers) = the_winner(at_once(&calls, |more| shop.initiate(&session, 100, more)));
     for loser in &losers {
-        assert_eq!(loser.refused("NOT_FOUND"), json!({ "payment_id": payment }));
+        let expected = json!({ "argument": "payment_session_id", "payment_id": payment });
+        assert_eq!(loser.refused("NOT_FOUND"), expected);
     }
     assert_only(&shop, &payment, 100);
     let external_ids = calls.iter().map(|more| json!({ "payment_id": more["external_id"] }));

@@ -158,7 +158,8 @@ fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_un
     ] {
         let under = |name: &str, id: &str| other.sdk(endpoint, &merged(body, &json!({ name: id })));
         assert_same(&owner.shop.installation_id, |id| under("installation_id", id)).refused("NOT_FOUND");
-        assert_same(&owner.shop.merchant_id, |id| under("merchant_id", id)).refused("NOT_FOUND");
+        let not_theirs = under("merchant_id", &owner.shop.merchant_id).refused("NOT_FOUND");
+        assert_eq!(not_theirs, json!({ "argument": "installation_id" }), "a merchant's id is no secret");
     }
 }
 

@@ -126,7 +126,7 @@ fn an_expired_key_is_refused_like_an_unknown_one() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let expired = call_with(&server, key, "get-balance", &json!({}));
-    let unknown = call_with(&server, "sk_000000000000000000000000000000000AWGz4l", "get-balance", &json!({}));
+    let unknown = call_with(&server, "sk_000000000000000000000000000000002wjyrI", "get-balance", &json!({}));
     assert_eq!((expired.code(), expired.message()), (unknown.code(), unknown.message()));
     expired.refused("UNAUTHORIZED");
 }

@@ -131,7 +131,7 @@ fn values_with_the_same_canonical_form_are_one_item() {
         ("1", vec!["1.0", "1e0", "10E-1"]),
         (r#"{"a":1,"b":[2]}"#, vec![r#"{ "b": [2.0], "a": 1 }"#]),
         (r#""\u0041""#, vec![r#""A""#]),
-        ("1e30", vec!["1000000000000000000000000000000.0"]),
+        ("1e15", vec!["1000000000000000.0"]),
         ("0", vec!["-0", "-0.0"]),
     ] {
         assert_eq!(add(first), json!(true), "{first}");
@@ -484,8 +484,8 @@ fn the_limits_are_named_when_they_are_exceeded() {
     let answer = record.add(&format!("e{long}"), &json!(1));
     assert_eq!(answer.faults(), ["invalid path"]);
     assert!(answer.message().contains("4194304"), "{}", answer.message());
-    // 1e20 is 21 digits long in canonical form.
-    let expanding = format!(r#"{{"key":"other","metadata":[{}1]}}"#, "1e20,".repeat(100_000));
+    // 1e15 is 16 digits long in canonical form.
+    let expanding = format!(r#"{{"key":"other","metadata":[{}1]}}"#, "1e15,".repeat(100_000));
     let client = record.shop.client();
     assert_eq!(client.post_bytes("/merchants/sync-metadata", expanding.as_bytes()).faults(), ["invalid metadata"]);
 }

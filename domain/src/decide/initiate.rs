@@ -21,7 +21,7 @@ pub(super) fn initiate_payment(
 ) -> Result<(Decision, Answer), Stop> {
     let session = active_session(records, command, context)?;
     if session.money != command.money {
-        return Err(Refusal::AmountMismatch.into());
+        return Err(Refusal::AmountMismatch { given: command.money, session: session.money }.into());
     }
     let integration = integration(records.state(), &session, command.capture)?;
     check_interest_bearer(&session, command)?;
@@ -66,9 +66,9 @@ fn integration(state: &MerchantState, session: &Session, capture: bool) -> Resul
 fn check_interest_bearer(session: &Session, command: &InitiatePayment) -> Result<(), Refusal> {
     let Some(fixed) = session.instrument.interest_bearer() else { return Ok(()) };
     match command.interest_bearer {
-        None => Err(Refusal::InterestBearerMissing),
+        None => Err(Refusal::InterestBearerMissing { fixed }),
         Some(given) if given == fixed => Ok(()),
-        Some(_) => Err(Refusal::InterestBearerMismatch),
+        Some(_) => Err(Refusal::InterestBearerMismatch { fixed }),
     }
 }
 

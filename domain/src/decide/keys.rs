@@ -20,7 +20,7 @@ pub(super) fn generate_key(
         return Err(Refusal::KeyEndPassed.into());
     }
     if records.state().keys.len() >= KEYS_MAX {
-        return Err(Refusal::TooMany { limit: KEYS_MAX }.into());
+        return Err(Refusal::TooMany { kind: "API keys", limit: KEYS_MAX }.into());
     }
     if let Some(owner) = records.get::<KeyDirectory>(command.digest)? {
         // 190 random bits do not repeat; a repeated digest is the caller's mistake, never a second key.

@@ -44,7 +44,7 @@ pub(super) fn add_installation(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Refusal> {
     if state.installations.len() >= INSTALLATIONS_MAX {
-        return Err(Refusal::TooMany { limit: INSTALLATIONS_MAX });
+        return Err(Refusal::TooMany { kind: "installations", limit: INSTALLATIONS_MAX });
     }
     let installation = Installation {
         id: context.mint(),

@@ -37,8 +37,9 @@ pub(super) fn select_payment_method(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
     let state = records.state();
-    if profile(state)?.currency != command.money.currency {
-        return Err(Refusal::CurrencyNotConfigured.into());
+    let currency = profile(state)?.currency;
+    if currency != command.money.currency {
+        return Err(Refusal::CurrencyNotConfigured { currency }.into());
     }
     let enabled = state.integrations.get(&command.selection.method()).is_some_and(|found| found.enabled);
     if !enabled {

@@ -49,7 +49,7 @@ pub(super) fn invite_user(
         return Err(Refusal::AlreadyInvited { invitation_id: invitation.id });
     }
     if open().count() >= INVITATIONS_OPEN_MAX {
-        return Err(Refusal::TooMany { limit: INVITATIONS_OPEN_MAX });
+        return Err(Refusal::TooMany { kind: "open invitations", limit: INVITATIONS_OPEN_MAX });
     }
     let invitation = Invitation {
         id: context.mint(),
@@ -78,7 +78,7 @@ pub(super) fn accept_invitation(
         return Err(Refusal::InvitationNotFound.into());
     }
     if asker.state.users.len() >= TEAM_MAX {
-        return Err(Refusal::TooMany { limit: TEAM_MAX }.into());
+        return Err(Refusal::TooMany { kind: "users", limit: TEAM_MAX }.into());
     }
     let email = invitation.email;
     let user = User { id: context.mint(), email: email.clone(), invitation_id: id, created_at: context.now };

@@ -211,6 +211,8 @@ mod tests {
     fn items_and_members_are_taken_apart_in_order() {
         let items: Vec<&str> = Items::of(r#"[1,"a,b",[2,3],{"c":[]}]"#).collect();
         assert_eq!(items, ["1", r#""a,b""#, "[2,3]", r#"{"c":[]}"#]);
+        let stored: Vec<&str> = Items::of("[1e+30,100000000000000000000]").collect();
+        assert_eq!(stored, ["1e+30", "100000000000000000000"], "no body may hold these, and some did");
         assert_eq!(Items::of("[]").count(), 0);
         assert_eq!(Items::of("7").count(), 0);
         let members: Vec<(&str, &str)> = Members::of(r#"{"":{},"a:b":#3,"z":"x"}"#).collect();

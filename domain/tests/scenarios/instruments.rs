@@ -45,7 +45,7 @@ fn a_single_token_is_used_up_by_its_first_selection() {
 fn a_single_token_is_not_used_up_by_a_selection_that_is_refused() {
     let mut world = World::open();
     let token = world.token(1, TokenUsage::Single);
-    world.when(select_token(token).money(usd(1))).refused(Refusal::CurrencyNotConfigured);
+    world.when(select_token(token).money(usd(1))).refused(Refusal::CurrencyNotConfigured { currency: thb(1).currency });
     world.when(select_token(token)).takes_effect();
 }
 
@@ -84,7 +84,9 @@ fn a_used_single_token_says_so_also_after_its_end() {
 #[test]
 fn a_selection_in_another_currency_than_the_merchants_is_refused() {
     let mut world = World::open();
-    world.when(select(Selection::UnnamedCard).money(usd(100))).refused(Refusal::CurrencyNotConfigured);
+    world
+        .when(select(Selection::UnnamedCard).money(usd(100)))
+        .refused(Refusal::CurrencyNotConfigured { currency: thb(1).currency });
 }
 
 #[test]

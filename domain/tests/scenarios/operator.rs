@@ -157,7 +157,7 @@ fn the_number_of_a_merchants_keys_is_limited() {
         set_digest(&mut ask, number);
         world.step(&ask).expect("there is room for a key");
     }
-    world.when(generate_key(merchant_id, 255, None)).refused(Refusal::TooMany { limit: KEYS_MAX });
+    world.when(generate_key(merchant_id, 255, None)).refused(Refusal::TooMany { kind: "API keys", limit: KEYS_MAX });
 }
 
 fn set_digest(ask: &mut Ask, number: usize) {
@@ -172,7 +172,7 @@ fn the_number_of_a_merchants_installations_is_limited() {
     for _ in 1..INSTALLATIONS_MAX {
         world.step(&add_installation()).expect("there is room for an installation");
     }
-    world.when(add_installation()).refused(Refusal::TooMany { limit: INSTALLATIONS_MAX });
+    world.when(add_installation()).refused(Refusal::TooMany { kind: "installations", limit: INSTALLATIONS_MAX });
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn another_amount_is_refused_before_authorization_only() {
     let mut world = World::open();
     world.given(configure(PaymentMethod::Card, always_capturing()));
     let session = world.card_session();
-    world.when(initiate(session).money(thb(1)).authorize_only()).refused(Refusal::AmountMismatch);
+    world.when(initiate(session).money(thb(1)).authorize_only()).refused(differs(thb(1)));
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn another_amount_is_refused_before_a_disabled_method() {
     let mut world = World::open();
     let session = world.card_session();
     world.given(configure(PaymentMethod::Card, disabled()));
-    world.when(initiate(session).money(thb(1))).refused(Refusal::AmountMismatch);
+    world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
 }
 
 #[test]
@@ -121,8 +121,9 @@ fn the_interest_bearer_is_refused_before_an_unknown_customer() {
     let mut world = World::open();
     let session = world.session(select_installment(InterestBearer::Merchant));
     let ask = initiate(session).customer(nobody().own(raw_id(9, CustomerId::from_raw)));
-    world.when(ask.clone()).refused(Refusal::InterestBearerMissing);
-    world.when(ask.bearer(InterestBearer::Customer)).refused(Refusal::InterestBearerMismatch);
+    let fixed = InterestBearer::Merchant;
+    world.when(ask.clone()).refused(Refusal::InterestBearerMissing { fixed });
+    world.when(ask.bearer(InterestBearer::Customer)).refused(Refusal::InterestBearerMismatch { fixed });
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn every_refused_call_leaves_the_session_usable() {
     let (mut world, payment_id) = with_order_1();
     let session = world.session(select(Selection::UnnamedCard));
     let card = world.saved_card(1, "owner@example.com");
-    world.when(initiate(session).money(thb(1))).refused(Refusal::AmountMismatch);
+    world.when(initiate(session).money(thb(1))).refused(differs(thb(1)));
     world.when(initiate(session)).refused(Refusal::CardIdMissing);
     let taken = initiate(session).card(card).external_id("order-1");
     world.when(taken).refused(Refusal::ExternalIdTaken { payment_id });

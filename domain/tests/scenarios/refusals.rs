@@ -56,7 +56,7 @@ fn an_amount_other_than_the_sessions_is_a_conflict() {
     let mut world = World::open();
     let session = world.card_session();
     for minor in [PRICE_MINOR - 1, PRICE_MINOR + 1] {
-        world.when(initiate(session).money(thb(minor))).refused(Refusal::AmountMismatch);
+        world.when(initiate(session).money(thb(minor))).refused(differs(thb(minor)));
     }
 }
 
@@ -64,7 +64,7 @@ fn an_amount_other_than_the_sessions_is_a_conflict() {
 fn a_currency_other_than_the_sessions_is_a_conflict() {
     let mut world = World::open();
     let session = world.card_session();
-    world.when(initiate(session).money(usd(PRICE_MINOR))).refused(Refusal::AmountMismatch);
+    world.when(initiate(session).money(usd(PRICE_MINOR))).refused(differs(usd(PRICE_MINOR)));
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn a_method_that_was_disabled_after_its_selection_is_not_supported_whatever_capt
 fn an_instalment_session_asks_for_its_interest_bearer() {
     let mut world = World::open();
     let session = world.session(select_installment(InterestBearer::Merchant));
-    world.when(initiate(session)).refused(Refusal::InterestBearerMissing);
+    let fixed = InterestBearer::Merchant;
+    world.when(initiate(session)).refused(Refusal::InterestBearerMissing { fixed });
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn an_instalment_session_takes_no_other_interest_bearer_than_its_own() {
         [(InterestBearer::Merchant, InterestBearer::Customer), (InterestBearer::Customer, InterestBearer::Merchant)]
     {
         let session = world.session(select_installment(fixed));
-        world.when(initiate(session).bearer(other)).refused(Refusal::InterestBearerMismatch);
+        world.when(initiate(session).bearer(other)).refused(Refusal::InterestBearerMismatch { fixed });
         world.when(initiate(session).bearer(fixed)).takes_effect();
     }
 }

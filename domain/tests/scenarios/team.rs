@@ -109,12 +109,14 @@ fn the_number_of_open_invitations_and_of_users_is_limited() {
         world.step(&invite(&format!("{number}@shop.example"))).expect("there is room");
         invitations.extend(world.state.invitations.keys().next_back().copied());
     }
-    world.when(invite("one@more.example")).refused(Refusal::TooMany { limit: INVITATIONS_OPEN_MAX });
+    world
+        .when(invite("one@more.example"))
+        .refused(Refusal::TooMany { kind: "open invitations", limit: INVITATIONS_OPEN_MAX });
     for invitation in invitations.iter().take(TEAM_MAX) {
         world.step(&accept(*invitation)).expect("there is room");
     }
     let one_more = invited(&mut world, "one@more.example");
-    world.when(accept(one_more)).refused(Refusal::TooMany { limit: TEAM_MAX });
+    world.when(accept(one_more)).refused(Refusal::TooMany { kind: "users", limit: TEAM_MAX });
 }
 
 #[test]

@@ -16,6 +16,7 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
 use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
+use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
     Email, ExternalId, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, ReturnUrl, TimeZone,
@@ -35,6 +36,11 @@ pub(crate) fn thb(minor: u64) -> Money {
 
 pub(crate) fn usd(minor: u64) -> Money {
     Money { amount: amount(minor), currency: "USD".parse().expect("USD is a currency") }
+}
+
+/// The refusal of a payment over `given` from a session of the usual price.
+pub(crate) fn differs(given: Money) -> Refusal {
+    Refusal::AmountMismatch { given, session: thb(PRICE_MINOR) }
 }
 
 pub(crate) fn external(text: &str) -> ExternalId {

@@ -7,6 +7,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
 use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory};
+use till_domain::refusal::Refusal;
 use till_domain::text::{TIME_ZONE_MAX_BYTES, TimeZone};
 use till_domain::time::Millis;
 use tracing::Instrument;
@@ -245,5 +246,6 @@ async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantSha
 /// Refuses an id that is no merchant's.
 pub(super) fn check_exists(service: &Service, merchant_id: MerchantId) -> Result<(), ApiError> {
     let found = service.directory().get::<MerchantDirectory>(merchant_id)?;
-    found.map(|_| ()).ok_or_else(|| ApiError::new(Code::NotFound, "No merchant has this id."))
+    let unknown = || ApiError::not_found("merchant_id", Refusal::MerchantNotFound.to_string());
+    found.map(|_| ()).ok_or_else(unknown)
 }

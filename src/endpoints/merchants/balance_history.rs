@@ -37,5 +37,8 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
 
 /// What is answered before the balance is opened.
 pub(super) fn no_balance() -> ApiError {
-    ApiError::new(Code::NotFound, "No balance exists for this merchant yet.")
+    ApiError::new(
+        Code::NotFound,
+        "This merchant has no balance yet. Its first captured payment or top-up opens it, or the operator does.",
+    )
 }

@@ -40,6 +40,10 @@ pub(super) async fn find_contact(service: Shared, call: Call<MerchantCaller>) ->
         CustomerRef::External(external_id) => reader.get::<CustomersByExternalId>(external_id)?,
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Customers>(id))?;
-    let found = found.ok_or_else(|| ApiError::new(Code::NotFound, "No customer of this merchant has this id."))?;
+    let unknown = || {
+        let message = "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. E-mail addresses are not looked up here.";
+        ApiError::not_found("contact_id", message)
+    };
+    let found = found.ok_or_else(unknown)?;
     Ok(Reply::new(&ContactShape::new(&found)))
 }

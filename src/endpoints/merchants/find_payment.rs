@@ -39,6 +39,10 @@ pub(super) async fn find_payment(service: Shared, call: Call<MerchantCaller>) ->
         PaymentRef::External(external_id) => reader.get::<PaymentsByExternalId>(external_id)?,
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Payments>(id))?;
-    let found = found.ok_or_else(|| ApiError::new(Code::NotFound, "No payment of this merchant has this id."))?;
+    let unknown = || {
+        let message = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments shows those that there are.";
+        ApiError::not_found("payment_id", message)
+    };
+    let found = found.ok_or_else(unknown)?;
     Ok(Reply::new(&PaymentShape::new(&found, reader.now()?)))
 }

@@ -4,6 +4,7 @@ use till_domain::command::Command;
 use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
 use till_domain::records::ApiKeys;
+use till_domain::refusal::Refusal;
 
 use super::by_merchant;
 use crate::access::MerchantCaller;
@@ -110,7 +111,7 @@ pub(super) async fn find_key(service: Shared, call: Call<MerchantCaller>) -> Res
     let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
     let key_id = fields.finish(|| key_id)?;
     let found = service.reader(call.caller().merchant_id).await?.get::<ApiKeys>(key_id)?;
-    let found = found.ok_or_else(|| ApiError::new(Code::NotFound, "No API key of this merchant has this id."))?;
+    let found = found.ok_or_else(|| ApiError::not_found("key_id", Refusal::KeyNotFound.to_string()))?;
     Ok(Reply::new(&KeyShape::new(&found, service.last_used.of(found.id))))
 }
 

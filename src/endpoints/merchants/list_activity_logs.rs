@@ -163,11 +163,19 @@ impl Filters {
             let known = reader.get::<ActivityEmails>(email.clone())?;
             let is_support = profile.support_email.as_ref() == Some(email);
             if !is_support && !known.is_some_and(|known| known.has_belonged) {
-                return Err(ApiError::new(Code::NotFound, "No user of this merchant has or had this actor_email."));
+                return Err(ApiError::not_found(
+                    "actor_email",
+                    "No user of this merchant has or had this actor_email. list-users shows its users.",
+                ));
             }
         }
         if let Some(key_id) = self.actor_key_id {
-            let none = || ApiError::new(Code::NotFound, "No API key of this merchant has this actor_key_id.");
+            let none = || {
+                ApiError::not_found(
+                    "actor_key_id",
+                    "No API key of this merchant has or had this actor_key_id. list-keys shows them all.",
+                )
+            };
             reader.get::<ApiKeys>(key_id)?.ok_or_else(none)?;
         }
         Ok(())

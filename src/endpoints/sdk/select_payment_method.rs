@@ -143,6 +143,6 @@ fn refuse_given(fields: &mut Fields<'_>, names: &[&'static str], message: &'stat
 
 fn require_given(fields: &mut Fields<'_>, names: &[&'static str]) {
     for name in names.iter().copied().filter(|name| !fields.is_given(name)).collect::<Vec<_>>() {
-        fields.fault(Fault::missing(name));
+        fields.fault(Fault::missing_because(name, "is required for instalments"));
     }
 }

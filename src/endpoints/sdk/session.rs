@@ -84,7 +84,11 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
 
 fn read(reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
-    let session = session.ok_or_else(|| ApiError::new(Code::NotFound, "No payment session has this id."))?;
+    let unknown = || {
+        let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
+        ApiError::not_found("payment_session_id", message)
+    };
+    let session = session.ok_or_else(unknown)?;
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
     Ok(Found { session, payment, now: reader.now()? })
 }

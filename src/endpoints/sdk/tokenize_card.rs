@@ -120,8 +120,14 @@ fn parse(mut fields: Fields<'_>, now: Millis) -> Result<(Named, SentCard), ApiEr
 
 /// A card number. The message never repeats it.
 fn number(value: &Json) -> Result<CardNumber, String> {
-    let refused = || "is not a card number: send 12 to 19 digits, nothing between them".to_owned();
-    CardNumber::parse(value.as_str().ok_or_else(refused)?).map_err(|_| refused())
+    let digits = value.as_str().ok_or_else(|| format!("send the digits as a string, not as {}", value.kind()))?;
+    let has_form = (12..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let refused = if has_form {
+        "is not a card number: its check digit is wrong, so a digit is mistyped; compare it with the card"
+    } else {
+        "is not a card number: send 12 to 19 digits, nothing between them"
+    };
+    CardNumber::parse(digits).map_err(|_| refused.to_owned())
 }
 
 /// A security code. The message never repeats it.
@@ -146,7 +152,11 @@ fn expiry(value: &Json, now: Millis) -> Result<CardExpiry, String> {
     if !(1..=12).contains(&month) {
         return Err(refused());
     }
-    if expiry < current_month(now) { Err("lies in the past: the card has expired".to_owned()) } else { Ok(expiry) }
+    if expiry < current_month(now) {
+        Err("lies in the past: the card has expired; use another card".to_owned())
+    } else {
+        Ok(expiry)
+    }
 }
 
 /// Hours that the last time zone is behind UTC.
@@ -165,6 +175,21 @@ mod tests {
 
     /// 2026-03-01 at noon in UTC: the second at which February ends in the last zone.
     const MARCH_BEGINS: Millis = Millis(1_772_366_400_000);
+
+    #[test]
+    fn a_card_number_that_is_refused_is_told_its_length_or_its_check_digit() {
+        let said = |value: Json| number(&value).err().unwrap_or_default();
+        for (digits, expected) in [
+            ("4242424242424241", "its check digit is wrong"),
+            ("4242 4242 4242 4242", "send 12 to 19 digits, nothing between them"),
+            ("42424242424", "send 12 to 19 digits"),
+        ] {
+            let message = said(Json::String(digits.to_owned()));
+            assert!(message.contains(expected) && !message.contains("42"), "{message}");
+        }
+        let integer = said(Json::Number(4_242_424_242_424_242_i64.into()));
+        assert_eq!(integer, "send the digits as a string, not as a number");
+    }
 
     fn read(text: &str, now: Millis) -> Result<(u16, u8), String> {
         expiry(&Json::String(text.to_owned()), now).map(|expiry| (expiry.year, expiry.month))

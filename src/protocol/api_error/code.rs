@@ -56,6 +56,8 @@ codes! {
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
     BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB.";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
+    RequestTimeout = "REQUEST_TIMEOUT", "The head of the request did not arrive in time. Use a new connection.";
+    HeadTooLarge = "HEAD_TOO_LARGE", "The head of the request is larger than 128 KiB, or has more than 96 headers.";
     RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header says when to go on.";
     UnhandledError = "UNHANDLED_ERROR", "The server failed unexpectedly. The X-Request-Id header names the occurrence.";
     Unavailable = "UNAVAILABLE", "The server cannot do this now. The details say whether it was not done or whether that is unknown; ask again with the same Idempotency-Key.";

@@ -19,6 +19,7 @@ pub struct ApiError {
     allow: Option<&'static str>,
     stale_version: bool,
     overload: bool,
+    ends_connection: bool,
 }
 
 /// What is known of a call that the server could not complete.
@@ -51,6 +52,7 @@ impl ApiError {
             allow: None,
             stale_version: false,
             overload: false,
+            ends_connection: false,
         }
     }
 
@@ -66,10 +68,9 @@ impl ApiError {
     pub fn invalid_arguments(faults: &[Fault]) -> ApiError {
         let summary = match faults {
             [] => "The body is not acceptable.".to_owned(),
-            [fault] => format!("{}: {}.", fault.argument(), fault.message().trim_end_matches('.')),
-            [first, rest @ ..] => {
-                format!("{}: {}; and {} more.", first.argument(), first.message().trim_end_matches('.'), rest.len())
-            }
+            [fault] => sentence(&said(fault)),
+            [first, second] => sentence(&format!("{}; {}", said(first), said(second))),
+            [first, rest @ ..] => format!("{}; and {} more.", said(first), rest.len()),
         };
         let mut error = ApiError::new(Code::InvalidArguments, summary);
         error.stale_version = faults.iter().any(|fault| matches!(fault.kind(), FaultKind::VersionMismatch { .. }));
@@ -88,13 +89,26 @@ impl ApiError {
     /// `UNAUTHORIZED`, the same for an unknown and a revoked key.
     #[must_use]
     pub fn unauthorized() -> ApiError {
-        ApiError::new(Code::Unauthorized, "The API key is not valid.")
+        ApiError::new(
+            Code::Unauthorized,
+            "The API key is not valid: it is unknown, has expired or was revoked. Use another key of the merchant.",
+        )
     }
 
-    /// `RATE_LIMITED`: nothing was done.
+    /// `NOT_FOUND`: what `argument` names is not there.
     #[must_use]
-    pub fn rate_limited(retry_after_seconds: u32) -> ApiError {
-        ApiError::new(Code::RateLimited, "Too many calls; slow down.").retry_after(retry_after_seconds)
+    pub fn not_found(argument: &'static str, message: impl Into<Cow<'static, str>>) -> ApiError {
+        ApiError::new(Code::NotFound, message).with_details(json!({ "argument": argument }))
+    }
+
+    /// `RATE_LIMITED`: nothing was done. `of` says whose calls the limit counts.
+    #[must_use]
+    pub fn rate_limited(limit_per_second: u32, of: &'static str, retry_after_seconds: u32) -> ApiError {
+        let message = format!(
+            "The calls of {of} are limited to {limit_per_second} a second. Slow down, and go on after the seconds of Retry-After."
+        );
+        let details = json!({ "limit_per_second": limit_per_second });
+        ApiError::new(Code::RateLimited, message).with_details(details).retry_after(retry_after_seconds)
     }
 
     /// `UNAVAILABLE` (`not_done`): more is asked than can be done. The log does not get a line for each.
@@ -107,7 +121,9 @@ impl ApiError {
     #[must_use]
     pub fn unavailable(outcome: Outcome, retry_after_seconds: u32) -> ApiError {
         let message = match outcome {
-            Outcome::NotDone => "The server cannot do this now; nothing was changed. Try again.",
+            Outcome::NotDone => {
+                "The server cannot do this now; nothing was changed. Try again after the seconds of Retry-After."
+            }
             Outcome::Unknown => {
                 "The server cannot tell whether this was done. Ask again with the same Idempotency-Key."
             }
@@ -130,6 +146,12 @@ impl ApiError {
     pub fn method_not_allowed(allow: &'static str) -> ApiError {
         let message = format!("This path does not take this method. Allowed: {allow}.");
         ApiError { allow: Some(allow), ..ApiError::new(Code::MethodNotAllowed, message) }
+    }
+
+    /// The same, after which nothing more of its connection can be read.
+    #[must_use]
+    pub fn ending_connection(self) -> ApiError {
+        ApiError { ends_connection: true, ..self }
     }
 
     fn retry_after(mut self, seconds: u32) -> ApiError {
@@ -167,6 +189,12 @@ impl ApiError {
         self.allow
     }
 
+    /// Whether its connection cannot be used any more.
+    #[must_use]
+    pub fn ends_connection(&self) -> bool {
+        self.ends_connection
+    }
+
     /// Whether it is one of very many: more was asked than can be done, or may be.
     #[must_use]
     pub fn is_overload(&self) -> bool {
@@ -177,5 +205,29 @@ impl ApiError {
     #[must_use]
     pub fn is_stale_version(&self) -> bool {
         self.stale_version
+    }
+}
+
+/// A fault with the name of its argument before it.
+fn said(fault: &Fault) -> String {
+    format!("{}: {}", fault.argument(), fault.message().trim_end_matches('.'))
+}
+
+fn sentence(text: &str) -> String {
+    if text.ends_with('?') { text.to_owned() } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_names_one_or_two_faults_and_counts_more() {
+        let (missing, unknown) = (Fault::missing("payment_id"), Fault::unknown("id", Some("payment_id")));
+        let message = |faults: &[Fault]| ApiError::invalid_arguments(faults).message().to_owned();
+        assert_eq!(message(std::slice::from_ref(&missing)), "payment_id: is required.");
+        let both = "payment_id: is required; id: is not an argument of this endpoint; did you mean payment_id?";
+        assert_eq!(message(&[missing.clone(), unknown]), both);
+        assert_eq!(message(&[missing.clone(), missing.clone(), missing]), "payment_id: is required; and 2 more.");
     }
 }

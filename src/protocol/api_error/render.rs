@@ -99,6 +99,8 @@ const fn triple_status(code: Code) -> StatusCode {
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
+        Code::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         Code::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         Code::UnhandledError => StatusCode::INTERNAL_SERVER_ERROR,
         Code::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -145,6 +147,8 @@ fn problem_status(error: &ApiError) -> StatusCode {
         | Code::MethodNotAllowed
         | Code::BodyTooLarge
         | Code::UnsupportedMediaType
+        | Code::RequestTimeout
+        | Code::HeadTooLarge
         | Code::RateLimited
         | Code::UnhandledError
         | Code::Unavailable) => triple_status(code),
@@ -207,13 +211,15 @@ mod tests {
             (Code::MethodNotAllowed, 405, 405),
             (Code::BodyTooLarge, 413, 413),
             (Code::UnsupportedMediaType, 415, 415),
+            (Code::RequestTimeout, 408, 408),
+            (Code::HeadTooLarge, 431, 431),
             (Code::RateLimited, 429, 429),
             (Code::UnhandledError, 500, 500),
             (Code::Unavailable, 503, 503),
         ] {
             assert_eq!((status(Form::Triple, code), status(Form::Problem, code)), (triple, problem), "{code}");
         }
-        assert_eq!(Code::ALL.len(), 23);
+        assert_eq!(Code::ALL.len(), 25);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, HttpResponseBuilder};
 use super::cross_origin;
 use super::encoding;
 use super::request_id::RequestId;
-use crate::protocol::api_error::{ApiError, Code, Form};
+use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::quality;
 use crate::protocol::swagger_ui::Page;
 use crate::protocol::version::ApiVersion;
@@ -104,8 +104,8 @@ impl Addressee<'_> {
         if rendered.status == StatusCode::UNAUTHORIZED {
             response.insert_header((header::WWW_AUTHENTICATE, "Bearer"));
         }
-        if error.code() == Code::BodyTooLarge {
-            response.force_close(); // The rest of the body is not read.
+        if error.ends_connection() {
+            response.force_close(); // The rest of the body is not read, or cannot be.
         }
         self.finish(response, rendered.media_type, rendered.body)
     }

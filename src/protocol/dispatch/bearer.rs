@@ -2,20 +2,47 @@
 
 use actix_web::http::header::{AUTHORIZATION, HeaderMap};
 
-const SCHEME: &[u8] = b"bearer";
+/// Why a request shows no token. Nothing of the header is repeated: it may hold a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoToken {
+    /// There is no such header.
+    #[error("The header Authorization is missing.")]
+    Missing,
+    /// There are several.
+    #[error("The header Authorization stands there twice.")]
+    Twice,
+    /// The scheme is that of user names and passwords.
+    #[error("The header Authorization has the scheme Basic instead of Bearer.")]
+    Basic,
+    /// The scheme is another one, or there is none.
+    #[error("The header Authorization does not begin with the word Bearer and a space.")]
+    NotBearer,
+    /// Nothing, or more than one word, follows the scheme.
+    #[error("The header Authorization does not hold exactly one token behind the word Bearer.")]
+    NotOneToken,
+}
 
-/// The token of the one `Authorization: Bearer <token>` header. None when the header is missing, stands there
-/// twice, has another scheme, or holds no single token.
-pub(super) fn token(headers: &HeaderMap) -> Option<&str> {
+/// The token of the one `Authorization: Bearer <token>` header.
+pub(super) fn token(headers: &HeaderMap) -> Result<&str, NoToken> {
     let mut values = headers.get_all(AUTHORIZATION);
-    let value = values.next().filter(|_| values.next().is_none())?.as_bytes();
-    let (scheme, rest) = value.split_at_checked(SCHEME.len())?;
-    let start = rest.iter().position(|byte| *byte != b' ')?;
-    let end = rest.iter().rposition(|byte| *byte != b' ')?;
-    let token = &rest[start..=end];
-    let is_one_token = start > 0 && token.iter().all(u8::is_ascii_graphic);
-    let token = if scheme.eq_ignore_ascii_case(SCHEME) && is_one_token { token } else { return None };
-    std::str::from_utf8(token).ok()
+    let value = values.next().ok_or(NoToken::Missing)?.as_bytes();
+    if values.next().is_some() {
+        return Err(NoToken::Twice);
+    }
+    let end = value.iter().position(|byte| *byte == b' ').unwrap_or(value.len());
+    let (scheme, rest) = value.split_at(end);
+    if !scheme.eq_ignore_ascii_case(b"bearer") {
+        return Err(if scheme.eq_ignore_ascii_case(b"basic") { NoToken::Basic } else { NoToken::NotBearer });
+    }
+    one_token(rest).ok_or(NoToken::NotOneToken)
+}
+
+/// The one word between blanks.
+fn one_token(text: &[u8]) -> Option<&str> {
+    let start = text.iter().position(|byte| *byte != b' ')?;
+    let end = text.iter().rposition(|byte| *byte != b' ')?;
+    let token = &text[start..=end];
+    token.iter().all(u8::is_ascii_graphic).then(|| std::str::from_utf8(token).ok())?
 }
 
 #[cfg(test)]
@@ -24,7 +51,7 @@ mod tests {
 
     use super::*;
 
-    fn of(values: &[&str]) -> Option<String> {
+    fn of(values: &[&str]) -> Result<String, NoToken> {
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(AUTHORIZATION, HeaderValue::from_str(value).unwrap_or_else(|error| panic!("{error}")));
@@ -35,27 +62,27 @@ mod tests {
     #[test]
     fn the_scheme_is_bearer_in_any_letter_case() {
         for value in ["Bearer sk_1", "bearer sk_1", "BEARER sk_1", "Bearer   sk_1"] {
-            assert_eq!(of(&[value]).as_deref(), Some("sk_1"), "{value}");
+            assert_eq!(of(&[value]).as_deref(), Ok("sk_1"), "{value}");
         }
     }
 
     #[test]
-    fn anything_but_one_token_is_no_token() {
-        for values in [
-            &[][..],
-            &["Bearer"],
-            &["Bearer "],
-            &["Basic c2s="],
-            &["sk_1"],
-            &["Bearer a b"],
-            &["Bearer sk_1", "Bearer sk_1"],
-            &["Bearersk_1"],
-            &["Bearer\tsk_1"],
-            &["Bearer sk_1\t"],
-            &["Bearer \tsk_1"],
-            &["Bearex sk_1"],
+    fn anything_but_one_token_is_no_token_and_says_why() {
+        for (values, problem) in [
+            (&[][..], NoToken::Missing),
+            (&["Bearer sk_1", "Bearer sk_1"], NoToken::Twice),
+            (&["Basic c2s="], NoToken::Basic),
+            (&["sk_1"], NoToken::NotBearer),
+            (&["Bearersk_1"], NoToken::NotBearer),
+            (&["Bearex sk_1"], NoToken::NotBearer),
+            (&["Bearer\tsk_1"], NoToken::NotBearer),
+            (&["Bearer"], NoToken::NotOneToken),
+            (&["Bearer "], NoToken::NotOneToken),
+            (&["Bearer a b"], NoToken::NotOneToken),
+            (&["Bearer sk_1\t"], NoToken::NotOneToken),
+            (&["Bearer \tsk_1"], NoToken::NotOneToken),
         ] {
-            assert_eq!(of(values), None, "{values:?}");
+            assert_eq!(of(values), Err(problem), "{values:?}");
         }
     }
 }

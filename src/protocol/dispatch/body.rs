@@ -261,11 +261,13 @@ fn room_for(length: usize, before: usize, announced: usize) -> usize {
 }
 
 fn too_large() -> ApiError {
-    ApiError::new(Code::BodyTooLarge, format!("The body is larger than {BODY_BYTES_MAX} bytes."))
+    let message = format!("The body is larger than {BODY_BYTES_MAX} bytes. Send less in one call.");
+    ApiError::new(Code::BodyTooLarge, message).ending_connection()
 }
 
 fn incomplete() -> ApiError {
-    ApiError::malformed(&Malformed::new("the body did not arrive whole"))
+    let message = "the body did not arrive whole: it was cut off, its chunks are malformed, or it took longer than 30 seconds; send it again on a new connection";
+    ApiError::malformed(&Malformed::new(message)).ending_connection()
 }
 
 #[cfg(test)]

@@ -29,12 +29,13 @@ use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, ROOT_PATH, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
+use super::unknown_path::Served;
 use super::{bearer, idempotency_key, tally};
-use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
-use crate::protocol::fields::{Fields, nearest};
+use crate::protocol::fields::Fields;
 use crate::protocol::swagger_ui::{self, Page};
-use crate::protocol::version::ApiVersion;
+use crate::protocol::version::{ApiVersion, NamedIn};
 
 /// The media type of Prometheus' text form.
 const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -49,10 +50,7 @@ const FULL_RETRY_SECONDS: u32 = 1;
 const PAGES_FIRST: &str = "/docs/";
 
 /// How a path that names nothing stands in the log: whatever was typed there may be a secret.
-const UNKNOWN_PATH: &str = "(unknown)";
-
-/// Characters of a path's last segment for which a near name is looked up, at most.
-const UNKNOWN_NAME_MAX: usize = 64;
+pub(super) const UNKNOWN_PATH: &str = "(unknown)";
 
 /// `POST` to an interface itself answers its document.
 static PACKAGE_ITSELF: Declaration = Declaration {
@@ -215,7 +213,7 @@ impl<C: Caller> Dispatcher<C> {
         target: Option<Target<'_, C>>,
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
-        let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
+        let target = target.ok_or_else(|| self.unknown_endpoint(exchange.request.path()))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
             return Ok(answer);
         }
@@ -255,24 +253,10 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    fn unknown_endpoint(&self, place: Option<Place<'_>>) -> ApiError {
-        let suggestion = match place {
-            Some(Place::Package { package, function: Some(name), .. }) if name.len() <= UNKNOWN_NAME_MAX => {
-                nearest(name, self.declarations(package).map(|declaration| declaration.name))
-                    .map(|name| (package, name))
-            }
-            Some(Place::Root | Place::Package { .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => {
-                None
-            }
-        };
-        match suggestion {
-            Some((package, name)) => {
-                let path = format!("/{}/{name}", package.segment());
-                let message = format!("There is no endpoint at this path. Did you mean {path}?");
-                ApiError::new(Code::UnknownEndpoint, message).with_details(serde_json::json!({ "suggestion": path }))
-            }
-            None => ApiError::new(Code::UnknownEndpoint, "There is no endpoint at this path."),
-        }
+    fn unknown_endpoint(&self, path: &str) -> ApiError {
+        let packages = self.packages.keys().copied();
+        let names = self.packages.iter().flat_map(|(package, named)| named.keys().map(|name| (*package, *name)));
+        Served { packages: packages.collect(), functions: names.collect() }.refusal(path)
     }
 
     /// Refuses a method that the target does not take. A browser's preflight is answered here.
@@ -398,7 +382,8 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     async fn authenticated(&self, exchange: &Exchange<'_, C>, named: Option<ApiVersion>) -> Result<C, ApiError> {
-        let token = bearer::token(exchange.request.headers()).ok_or_else(|| self.authenticate.no_token())?;
+        let token = bearer::token(exchange.request.headers());
+        let token = token.map_err(|problem| self.authenticate.no_token(problem))?;
         let caller = self.authenticate.authenticate(token).await?;
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
         exchange.caller.replace(Some(caller.log_name()));
@@ -467,8 +452,10 @@ impl<'r, C: Caller> Exchange<'r, C> {
             .filter(|(key, _)| key == "api_version")
             .map(|(_, value)| value)
             .collect();
-        let named =
-            ApiVersion::agreed(in_path.into_iter().chain(in_headers).chain(in_query.iter().map(AsRef::as_ref)))?;
+        let in_path = in_path.into_iter().map(|name| (NamedIn::Path, name));
+        let in_headers = in_headers.map(|name| (NamedIn::Header, name));
+        let in_query = in_query.iter().map(|name| (NamedIn::Query, name.as_ref()));
+        let named = ApiVersion::agreed(in_path.chain(in_headers).chain(in_query))?;
         self.version.set(named.unwrap_or(ApiVersion::NEWEST));
         Ok(named)
     }

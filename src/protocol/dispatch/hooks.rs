@@ -11,6 +11,8 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::version::ApiVersion;
 
+pub use super::bearer::NoToken;
+
 /// Somebody whose key was accepted.
 pub trait Caller: 'static {
     /// The caller's name in the log. It is written out only where there is a line.
@@ -32,8 +34,8 @@ pub trait Authenticate<C>: Send + Sync {
     /// told now.
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<C, ApiError>>;
 
-    /// `UNAUTHORIZED` for a call that shows no token, saying what to send in which header.
-    fn no_token(&self) -> ApiError;
+    /// `UNAUTHORIZED` for a call that shows no token, saying why and what to send in which header.
+    fn no_token(&self, problem: NoToken) -> ApiError;
 }
 
 /// A call at the gate: authenticated, its body not read yet.

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
-use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins, Permit};
+use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Origins, Permit};
 use super::large_answers::UNFETCHED_BYTES_MAX;
 use super::{BODY_BYTES_MAX, Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
@@ -60,14 +60,18 @@ impl Authenticate<Key> for Hooks {
             .boxed_local()
     }
 
-    fn no_token(&self) -> ApiError {
-        ApiError::new(Code::Unauthorized, "Show a key.")
+    fn no_token(&self, problem: NoToken) -> ApiError {
+        ApiError::new(Code::Unauthorized, problem.to_string())
     }
 }
 
 impl Gate<Key> for Hooks {
     fn count(&self, arrival: &Arrival<'_, Key>) -> Result<(), ApiError> {
-        if arrival.declaration.name == "list-nothing" { Err(ApiError::rate_limited(7)) } else { Ok(()) }
+        if arrival.declaration.name == "list-nothing" {
+            Err(ApiError::rate_limited(9, "one API key", 7))
+        } else {
+            Ok(())
+        }
     }
 
     fn admit<'a>(&'a self, _: &'a Arrival<'a, Key>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {

@@ -110,6 +110,8 @@ fn locked<K>(now: &Mutex<BTreeMap<K, usize>>) -> MutexGuard<'_, BTreeMap<K, usiz
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
     limiter: RwLock<DefaultKeyedRateLimiter<K>>,
     quota: Quota,
+    /// Whose calls a key stands for, as its caller is told.
+    of: &'static str,
     clock: DefaultClock,
     /// Keys at which the quiet ones are looked for: twice those that were left the last time, so that looking costs
     /// little however many there are.
@@ -117,13 +119,15 @@ pub struct CallsPerSecond<K: Clone + Hash + Eq> {
 }
 
 impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
-    /// So many a second, and as many at once after a pause.
+    /// So many a second, and as many at once after a pause. A caller that is turned away is told that they were calls
+    /// `of` one of these.
     #[must_use]
-    pub fn new(calls: NonZeroU32) -> CallsPerSecond<K> {
+    pub fn new(calls: NonZeroU32, of: &'static str) -> CallsPerSecond<K> {
         let quota = Quota::per_second(calls);
         CallsPerSecond {
             limiter: RwLock::new(DefaultKeyedRateLimiter::keyed(quota)),
             quota,
+            of,
             clock: DefaultClock::default(),
             sweep_at: AtomicUsize::new(KEYS_BEFORE_SWEEP),
         }
@@ -138,7 +142,8 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
         let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
         let counted = limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
-            ApiError::rate_limited(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
+            let seconds = u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1);
+            ApiError::rate_limited(self.quota.burst_size().get(), self.of, seconds)
         });
         drop(limiter);
         if has_too_many {
@@ -204,18 +209,21 @@ mod tests {
 
     #[test]
     fn each_key_is_counted_for_itself() {
-        let calls = CallsPerSecond::new(NonZeroU32::MIN);
+        let calls = CallsPerSecond::new(NonZeroU32::MIN, "one letter");
         assert!(calls.count(&"a").is_ok());
-        let refused = calls.count(&"a");
+        let Err(refused) = calls.count(&"a") else { panic!("the second call within a second was let in") };
+        assert!(refused.code() == Code::RateLimited && refused.retry_after_seconds() >= Some(1));
         assert!(
-            refused.is_err_and(|error| error.code() == Code::RateLimited && error.retry_after_seconds() >= Some(1))
+            refused.message().starts_with("The calls of one letter are limited to 1 a second."),
+            "{}",
+            refused.message()
         );
         assert!(calls.count(&"b").is_ok());
     }
 
     #[test]
     fn no_more_keys_are_remembered_than_the_limit_however_many_call() {
-        let calls = CallsPerSecond::new(NonZeroU32::MIN);
+        let calls = CallsPerSecond::new(NonZeroU32::MIN, "one number");
         for key in 0..=KEYS_MAX {
             assert!(calls.count(&key).is_ok(), "{key}");
         }

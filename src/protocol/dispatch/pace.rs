@@ -78,6 +78,7 @@ struct PacedBody {
     payload: Payload,
     pace: Rc<Pace>,
     announced_left: Option<usize>,
+    is_over: bool,
 }
 
 impl Pace {
@@ -125,7 +126,8 @@ impl Working {
         let headers = request.headers();
         let is_announced = headers.contains_key(CONTENT_LENGTH) && !headers.contains_key(TRANSFER_ENCODING);
         let announced_left = is_announced.then(|| body::announced(headers));
-        let body: BoxedPayloadStream = Box::pin(PacedBody { payload, pace: Rc::clone(&self.0), announced_left });
+        let pace = Rc::clone(&self.0);
+        let body: BoxedPayloadStream = Box::pin(PacedBody { payload, pace, announced_left, is_over: false });
         body.into()
     }
 }
@@ -134,13 +136,19 @@ impl Stream for PacedBody {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.is_over {
+            return Poll::Ready(None); // Of a broken body the web server would never say that it ends.
+        }
         let polled = Pin::new(&mut self.payload).poll_next(context);
         match &polled {
             Poll::Pending => self.pace.allow(self.announced_left.map_or(Allowed::UntilEmptyLine, Allowed::Bytes)),
             Poll::Ready(Some(Ok(chunk))) => {
                 self.announced_left = self.announced_left.map(|left| left.saturating_sub(chunk.len()));
             }
-            Poll::Ready(Some(Err(_)) | None) => self.pace.allow(Allowed::Nothing),
+            Poll::Ready(Some(Err(_)) | None) => {
+                self.is_over = true;
+                self.pace.allow(Allowed::Nothing);
+            }
         }
         polled
     }

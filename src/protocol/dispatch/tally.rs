@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use metrics::{Counter, Histogram, counter, histogram};
 
+use super::dispatcher::UNKNOWN_PATH;
+
 /// The counters of one endpoint that a thread has used.
 struct Handles {
     /// With the codes that they count; these are few.
@@ -26,6 +28,11 @@ pub(super) fn count(endpoint: &'static str, code: &'static str, took: Duration) 
         handles.answers(endpoint, code).increment(1);
         handles.times.record(took);
     });
+}
+
+/// Counts the answer to a request that could not be read.
+pub(super) fn count_unread(code: &'static str) {
+    counter!("till_http_requests_total", "endpoint" => UNKNOWN_PATH, "code" => code).increment(1);
 }
 
 impl Handles {

@@ -53,7 +53,9 @@ pub fn return_url(value: &Json) -> Result<String, String> {
         return Err("must not contain spaces; encode them as %20".to_owned());
     }
     let is_sound = after_scheme(text).is_some_and(|rest| names_a_plain_host(rest) || is_read_as_an_address(text, rest));
-    is_sound.then(|| text.to_owned()).ok_or_else(|| "is not an absolute http or https address".to_owned())
+    is_sound
+        .then(|| text.to_owned())
+        .ok_or_else(|| "is not an absolute http or https address; send one with scheme and host".to_owned())
 }
 
 /// What follows the scheme, if it is spelt out and one of ours.

@@ -11,6 +11,24 @@ use super::{Json, Number, Object};
 /// How deep objects and arrays may nest; the body itself is level 1.
 pub const DEPTH_MAX: usize = 64;
 
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// How the parser's messages begin, and what to do then.
+const REMEDIES: [(&str, &str); 11] = [
+    ("trailing comma", "; leave out the comma before the closing bracket"),
+    ("key must be a string", "; names of members stand in double quotes"),
+    ("expected value", "; send a JSON object, its texts in double quotes"),
+    ("expected ident", "; send a JSON object, its texts in double quotes"),
+    ("expected `,`", "; put a comma between members, or close the object"),
+    ("expected `:`", "; put a colon between a name and its value"),
+    ("EOF while", "; the body ends too early"),
+    ("trailing characters", "; send one JSON object and nothing after it"),
+    ("an object has the same key twice", "; leave one of the two members out"),
+    ("a number is ", "; send it as a string"),
+    ("control character", "; write control characters as escapes, a line feed as \\n"),
+];
+
 /// Why a body is not one that any endpoint reads. The message repeats nothing of the body.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -30,18 +48,40 @@ impl Malformed {
 /// # Errors
 /// Everything that the grammar refuses (a lone surrogate, a raw control character, a second value), and
 /// beyond it: an empty body, a body that is no object, nesting deeper than [`DEPTH_MAX`], a key twice in
-/// any object, an integer literal beyond +-(2^53-1), a number outside a double's range.
+/// any object, a number beyond +-(2^53-1) or too small for a double.
 pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Err(Malformed::new("the body is empty; send a JSON object, {} at least"));
     }
-    let text = str::from_utf8(body).map_err(|_| Malformed::new("the body is not UTF-8"))?;
-    match parse_value(text).map_err(|error| Malformed::new(format!("the body is not acceptable JSON: {error}")))? {
+    if body.starts_with(BYTE_ORDER_MARK) {
+        return Err(Malformed::new("the body begins with a byte order mark (EF BB BF); send UTF-8 without one"));
+    }
+    let text = str::from_utf8(body).map_err(|error| not_utf_8(error.valid_up_to()))?;
+    match parse_value(text).map_err(|error| unacceptable(&error))? {
         Json::Object(members) => Ok(members),
+        Json::String(text) if text.trim_start().starts_with('{') => {
+            Err(Malformed::new("the body is JSON text within a string: it was encoded twice; encode it once"))
+        }
         other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
             Err(Malformed::new(format!("the body is {}; send a JSON object", other.kind())))
         }
     }
+}
+
+fn not_utf_8(valid_bytes: usize) -> Malformed {
+    let message = format!(
+        "the body is not UTF-8 from byte {} on; encode its text as UTF-8, not as Latin-1 or another encoding",
+        valid_bytes + 1
+    );
+    Malformed::new(message)
+}
+
+/// What the parser says, with its place, and what is to be done about it where that is known.
+fn unacceptable(error: &serde_json::Error) -> Malformed {
+    let said = error.to_string();
+    let remedy = REMEDIES.iter().find(|(beginning, _)| said.starts_with(beginning));
+    let remedy = remedy.map_or("", |(_, remedy)| remedy);
+    Malformed::new(format!("the body is not acceptable JSON: {said}{remedy}"))
 }
 
 fn parse_value(text: &str) -> Result<Json, serde_json::Error> {
@@ -238,6 +278,36 @@ mod tests {
     }
 
     #[test]
+    fn common_mistakes_are_told_with_their_place_and_remedy() {
+        for (body, expected) in [
+            ("{\"a\":1,}", "trailing comma at line 1 column 8; leave out the comma before the closing bracket"),
+            ("{'a':1}", "key must be a string at line 1 column 2; names of members stand in double quotes"),
+            ("{\"a\":'b'}", "expected value at line 1 column 6; send a JSON object, its texts in double quotes"),
+            (
+                "{\"a\":1\n\"b\":2}",
+                "expected `,` or `}` at line 2 column 1; put a comma between members, or close the object",
+            ),
+            ("{\"a\" 1}", "expected `:` at line 1 column 6; put a colon between a name and its value"),
+            ("{\"a\":1", "EOF while parsing an object at line 1 column 6; the body ends too early"),
+            ("{} {}", "trailing characters at line 1 column 4; send one JSON object and nothing after it"),
+            (
+                "{\"a\":1,\"a\":2}",
+                "an object has the same key twice at line 1 column 10; leave one of the two members out",
+            ),
+            (
+                "{\"a\":\"\n\"}",
+                "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0; write control characters as escapes, a line feed as \\n",
+            ),
+            ("{\"a\":1e16}", "a number is beyond 2^53-1 at line 1 column 9; send it as a string"),
+        ] {
+            assert_eq!(refusal(body), format!("the body is not acceptable JSON: {expected}"), "{body}");
+        }
+        assert!(refusal("\u{feff}{}").contains("byte order mark"));
+        assert!(refusal(b"{\"a\":\"\xe9\"}").contains("not UTF-8 from byte 7 on"));
+        assert!(refusal("\"{\\\"a\\\":1}\"").contains("encoded twice"));
+    }
+
+    #[test]
     fn nesting_of_sixty_four_levels_is_read_and_sixty_five_is_not() {
         assert!(parse_object(nested(64).as_bytes()).is_ok());
         assert!(refusal(nested(65)).contains("deeper than 64"));
@@ -261,6 +331,8 @@ mod tests {
             "{\"a\":1e400}",
             "{\"a\":-1e400}",
             "{\"a\":1e-400}",
+            "{\"a\":[{\"b\":1e16}]}",
+            "{\"a\":9007199254740992.5}",
         ] {
             refusal(body);
         }
@@ -319,7 +391,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn whatever_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -1e300..1e300_f64) {
+        fn whatever_serde_json_writes_is_read_back_the_same(text in ".*", integer in -9_007_199_254_740_991_i64..=9_007_199_254_740_991, double in -9e15..9e15_f64) {
             let written = serde_json::json!({ "text": text, "list": [integer, { "double": double }] });
             let read = parsed(&written.to_string());
             proptest::prop_assert_eq!(serde_json::to_value(&read).ok(), Some(written));

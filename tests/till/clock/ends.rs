@@ -36,10 +36,12 @@ fn a_session_that_is_not_used_in_30_minutes_is_expired_failed_and_not_found() {
     stage.pass_millis(1);
     assert_eq!(looks(&shop, &session), ["EXPIRED", "FAILED", "CHECK_STATUS"]);
     let answer = shop.initiate(&session, 100, &json!({}));
-    assert_eq!(answer.refused("NOT_FOUND"), Value::Null, "no payment used it");
+    let expected = json!({ "argument": "payment_session_id" });
+    assert_eq!(answer.refused("NOT_FOUND"), expected, "no payment used it");
     shop.settled(&payment);
     assert_eq!(looks(&shop, &other), ["USED", "SUCCESSFUL", "CHECK_STATUS"], "a used one is used also later");
-    assert_eq!(shop.initiate(&other, 100, &json!({})).refused("NOT_FOUND"), json!({ "payment_id": payment }));
+    let expected = json!({ "argument": "payment_session_id", "payment_id": payment });
+    assert_eq!(shop.initiate(&other, 100, &json!({})).refused("NOT_FOUND"), expected);
 }
 
 #[test]
@@ -207,6 +209,6 @@ fn a_single_token_that_is_not_selected_in_30_minutes_is_not_found() {
         let body = json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": token });
         shop.sdk("select-payment-method", &body)
     };
-    assert_eq!(select(&token).refused("NOT_FOUND"), Value::Null);
+    assert_eq!(select(&token).refused("NOT_FOUND"), json!({ "argument": "token" }));
     select(&multiple).id();
 }

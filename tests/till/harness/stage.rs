@@ -308,7 +308,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         clock,
         security_codes,
         last_used: Arc::new(LastUsed::open(data.path())),
-        sdk_rate: SdkRate::new(NonZeroU32::MAX),
+        sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         checkpoints: None,
         operations: None,
         archiver: None,

@@ -41,7 +41,7 @@ fn an_id_that_starts_like_ours_and_is_nobodys_is_not_found_and_nobody_is_made() 
     let attempt = Attempt::new(&shop).watching(&customer);
     for unknown in [id_of_nothing(&customer), foreign, "ctc_".to_owned(), "ctc_mine".to_owned()] {
         let given = json!({ "customer_id": unknown, "customer_email": "ada@example.com", "customer_name": "Eve" });
-        assert_eq!(attempt.refused("NOT_FOUND", &given), Value::Null, "{unknown}");
+        assert_eq!(attempt.refused("NOT_FOUND", &given), json!({ "argument": "customer_id" }), "{unknown}");
     }
     attempt.still_pays();
 }

@@ -181,7 +181,7 @@ fn a_payment_is_found_by_its_own_and_by_the_merchants_identifier_and_nothing_els
         ["order-2", "ORDER-1", "pay_1", &crate::harness::id_of_nothing(paid["payment_id"].as_str().expect("an id"))]
     {
         let answer = shop.call("find-payment", &json!({ "payment_id": unknown }));
-        assert_eq!(answer.refused("NOT_FOUND"), Value::Null, "{unknown}");
+        assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "payment_id" }), "{unknown}");
     }
     assert_eq!(shop.call("find-payment", &json!({})).faults(), ["missing payment_id"]);
     for wrong in [json!(1), json!(""), json!("a".repeat(256)), json!("a\u{0}")] {

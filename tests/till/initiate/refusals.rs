@@ -20,7 +20,7 @@ fn an_unknown_session_is_not_found_and_names_no_payment() {
     let shop = server.shop();
     let attempt = Attempt::new(&shop);
     let unknown = json!({ "payment_session_id": id_of_nothing(&attempt.session) });
-    assert_eq!(attempt.refused("NOT_FOUND", &unknown), Value::Null);
+    assert_eq!(attempt.refused("NOT_FOUND", &unknown), json!({ "argument": "payment_session_id" }));
     attempt.still_pays();
 }
 
@@ -31,7 +31,7 @@ fn a_used_session_is_not_found_and_the_details_name_the_payment_that_used_it() {
     let attempt = Attempt::new(&shop);
     let paid = attempt.still_pays();
     let details = attempt.refused("NOT_FOUND", &json!({ "external_id": "again" }));
-    assert_eq!(details, json!({ "payment_id": paid["payment_id"] }));
+    assert_eq!(details, json!({ "argument": "payment_session_id", "payment_id": paid["payment_id"] }));
     assert_eq!(shop.payment_session(&attempt.session)["status"], "USED");
 }
 
@@ -43,7 +43,7 @@ fn a_session_whose_payment_failed_is_used_too() {
     let payment = shop.initiate(&session, 100, &json!({})).id();
     shop.settled(&payment);
     let details = Attempt::on(&shop, session, 100).refused("NOT_FOUND", &json!({}));
-    assert_eq!(details, json!({ "payment_id": payment }));
+    assert_eq!(details, json!({ "argument": "payment_session_id", "payment_id": payment }));
 }
 
 #[test]
@@ -52,9 +52,10 @@ fn another_merchants_session_is_not_found_used_or_not() {
     let (shop, other) = (server.shop(), server.shop());
     let attempt = Attempt::new(&shop);
     let foreign = json!({ "payment_session_id": other.session(100) });
-    assert_eq!(attempt.refused("NOT_FOUND", &foreign), Value::Null);
+    let expected = json!({ "argument": "payment_session_id" });
+    assert_eq!(attempt.refused("NOT_FOUND", &foreign), expected);
     other.initiate(foreign["payment_session_id"].as_str().expect("an id"), 100, &json!({})).ok();
-    assert_eq!(attempt.refused("NOT_FOUND", &foreign), Value::Null, "whose payment used it is nobody else's matter");
+    assert_eq!(attempt.refused("NOT_FOUND", &foreign), expected, "whose payment used it is nobody else's matter");
     attempt.still_pays();
 }
 
@@ -64,7 +65,8 @@ fn another_amount_than_the_sessions_is_a_conflict() {
     let shop = server.shop();
     let attempt = Attempt::new(&shop);
     for amount in [json!("101"), json!(99), json!(1), json!(9_007_199_254_740_991_u64)] {
-        assert_eq!(attempt.refused("CONFLICT", &json!({ "amount": amount })), Value::Null);
+        let expected = json!({ "argument": "amount", "session": { "amount": 100, "currency": "THB" } });
+        assert_eq!(attempt.refused("CONFLICT", &json!({ "amount": amount })), expected);
     }
     attempt.still_pays();
 }
@@ -74,7 +76,8 @@ fn another_currency_than_the_sessions_is_a_conflict() {
     let server = Server::start();
     let shop = server.shop();
     let attempt = Attempt::new(&shop);
-    assert_eq!(attempt.refused("CONFLICT", &json!({ "currency": "USD" })), Value::Null);
+    let expected = json!({ "argument": "currency", "session": { "amount": 100, "currency": "THB" } });
+    assert_eq!(attempt.refused("CONFLICT", &json!({ "currency": "USD" })), expected);
     attempt.still_pays();
 }
 
@@ -142,7 +145,8 @@ fn a_session_of_a_saved_card_does_not_know_a_customer_id_of_nobody() {
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let attempt = Attempt::on(&shop, shop.saved_card_session(&card, 100), 100).watching(&customer);
     for unknown in [id_of_nothing(&customer), "ctc_1".to_owned()] {
-        assert_eq!(attempt.refused("NOT_FOUND", &json!({ "customer_id": unknown })), Value::Null);
+        let expected = json!({ "argument": "customer_id" });
+        assert_eq!(attempt.refused("NOT_FOUND", &json!({ "customer_id": unknown })), expected);
     }
     attempt.still_pays_with(&json!({ "customer_id": customer }));
 }
@@ -207,7 +211,7 @@ fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
         json!({ "card_id": card, "customer_mobile": "+66800000000" }),
         json!({ "card_id": card, "customer_id": "new" }),
     ] {
-        assert_eq!(attempt.refused("NOT_FOUND", &given), Value::Null, "{given}");
+        assert_eq!(attempt.refused("NOT_FOUND", &given), json!({ "argument": "card_id" }), "{given}");
     }
     shop.call("find-contact", &json!({ "contact_id": "new" })).refused("NOT_FOUND");
     assert_eq!(attempt.still_pays_with(&json!({ "card_id": card, "customer_id": ada }))["customer_id"], ada);

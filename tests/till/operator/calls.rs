@@ -102,7 +102,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("add-topup", json!({ "amount": 1 })),
     ] {
         let answer = server.admin(endpoint, &merged(&json!({ "merchant_id": NOBODY }), &more));
-        assert_eq!(answer.refused("NOT_FOUND"), Value::Null, "{endpoint}");
+        assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "merchant_id" }), "{endpoint}");
         let malformed =
             server.admin(endpoint, &merged(&json!({ "merchant_id": "pay_01h455vb4pex5vsknk084sn02q" }), &more));
         assert_eq!(malformed.faults(), ["invalid merchant_id"], "{endpoint}");

@@ -11,7 +11,9 @@ use crate::harness::{Answer, Client, Start, Wire, received};
 /// Checks a refusal, and gives the seconds until the next call.
 #[track_caller]
 fn wait_named_by(answer: &Answer) -> u64 {
-    assert_eq!((answer.status, answer.code(), answer.details()), (429, "RATE_LIMITED", Value::Null), "{}", answer.body);
+    assert_eq!((answer.status, answer.code()), (429, "RATE_LIMITED"), "{}", answer.body);
+    let limit = answer.details()["limit_per_second"].as_u64().expect("the limit is named");
+    assert!(answer.message().contains(&format!("are limited to {limit} a second")), "{}", answer.message());
     assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
     answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).expect("whole seconds")
 }

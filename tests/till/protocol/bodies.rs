@@ -135,6 +135,10 @@ fn numbers_beyond_what_json_holds_exactly_are_malformed() {
         "9007199254740992",
         "-9007199254740992",
         "18446744073709551616",
+        "1e16",
+        "-1e16",
+        "9007199254740992.5",
+        "1e20",
         "1e309",
         "-1e309",
         "1e400",
@@ -144,7 +148,7 @@ fn numbers_beyond_what_json_holds_exactly_are_malformed() {
         assert!(poster.is_malformed(format!("{{\"x\":{number}}}").as_bytes()), "{number}");
         assert!(poster.is_malformed(format!("{{\"x\":[{{\"y\":{number}}}]}}").as_bytes()), "{number}");
     }
-    for number in ["9007199254740991", "-9007199254740991", "1e308", "-0", "0.1", "1E+2", "5e-324"] {
+    for number in ["9007199254740991", "-9007199254740991", "1e15", "-0", "0.1", "1E+2", "5e-324"] {
         assert_eq!(poster.post(format!("{{\"x\":{number}}}").as_bytes()).faults(), ["unknown x"], "{number}");
     }
 }
@@ -231,7 +235,8 @@ fn a_request_that_could_be_read_in_two_ways_is_not_answered_as_one() {
         "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n",
     ] {
         let answer = wire.exchange(format!("{head}{framing}").as_bytes());
-        assert!((answer.status == 0) || (400..500).contains(&answer.status), "{framing:?}: {}", answer.status);
+        assert_eq!(answer.header("content-type"), Some("application/json"), "{framing:?}");
+        assert_eq!(answer.answer().refused("INVALID_ARGUMENTS"), json!([]), "{framing:?}");
     }
     shop.call("get-balance", &json!({})).ok();
 }

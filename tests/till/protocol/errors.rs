@@ -34,7 +34,7 @@ fn a_refusal_is_a_triple_of_code_message_and_details() {
     let server = Server::start();
     let shop = server.shop();
     let answer = shop.call("find-payment", &json!({ "payment_id": "nothing" }));
-    assert_eq!(answer.refused("NOT_FOUND"), Value::Null);
+    assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "payment_id" }));
     assert!(!answer.message().is_empty());
     assert_eq!(answer.header("content-type"), Some("application/json"));
     for accept in ["application/json", "*/*", "text/html", "application/json, application/problem+json;q=0.5"] {

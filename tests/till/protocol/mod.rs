@@ -9,4 +9,5 @@ mod judgement;
 mod keys;
 mod openapi;
 mod root;
+mod unread;
 mod versions;

@@ -40,18 +40,21 @@ fn a_version_that_does_not_exist_is_refused_wherever_it_is_named() {
     for unknown in ["2025-04-02", "2025-4-1", "latest", "v1", "1", "2025-04-01x"] {
         let header = ("Api-Version", unknown);
         let bearer = ("Authorization", key.as_str());
-        for answer in [
-            public.send("POST", &format!("/{unknown}/merchants/get-balance"), &[JSON, bearer], b"{}"),
-            public.send("POST", &format!("/merchants/get-balance?api_version={unknown}"), &[JSON, bearer], b"{}"),
-            public.send("POST", "/merchants/get-balance", &[JSON, bearer, header], b"{}"),
-            public.send("POST", &format!("/{unknown}/sdk/check-status"), &[JSON], b"{}"),
-            public.send("POST", "/sdk/check-status", &[JSON, header], b"{}"),
-            public.send("POST", "/merchants/available-api-versions", &[JSON, header], b"{}"),
-            public.send("GET", "/merchants", &[header], b""),
-            admin.send("POST", &format!("/{unknown}/admin/list-merchants"), &[JSON], b"{}"),
-            admin.send("GET", "/admin", &[header], b""),
+        let in_query = format!("/merchants/get-balance?api_version={unknown}");
+        for (named_in, answer) in [
+            ("path", public.send("POST", &format!("/{unknown}/merchants/get-balance"), &[JSON, bearer], b"{}")),
+            ("query", public.send("POST", &in_query, &[JSON, bearer], b"{}")),
+            ("header", public.send("POST", "/merchants/get-balance", &[JSON, bearer, header], b"{}")),
+            ("path", public.send("POST", &format!("/{unknown}/sdk/check-status"), &[JSON], b"{}")),
+            ("header", public.send("POST", "/sdk/check-status", &[JSON, header], b"{}")),
+            ("header", public.send("POST", "/merchants/available-api-versions", &[JSON, header], b"{}")),
+            ("header", public.send("GET", "/merchants", &[header], b"")),
+            ("path", admin.send("POST", &format!("/{unknown}/admin/list-merchants"), &[JSON], b"{}")),
+            ("header", admin.send("GET", "/admin", &[header], b"")),
         ] {
-            assert_eq!(answer.refused("BAD_VERSION"), json!({ "versions": [VERSION] }), "{unknown}");
+            let expected = json!({ "versions": [VERSION], "named_in": named_in });
+            assert_eq!(answer.refused("BAD_VERSION"), expected, "{unknown}");
+            assert!(answer.message().contains(unknown), "{}", answer.message());
         }
     }
     for empty in ["/merchants/get-balance?api_version=", "/merchants/get-balance?api_version"] {

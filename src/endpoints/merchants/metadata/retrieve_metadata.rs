@@ -72,7 +72,10 @@ fn parse(mut fields: Fields<'_>) -> Result<Retrieval, ApiError> {
 }
 
 fn not_found() -> ApiError {
-    ApiError::new(Code::NotFound, "There is no metadata under this key and path, or it has expired.")
+    ApiError::not_found(
+        "key",
+        "There is no metadata under this key and path, or it has expired. list-metadata shows all keys.",
+    )
 }
 
 /// The page that is asked for, or must be answered since the set is too large; nothing when the whole value is.

@@ -1,0 +1,264 @@
+//! The refusal of a path at which there is nothing: what was most likely meant, or where to look. A suggestion is never
+//! another act than the one that was asked for.
+
+use serde_json::json;
+
+use super::path::{Place, locate};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::Package;
+
+/// Bytes of a path for which another one is looked for, at most: comparing names costs the product of their lengths.
+const PATH_COMPARED_MAX: usize = 128;
+
+/// Verbs that look up one thing.
+const LOOK_UPS: [&str; 7] = ["find", "get", "retrieve", "fetch", "read", "show", "view"];
+
+/// Characters of a verb in which one may be mistyped.
+const MISTYPED_VERB_MIN: usize = 4;
+
+/// How far one thing's name may be from another's, in edits per length of the longer: fewer than 1 in 3.
+const THING_DISTANCE_DIVISOR: usize = 3;
+
+/// What a listener serves.
+pub(super) struct Served {
+    /// Its interfaces.
+    pub(super) packages: Vec<Package>,
+    /// Their functions by name.
+    pub(super) functions: Vec<(Package, &'static str)>,
+}
+
+impl Served {
+    /// `UNKNOWN_ENDPOINT` for a path.
+    pub(super) fn refusal(&self, path: &str) -> ApiError {
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let package = segments.iter().take(2).find_map(|segment| Package::from_segment(&segment.to_lowercase()));
+        if let Some(package) = package.filter(|package| !self.packages.contains(package)) {
+            return refused(&elsewhere(package));
+        }
+        let suggestion = if path.len() <= PATH_COMPARED_MAX { self.suggestion(&segments, package) } else { None };
+        match suggestion {
+            Some(suggestion) => {
+                let slash = if path.ends_with('/') { ", with a slash at its end" } else { "" };
+                let message = format!("There is no endpoint at this path{slash}. Did you mean {suggestion}?");
+                refused(&message).with_details(json!({ "suggestion": suggestion }))
+            }
+            None => refused(&self.where_to_look(package)),
+        }
+    }
+
+    /// The path that was most likely meant.
+    fn suggestion(&self, segments: &[&str], package: Option<Package>) -> Option<String> {
+        let respelt = format!("/{}", segments.join("/").to_lowercase());
+        if let Some(place) = locate(&respelt)
+            && self.has(place)
+        {
+            return Some(respelt);
+        }
+        let (package, name) = segments.iter().rev().find_map(|segment| self.function(segment, package))?;
+        Some(format!("/{}/{name}", package.segment()))
+    }
+
+    fn has(&self, place: Place<'_>) -> bool {
+        match place {
+            Place::Package { package, function: None, .. } => self.packages.contains(&package),
+            Place::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
+            Place::Pages(name) => name.is_none_or(str::is_empty),
+            Place::Root | Place::OpenApi => true,
+            // These are the operator's.
+            Place::Probe(_) => self.packages.contains(&Package::Admin),
+        }
+    }
+
+    /// The function of that name in another spelling, in whichever interface; else a near one of the interface.
+    fn function(&self, segment: &str, package: Option<Package>) -> Option<(Package, &'static str)> {
+        let asked = folded(segment);
+        let is_respelt = |known: &&(Package, &str)| letters(known.1) == letters(&asked);
+        let in_place = |known: &&(Package, &str)| package.is_none_or(|package| known.0 == package);
+        let respelt = self.functions.iter().filter(is_respelt);
+        let near = self.functions.iter().filter(in_place).filter(|known| is_near(&asked, known.1));
+        let nearest = near.min_by_key(|known| strsim::damerau_levenshtein(&asked, known.1));
+        respelt.clone().find(in_place).or_else(|| respelt.clone().next()).or(nearest).copied()
+    }
+
+    fn where_to_look(&self, package: Option<Package>) -> String {
+        if let Some(package) = package {
+            let package = package.segment();
+            return format!("There is no such function in /{package}. GET /{package} lists those that there are.");
+        }
+        let forms: Vec<String> =
+            self.packages.iter().map(|package| format!("POST /{}/<function>", package.segment())).collect();
+        let first = self.packages.first().map_or("", |package| package.segment());
+        format!(
+            "There is no endpoint at this path. Calls are {}; GET /{first} lists the functions.",
+            forms.join(" and ")
+        )
+    }
+}
+
+fn refused(message: &str) -> ApiError {
+    ApiError::new(Code::UnknownEndpoint, message.to_owned())
+}
+
+/// Where an interface is that this listener does not serve.
+fn elsewhere(package: Package) -> String {
+    let (listener, setting, this) = match package {
+        Package::Admin => ("operator's", "admin_listen", "public"),
+        Package::Merchants | Package::Sdk => ("public", "listen", "operator's"),
+    };
+    let package = package.segment();
+    format!(
+        "This is the {this} listener. Calls of /{package} are made on the {listener} one: its address is the server's setting {setting}."
+    )
+}
+
+/// A name in the spelling of ours, as far as letter case and the joint of words go.
+fn folded(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
+/// A name without the joints of its words.
+fn letters(name: &str) -> String {
+    name.replace('-', "")
+}
+
+/// Whether a name means the same act on nearly the same thing.
+fn is_near(asked: &str, known: &str) -> bool {
+    let ((asked_verb, asked_thing), (verb, thing)) = (parts(asked), parts(known));
+    is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)
+}
+
+/// The verb and the thing of a function's name.
+fn parts(name: &str) -> (&str, &str) {
+    name.split_once('-').unwrap_or((name, ""))
+}
+
+fn is_same_act(asked: &str, known: &str) -> bool {
+    let is_mistyped =
+        asked.len().min(known.len()) >= MISTYPED_VERB_MIN && strsim::damerau_levenshtein(asked, known) <= 1;
+    let are_look_ups = LOOK_UPS.contains(&asked) && LOOK_UPS.contains(&known);
+    asked == known || is_mistyped || are_look_ups
+}
+
+fn is_near_thing(asked: &str, known: &str) -> bool {
+    let longer = asked.chars().count().max(known.len());
+    let is_mistyped = strsim::damerau_levenshtein(asked, known) * THING_DISTANCE_DIVISOR < longer;
+    is_mistyped || (!asked.is_empty() && known.starts_with(asked))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn public() -> Served {
+        let merchants = [
+            "find-payment",
+            "list-payments",
+            "initiate-payment-flow",
+            "find-key",
+            "list-keys",
+            "list-plans",
+            "list-users",
+            "get-balance",
+            "retrieve-metadata",
+        ];
+        let sdk = ["tokenize-card", "select-payment-method", "check-status"];
+        let merchants = merchants.map(|name| (Package::Merchants, name));
+        let functions = merchants.into_iter().chain(sdk.map(|name| (Package::Sdk, name))).collect();
+        Served { packages: vec![Package::Merchants, Package::Sdk], functions }
+    }
+
+    fn suggested(path: &str) -> Option<String> {
+        let details = public().refusal(path).details().cloned().unwrap_or_default();
+        details["suggestion"].as_str().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_function_in_another_spelling_is_suggested_wherever_it_is() {
+        for (path, expected) in [
+            ("/merchants/initiate_payment_flow", "/merchants/initiate-payment-flow"),
+            ("/merchants/initiatePaymentFlow", "/merchants/initiate-payment-flow"),
+            ("/merchants/initiate-payment-flow/", "/merchants/initiate-payment-flow"),
+            ("//merchants//find-payment", "/merchants/find-payment"),
+            ("/initiate-payment-flow", "/merchants/initiate-payment-flow"),
+            ("/v1/find-payment", "/merchants/find-payment"),
+            ("/merchants/find-payment/pay_1", "/merchants/find-payment"),
+            ("/merchants/tokenize-card", "/sdk/tokenize-card"),
+            ("/sdk/find-payment", "/merchants/find-payment"),
+            ("/Merchants", "/merchants"),
+            ("/sdk//", "/sdk"),
+            ("/openapi.json/", "/openapi.json"),
+            ("/2025-04-01/merchants/", "/2025-04-01/merchants"),
+        ] {
+            assert_eq!(suggested(path).as_deref(), Some(expected), "{path}");
+        }
+        let slash = public().refusal("/merchants/find-payment/");
+        assert!(slash.message().contains("with a slash at its end"), "{}", slash.message());
+    }
+
+    #[test]
+    fn a_mistyped_name_or_another_word_for_the_same_act_is_suggested() {
+        for (name, expected) in [
+            ("find-payments", "find-payment"),
+            ("get-payment", "find-payment"),
+            ("fetch-payment", "find-payment"),
+            ("list-payment", "list-payments"),
+            ("initate-payment-flow", "initiate-payment-flow"),
+            ("initiate-payment", "initiate-payment-flow"),
+            ("retreive-metadata", "retrieve-metadata"),
+            ("get-metadata", "retrieve-metadata"),
+            ("find-balanse", "get-balance"),
+        ] {
+            assert_eq!(suggested(&format!("/merchants/{name}")), Some(format!("/merchants/{expected}")), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_act_or_another_thing_is_never_suggested() {
+        for name in [
+            "capture-payment",
+            "refund-payment",
+            "void-payment",
+            "send-payout",
+            "list-disputes",
+            "list-payouts",
+            "find-card",
+            "find-payout",
+            "list-cards",
+            "connect-webhook",
+            "payments",
+            "find-",
+            "-payment",
+        ] {
+            assert_eq!(suggested(&format!("/merchants/{name}")), None, "{name}");
+        }
+        let refused = public().refusal("/merchants/capture-payment");
+        let expected = "There is no such function in /merchants. GET /merchants lists those that there are.";
+        assert_eq!((refused.message(), refused.details()), (expected, None));
+    }
+
+    #[test]
+    fn a_path_without_an_interface_is_told_the_form_of_calls() {
+        for path in
+            ["/v1/payments", "/payments/pay_1", "/", "/favicon.ico", "/metrics/", &format!("/{}", "x".repeat(60_000))]
+        {
+            let expected = "There is no endpoint at this path. Calls are POST /merchants/<function> and POST /sdk/<function>; GET /merchants lists the functions.";
+            assert_eq!(public().refusal(path).message(), expected, "{}", &path[..path.len().min(40)]);
+        }
+    }
+
+    #[test]
+    fn calls_of_the_other_listener_are_sent_there() {
+        for path in ["/admin/create-merchant", "/2025-04-01/admin/create-merchant", "/admin"] {
+            let refused = public().refusal(path);
+            let expected = "This is the public listener. Calls of /admin are made on the operator's one: its address is the server's setting admin_listen.";
+            assert_eq!((refused.message(), refused.details()), (expected, None), "{path}");
+        }
+        let operator = Served { packages: vec![Package::Admin], functions: vec![(Package::Admin, "create-merchant")] };
+        let refused = operator.refusal("/merchants/find-payment");
+        assert!(
+            refused
+                .message()
+                .starts_with("This is the operator's listener. Calls of /merchants are made on the public")
+        );
+    }
+}
