@@ -2,19 +2,19 @@
 //!
 //! They are never written anywhere. A restart forgets them, and the authorization goes out without.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use till_domain::ids::TokenId;
+use till_domain::ids::{MerchantId, TokenId};
 use zeroize::Zeroizing;
 
 /// How long a code is kept at most: as long as a session lives.
 pub const SECURITY_CODE_LIFETIME: Duration = Duration::from_secs(30 * 60);
 
-/// Codes kept at most. At some 200 bytes each, 20 MB; beyond it the oldest go, and their authorizations go
-/// out without.
+/// Codes kept at most. At some 300 bytes each, 30 MB; beyond it the oldest of the merchant that has the most go, and
+/// their authorizations go out without. So whoever fills the store in a merchant's name displaces that merchant's.
 pub const SECURITY_CODES_MAX: usize = 100_000;
 
 /// How often is looked for codes that are too old. Looking costs next to nothing when there are none.
@@ -64,14 +64,22 @@ pub struct SecurityCodes {
 #[derive(Default)]
 struct Kept {
     by_token: HashMap<TokenId, Entry>,
-    /// The tokens in the order in which their codes came, with a number that keeps equal instants apart.
-    by_age: BTreeMap<(Instant, u64), TokenId>,
+    /// The tokens in the order in which their codes came.
+    by_age: BTreeMap<Age, TokenId>,
+    /// The same for each merchant that has any.
+    by_merchant: HashMap<MerchantId, BTreeMap<Age, TokenId>>,
+    /// The merchants by how many codes they have.
+    by_count: BTreeSet<(usize, MerchantId)>,
     next_number: u64,
 }
 
+/// When a code came, with a number that keeps equal instants apart.
+type Age = (Instant, u64);
+
 struct Entry {
     code: SecurityCode,
-    age: (Instant, u64),
+    merchant: MerchantId,
+    age: Age,
 }
 
 impl SecurityCodes {
@@ -81,9 +89,9 @@ impl SecurityCodes {
         SecurityCodes::default()
     }
 
-    /// Keeps the code of a token from now on, in place of an earlier one.
-    pub fn insert(&self, token: TokenId, code: SecurityCode) {
-        self.insert_at(token, code, Instant::now());
+    /// Keeps the code of a merchant's token from now on, in place of an earlier one.
+    pub fn insert(&self, merchant: MerchantId, token: TokenId, code: SecurityCode) {
+        self.insert_at(merchant, token, code, Instant::now());
     }
 
     /// The code of a token; nothing when it is forgotten, too old, or never was. It stays, so that a call
@@ -125,17 +133,18 @@ impl SecurityCodes {
         self.len() == 0
     }
 
-    fn insert_at(&self, token: TokenId, code: SecurityCode, now: Instant) {
+    fn insert_at(&self, merchant: MerchantId, token: TokenId, code: SecurityCode, now: Instant) {
         let mut kept = self.lock();
         kept.forget_expired(now);
         kept.remove(token);
         while kept.by_token.len() >= SECURITY_CODES_MAX {
-            kept.forget_oldest();
+            kept.forget_oldest_of_the_most();
         }
         let age = (now, kept.next_number);
         kept.next_number += 1;
         kept.by_age.insert(age, token);
-        kept.by_token.insert(token, Entry { code, age });
+        kept.by_token.insert(token, Entry { code, merchant, age });
+        kept.change_merchant(merchant, |codes| _ = codes.insert(age, token));
     }
 
     fn get_at(&self, token: TokenId, now: Instant) -> Option<SecurityCode> {
@@ -145,7 +154,7 @@ impl SecurityCodes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        // A panic between the two maps loses a code at worst, which a restart does too.
+        // A panic between the maps loses a code at worst, which a restart does too.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -161,13 +170,34 @@ impl Kept {
 
     fn forget_oldest(&mut self) {
         if let Some((_, token)) = self.by_age.pop_first() {
-            self.by_token.remove(&token);
+            self.remove(token);
+        }
+    }
+
+    fn forget_oldest_of_the_most(&mut self) {
+        let codes = self.by_count.last().and_then(|(_, merchant)| self.by_merchant.get(merchant));
+        match codes.and_then(BTreeMap::first_key_value).map(|(_, token)| *token) {
+            Some(token) => self.remove(token),
+            None => self.forget_oldest(), // After a panic between the maps.
         }
     }
 
     fn remove(&mut self, token: TokenId) {
         if let Some(entry) = self.by_token.remove(&token) {
             self.by_age.remove(&entry.age);
+            self.change_merchant(entry.merchant, |codes| _ = codes.remove(&entry.age));
+        }
+    }
+
+    /// Changes which codes a merchant has, and how many.
+    fn change_merchant(&mut self, merchant: MerchantId, change: impl FnOnce(&mut BTreeMap<Age, TokenId>)) {
+        let codes = self.by_merchant.entry(merchant).or_default();
+        self.by_count.remove(&(codes.len(), merchant));
+        change(codes);
+        if codes.is_empty() {
+            self.by_merchant.remove(&merchant);
+        } else {
+            self.by_count.insert((codes.len(), merchant));
         }
     }
 }
@@ -191,10 +221,23 @@ mod tests {
         SecurityCode::parse(text).expect("a security code")
     }
 
+    fn merchant(number: u8) -> MerchantId {
+        MerchantId::from_bytes([number; 16])
+    }
+
+    impl SecurityCodes {
+        fn of_one_at(&self, token: TokenId, code: SecurityCode, now: Instant) {
+            self.insert_at(merchant(1), token, code, now);
+        }
+    }
+
     fn assert_maps_agree(codes: &SecurityCodes) {
         let kept = codes.lock();
         assert_eq!(kept.by_token.len(), kept.by_age.len());
         assert!(kept.by_age.iter().all(|(age, token)| kept.by_token[token].age == *age));
+        assert_eq!(kept.by_merchant.values().map(BTreeMap::len).sum::<usize>(), kept.by_token.len());
+        let counts = kept.by_merchant.iter().map(|(merchant, codes)| (codes.len(), *merchant));
+        assert_eq!(kept.by_count, counts.collect());
     }
 
     #[test]
@@ -209,14 +252,14 @@ mod tests {
     #[test]
     fn debug_output_shows_no_code_and_no_token() {
         let codes = SecurityCodes::new();
-        codes.insert_at(token(1), code("987"), Instant::now());
+        codes.of_one_at(token(1), code("987"), Instant::now());
         assert_eq!(format!("{:?} {codes:?}", code("987")), "SecurityCode(..) SecurityCodes(1 kept)");
     }
 
     #[test]
     fn a_code_can_be_had_again_until_it_is_removed() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
-        codes.insert_at(token(1), code("123"), now);
+        codes.of_one_at(token(1), code("123"), now);
         assert_eq!(codes.get_at(token(1), now), Some(code("123")));
         assert_eq!(codes.get_at(token(1), now), Some(code("123")));
         codes.remove(token(1));
@@ -228,11 +271,11 @@ mod tests {
     #[test]
     fn the_callers_clock_is_the_machines() {
         let codes = SecurityCodes::new();
-        codes.insert(token(1), code("123"));
+        codes.insert(merchant(1), token(1), code("123"));
         codes.forget_expired();
         assert_eq!(codes.get(token(1)), Some(code("123")));
         let long_ago = Instant::now().checked_sub(SECURITY_CODE_LIFETIME).expect("the machine runs for long enough");
-        codes.insert_at(token(2), code("456"), long_ago);
+        codes.of_one_at(token(2), code("456"), long_ago);
         codes.forget_expired();
         assert_eq!((codes.len(), codes.get(token(2))), (1, None));
     }
@@ -240,8 +283,8 @@ mod tests {
     #[test]
     fn a_code_is_gone_after_half_an_hour_and_not_before() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
-        codes.insert_at(token(1), code("123"), now);
-        codes.insert_at(token(2), code("456"), now + Duration::from_secs(1));
+        codes.of_one_at(token(1), code("123"), now);
+        codes.of_one_at(token(2), code("456"), now + Duration::from_secs(1));
         let last_moment = now + SECURITY_CODE_LIFETIME - Duration::from_millis(1);
         assert_eq!(codes.get_at(token(1), last_moment), Some(code("123")));
         assert_eq!(codes.get_at(token(1), now + SECURITY_CODE_LIFETIME), None);
@@ -253,11 +296,11 @@ mod tests {
     fn a_timer_or_any_other_call_forgets_what_is_too_old() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         let later = now + SECURITY_CODE_LIFETIME;
-        codes.insert_at(token(1), code("123"), now);
+        codes.of_one_at(token(1), code("123"), now);
         codes.lock().forget_expired(later);
         assert!(codes.is_empty());
-        codes.insert_at(token(1), code("123"), now);
-        codes.insert_at(token(2), code("456"), later);
+        codes.of_one_at(token(1), code("123"), now);
+        codes.of_one_at(token(2), code("456"), later);
         assert_eq!(codes.len(), 1);
         assert_maps_agree(&codes);
     }
@@ -266,8 +309,8 @@ mod tests {
     async fn the_timer_forgets_what_is_too_old_without_any_call() {
         let codes = Arc::new(SecurityCodes::new());
         let long_ago = Instant::now().checked_sub(SECURITY_CODE_LIFETIME).expect("the machine runs for long enough");
-        codes.insert_at(token(1), code("123"), long_ago);
-        codes.insert(token(2), code("456"));
+        codes.of_one_at(token(1), code("123"), long_ago);
+        codes.insert(merchant(1), token(2), code("456"));
         let looking = Arc::clone(&codes).forget_expired_from_now_on();
         assert!(tokio::time::timeout(Duration::from_millis(20), looking).await.is_err());
         assert_eq!((codes.len(), codes.get(token(2))), (1, Some(code("456"))));
@@ -276,8 +319,8 @@ mod tests {
     #[test]
     fn a_code_given_again_replaces_the_first_and_lives_from_then_on() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
-        codes.insert_at(token(1), code("123"), now);
-        codes.insert_at(token(1), code("456"), now + Duration::from_secs(60));
+        codes.of_one_at(token(1), code("123"), now);
+        codes.of_one_at(token(1), code("456"), now + Duration::from_secs(60));
         assert_eq!(codes.get_at(token(1), now + SECURITY_CODE_LIFETIME), Some(code("456")));
         assert_eq!(codes.len(), 1);
         assert_maps_agree(&codes);
@@ -287,12 +330,28 @@ mod tests {
     fn beyond_the_limit_the_oldest_codes_go() {
         let (codes, now) = (SecurityCodes::new(), Instant::now());
         for number in 0..SECURITY_CODES_MAX + 2 {
-            codes.insert_at(token(number), code("123"), now);
+            codes.of_one_at(token(number), code("123"), now);
         }
         assert_eq!(codes.len(), SECURITY_CODES_MAX);
         assert_eq!(codes.get_at(token(1), now), None);
         assert_eq!(codes.get_at(token(2), now), Some(code("123")));
         assert_eq!(codes.get_at(token(SECURITY_CODES_MAX + 1), now), Some(code("123")));
+        assert_maps_agree(&codes);
+    }
+
+    #[test]
+    fn whoever_fills_the_store_displaces_codes_of_the_same_merchant() {
+        let (codes, now) = (SecurityCodes::new(), Instant::now());
+        let (victim, flooded) = (merchant(2), merchant(1));
+        (0..3).for_each(|number| codes.insert_at(victim, token(number), code("987"), now));
+        (3..SECURITY_CODES_MAX + 10).for_each(|number| codes.insert_at(flooded, token(number), code("123"), now));
+        assert_eq!(codes.len(), SECURITY_CODES_MAX);
+        assert!((0..3).all(|number| codes.get_at(token(number), now) == Some(code("987"))), "the oldest of all");
+        assert_eq!(codes.get_at(token(12), now), None, "the oldest of the merchant with the most");
+        let last = token(SECURITY_CODES_MAX + 10);
+        codes.insert_at(victim, last, code("987"), now);
+        assert_eq!(codes.get_at(token(0), now), Some(code("987")), "a merchant with few has room");
+        assert_eq!((codes.get_at(last, now), codes.get_at(token(13), now)), (Some(code("987")), None));
         assert_maps_agree(&codes);
     }
 }

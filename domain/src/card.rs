@@ -1,11 +1,17 @@
 //! Cards: what may be known of one, tokens, saved cards. Never the number: that lies in the vault.
 
 use crate::ids::{CardId, CustomerId, InstallationId, TokenId};
+use crate::session::SESSION_LIFETIME_SECONDS;
 use crate::text::{ExternalId, HolderName};
 use crate::time::Millis;
 
 /// How long a token for one use lives: as long as a session.
 pub const SINGLE_TOKEN_LIFETIME_SECONDS: u64 = 1_800;
+/// How long a token for several uses lives until a payment uses it: 30 days.
+pub const UNUSED_TOKEN_LIFETIME_SECONDS: u64 = 30 * 86_400;
+/// Tokens for several uses that one installation has at most without a payment that used them. Anybody can make them
+/// who knows the installation's public id: at some 800 bytes each, 80 MB. Beyond it the oldest go.
+pub const UNUSED_TOKENS_MAX: u64 = 100_000;
 
 /// The network of a card, told from its first digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -179,17 +185,66 @@ pub struct Token {
     pub usage: TokenUsage,
     /// When it was made.
     pub created_at: Millis,
-    /// Until when it can be selected; a token for several uses has no end.
+    /// Until when it can be selected. A token for several uses has no end once a payment has used it; one that an
+    /// older version of the program made has none before it is queued.
     pub expires_at: Option<Millis>,
-    /// Whether its one use is used up.
+    /// Whether its one use is used up; of one for several uses, whether a payment has used it.
     pub used: bool,
 }
 
 impl Token {
+    /// Whether its one use is used up.
+    #[must_use]
+    pub fn is_used_up(&self) -> bool {
+        self.used && self.usage == TokenUsage::Single
+    }
+
+    /// Whether it is for several uses, and no payment has used it yet.
+    #[must_use]
+    pub fn awaits_first_payment(&self) -> bool {
+        !self.used && self.usage == TokenUsage::Multiple
+    }
+
+    /// Whether it can be selected at `now`.
+    #[must_use]
+    pub fn can_be_selected(&self, now: Millis) -> bool {
+        !self.is_used_up() && !self.has_ended(now)
+    }
+
+    /// Whether it has ended for so long that no session can be paid with it any more.
+    #[must_use]
+    pub fn is_forgotten(&self, now: Millis) -> bool {
+        self.expires_at.is_some_and(|end| end.plus_seconds(SESSION_LIFETIME_SECONDS) <= now)
+    }
+
     /// Whether it can no longer be selected because of its age.
     #[must_use]
     pub fn has_ended(&self, now: Millis) -> bool {
         self.expires_at.is_some_and(|end| end <= now)
+    }
+}
+
+/// The queue of an installation's tokens for several uses that wait for their first payment, the oldest first. Those
+/// that were used or swept leave their places empty until the queue has moved past them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TokenQueue {
+    /// Its first place.
+    pub first: u64,
+    /// The place of the next token.
+    pub next: u64,
+}
+
+impl TokenQueue {
+    /// How many places it has.
+    #[must_use]
+    pub const fn len(self) -> u64 {
+        self.next.saturating_sub(self.first)
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
     }
 }
 

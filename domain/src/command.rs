@@ -75,6 +75,10 @@ pub enum Command {
     RenameKey(KeyId, Name),
     /// Add an installation.
     AddInstallation(AddInstallation),
+    /// Change an installation.
+    UpdateInstallation(UpdateInstallation),
+    /// Remove an installation.
+    RemoveInstallation(InstallationId),
     /// Say how payments of a method are carried out.
     ConfigurePaymentMethod(PaymentMethod, Integration),
     /// Open the balance.
@@ -109,6 +113,40 @@ pub enum Command {
     Sweep(Vec<Expired>),
 }
 
+impl Command {
+    /// Whether a suspended merchant may still ask it: what gives money back or closes a leak.
+    #[must_use]
+    pub const fn works_while_suspended(&self) -> bool {
+        match self {
+            Command::RevokeKey(_) => true,
+            Command::CreateMerchant(_)
+            | Command::SuspendMerchant
+            | Command::ResumeMerchant
+            | Command::GenerateKey(_)
+            | Command::RenameKey(_, _)
+            | Command::AddInstallation(_)
+            | Command::UpdateInstallation(_)
+            | Command::RemoveInstallation(_)
+            | Command::ConfigurePaymentMethod(_, _)
+            | Command::OpenBalance
+            | Command::AddTopup(_)
+            | Command::TokenizeCard(_)
+            | Command::SelectPaymentMethod(_)
+            | Command::InitiatePayment(_)
+            | Command::RecordAuthorization(_, _)
+            | Command::RecordVoid(_)
+            | Command::FireTimers(_)
+            | Command::ChangeTeam(_, _)
+            | Command::AddToMetadataSet(_)
+            | Command::RemoveFromMetadataSet(_)
+            | Command::SyncMetadata(_)
+            | Command::DeleteMetadata(_)
+            | Command::SweepMetadata(_)
+            | Command::Sweep(_) => false,
+        }
+    }
+}
+
 /// Change the team or the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
@@ -127,7 +165,7 @@ pub enum TeamChange {
 pub enum Expired {
     /// A payment session. The token for one use that it used up goes with it.
     Session(SessionId),
-    /// A token for one use that nobody selected.
+    /// A token for one use that nobody selected, or one for several uses that no payment has used.
     Token(TokenId),
     /// The token for one use that this session used up.
     TokenOf(SessionId),
@@ -178,6 +216,17 @@ pub struct AddInstallation {
     pub platform: Platform,
     /// Which one there.
     pub identifier: InstallationIdentifier,
+}
+
+/// Change an installation. Its platform stays: what runs elsewhere is another installation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateInstallation {
+    /// Which one.
+    pub installation_id: InstallationId,
+    /// What the merchant calls it from now on; as it is when not given.
+    pub name: Option<Name>,
+    /// Which one of its platform it is from now on; as it is when not given.
+    pub identifier: Option<InstallationIdentifier>,
 }
 
 /// Add money to the balance.

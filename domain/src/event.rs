@@ -401,4 +401,29 @@ pub enum Event {
         /// Under which names the merchant is no longer found as one that a named call created.
         created_merchants: Vec<IdempotencyKey>,
     },
+    /// An installation was changed, and is like this now.
+    InstallationUpdated(Installation),
+    /// An installation was removed.
+    InstallationRemoved {
+        /// Which.
+        installation_id: InstallationId,
+    },
+    /// A token for several uses waits in its installation's queue until a payment uses it, and ends if none does.
+    TokenQueued {
+        /// Which.
+        token_id: TokenId,
+        /// At which installation it was made.
+        installation_id: InstallationId,
+        /// Its place in the queue.
+        position: u64,
+        /// The first place of the queue from now on: those before it are empty.
+        first: u64,
+        /// When it ends.
+        expires_at: Millis,
+    },
+    /// A payment used a token for several uses for the first time: it has no end from now on.
+    TokenKept {
+        /// Which.
+        token_id: TokenId,
+    },
 }

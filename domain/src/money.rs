@@ -23,6 +23,16 @@ impl Currency {
         std::str::from_utf8(&self.0).unwrap_or("???")
     }
 
+    /// Whether people pay with it. ISO 4217 has codes for metals, bonds, units of account, tests and none at all, too.
+    ///
+    /// Source: ISO 4217, list one.
+    #[must_use]
+    pub fn is_money(self) -> bool {
+        const NO_MONEY: [&str; 13] =
+            ["XAG", "XAU", "XBA", "XBB", "XBC", "XBD", "XDR", "XPD", "XPT", "XSU", "XTS", "XUA", "XXX"];
+        !NO_MONEY.contains(&self.code())
+    }
+
     /// The three letters as they stand on disk.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 3] {
@@ -133,6 +143,17 @@ mod tests {
         assert_eq!("THB".parse::<Currency>().map(|currency| currency.to_string()), Ok("THB".to_owned()));
         for text in ["thb", "Thb", "ZZQ", "TH", "THBB", "", "TH1", "฿"] {
             assert!(text.parse::<Currency>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn metals_tests_and_no_currency_are_no_money() {
+        let is_money = |code: &str| code.parse::<Currency>().map(Currency::is_money);
+        for code in ["THB", "EUR", "XAF", "XCD", "XOF", "XPF", "CLF"] {
+            assert_eq!(is_money(code), Ok(true), "{code}");
+        }
+        for code in ["XXX", "XTS", "XAU", "XAG", "XPT", "XPD", "XDR", "XUA", "XBA"] {
+            assert_eq!(is_money(code), Ok(false), "{code}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is known: a merchant's bounded state, and its rows by typed look-up.
 
 use crate::activity::{Activity, ActivityObject, ActivityType};
-use crate::card::{Card, CardFingerprint, Token};
+use crate::card::{Card, CardFingerprint, Token, TokenQueue};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
 use crate::effect::{Effect, Timer};
@@ -253,6 +253,10 @@ tables! {
     MetadataByCreation: MetadataId => MetadataKey;
     /// Records whose sets below a number are to be swept.
     MetadataGarbage: MetadataId => SetNumber;
+    /// Of an installation: the queue of its tokens for several uses that wait for their first payment.
+    TokenQueues: InstallationId => TokenQueue;
+    /// The tokens in these queues, by their places.
+    QueuedTokens: (InstallationId, u64) => TokenId;
 }
 
 /// What an address of the activity log is to the merchant.

@@ -145,6 +145,18 @@ impl Instrument {
         }
     }
 
+    /// The token for several uses that it is.
+    #[must_use]
+    pub const fn multiple_token(&self) -> Option<TokenId> {
+        match self {
+            Instrument::Token { token_id, usage: TokenUsage::Multiple, card: _ } => Some(*token_id),
+            Instrument::Token { token_id: _, usage: TokenUsage::Single, card: _ }
+            | Instrument::UnnamedCard
+            | Instrument::SavedCard { .. }
+            | Instrument::Installment { .. } => None,
+        }
+    }
+
     /// The name that a customer reads, such as `Visa 4242`.
     #[must_use]
     pub fn display_name(&self) -> String {

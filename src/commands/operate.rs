@@ -123,9 +123,54 @@ pub enum InstallationCall {
         /// WEB, IOS, ANDROID or TERMINAL
         #[arg(long)]
         platform: String,
-        /// The domain or the application's identifier
+        /// Of WEB its origin, such as https://shop.example; else the application's identifier
         #[arg(long)]
         identifier: String,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Prints a page of a merchant's installations
+    List {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Installations on the page
+        #[arg(long)]
+        per_page: Option<u16>,
+        /// Start after this id
+        #[arg(long)]
+        after: Option<String>,
+        /// End before this id
+        #[arg(long)]
+        before: Option<String>,
+    },
+    /// Changes an installation's name, identifier or both
+    Update {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The installation
+        #[arg(long)]
+        installation_id: String,
+        /// Its name from now on
+        #[arg(long)]
+        name: Option<String>,
+        /// Its identifier from now on
+        #[arg(long)]
+        identifier: Option<String>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Removes an installation for good
+    Remove {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The installation
+        #[arg(long)]
+        installation_id: String,
         /// Whether this was asked before
         #[command(flatten)]
         again: Again,
@@ -230,11 +275,7 @@ impl OperatorCall {
             OperatorCall::Key(call) => call.request(),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
             OperatorCall::Reload => ("reload", json!({}), None),
-            OperatorCall::Installation(InstallationCall::Add { merchant_id, name, platform, identifier, again }) => {
-                let body =
-                    json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
-                ("add-installation", body, again.key())
-            }
+            OperatorCall::Installation(call) => call.request(),
             OperatorCall::PaymentMethod(call) => call.request(),
             OperatorCall::Balance(BalanceCall::Open(merchant)) => merchant.request("open-balance"),
             OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
@@ -281,6 +322,36 @@ impl KeyCall {
             ),
             KeyCall::Revoke { merchant_id, key_id, again } => {
                 ("revoke-key", json!({ "merchant_id": merchant_id, "key_id": key_id }), again.key())
+            }
+        }
+    }
+}
+
+impl InstallationCall {
+    fn request(&self) -> Request<'_> {
+        match self {
+            InstallationCall::Add { merchant_id, name, platform, identifier, again } => {
+                let body =
+                    json!({ "merchant_id": merchant_id, "name": name, "platform": platform, "identifier": identifier });
+                ("add-installation", body, again.key())
+            }
+            InstallationCall::List { merchant_id, per_page, after, before } => {
+                let body =
+                    json!({ "merchant_id": merchant_id, "per_page": per_page, "after": after, "before": before });
+                ("list-installations", body, None)
+            }
+            InstallationCall::Update { merchant_id, installation_id, name, identifier, again } => {
+                let body = json!({
+                    "merchant_id": merchant_id,
+                    "installation_id": installation_id,
+                    "name": name,
+                    "identifier": identifier,
+                });
+                ("update-installation", body, again.key())
+            }
+            InstallationCall::Remove { merchant_id, installation_id, again } => {
+                let body = json!({ "merchant_id": merchant_id, "installation_id": installation_id });
+                ("remove-installation", body, again.key())
             }
         }
     }
@@ -358,6 +429,9 @@ mod tests {
             ("till key generate --merchant-id mer_1 --name A", "generate-key"),
             ("till key revoke --merchant-id mer_1 --key-id key_1", "revoke-key"),
             ("till installation add --merchant-id mer_1 --name A --platform WEB --identifier a.b", "add-installation"),
+            ("till installation list --merchant-id mer_1 --per-page 5", "list-installations"),
+            ("till installation update --merchant-id mer_1 --installation-id ins_1 --name A", "update-installation"),
+            ("till installation remove --merchant-id mer_1 --installation-id ins_1", "remove-installation"),
             (
                 "till payment-method configure --merchant-id mer_1 --payment-method CARD --acquirer sandbox --enabled true --authorizes-without-capture false",
                 "configure-payment-method",

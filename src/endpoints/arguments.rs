@@ -32,6 +32,13 @@ pub fn currency(value: &Json) -> Result<Currency, String> {
     field::from_text("an upper-case ISO 4217 currency code such as THB", str::parse::<Currency>)(value)
 }
 
+/// The currency of an account: one that people pay with.
+pub fn account_currency(value: &Json) -> Result<Currency, String> {
+    let currency = currency(value)?;
+    let is_no_money = || format!("must be a currency that people pay with, such as THB: {currency} is none");
+    currency.is_money().then_some(currency).ok_or_else(is_no_money)
+}
+
 /// The merchant's own identifier of something whose ids are of the kind `T`: none may look like one of them.
 pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     let text = own_text(value)?;
@@ -102,10 +109,17 @@ pub fn return_url(value: &Json) -> Result<ReturnUrl, String> {
     checked(ReturnUrl::new(field::return_url(value)?))
 }
 
+/// Names that databases of time zones know and that are no place's: the machine's own zone, a file of rules, a mark
+/// for machines that were never set up, and what stands for an unknown zone. Not every machine has them.
+const NO_PLACES: [&str; 4] = ["localtime", "posixrules", "Factory", "Etc/Unknown"];
+
 /// A time zone by its IANA name.
 pub fn time_zone(value: &Json) -> Result<TimeZone, String> {
     let text = own_text(value)?;
-    IanaTimeZone::get(&text).map_err(|_| "is not an IANA time zone such as Asia/Bangkok".to_owned())?;
+    let is_a_place = !NO_PLACES.iter().any(|name| name.eq_ignore_ascii_case(&text));
+    if !is_a_place || IanaTimeZone::get(&text).is_err() {
+        return Err("is not an IANA time zone such as Asia/Bangkok".to_owned());
+    }
     checked(TimeZone::new(text))
 }
 

@@ -29,6 +29,12 @@ pub(super) fn event(event: &Event, disclosure: Disclosure) -> (&'static str, Val
         Event::InstallationAdded(installation) => {
             ("installation_added", json!({ "installation": parts::installation(installation) }))
         }
+        Event::InstallationUpdated(installation) => {
+            ("installation_updated", json!({ "installation": parts::installation(installation) }))
+        }
+        Event::InstallationRemoved { installation_id } => {
+            ("installation_removed", json!({ "installation_id": installation_id.to_string() }))
+        }
         Event::PaymentMethodConfigured { method, integration } => {
             ("payment_method_configured", method_of(*method, integration))
         }
@@ -37,6 +43,17 @@ pub(super) fn event(event: &Event, disclosure: Disclosure) -> (&'static str, Val
             ("topup_added", json!({ "topup": parts::topup(topup), "transaction": parts::transaction(transaction) }))
         }
         Event::CardTokenized(token) => ("card_tokenized", json!({ "token": parts::token(token, disclosure) })),
+        Event::TokenQueued { token_id, installation_id, position, first, expires_at } => {
+            let fields = json!({
+                "token_id": disclosure.token(*token_id),
+                "installation_id": installation_id.to_string(),
+                "position": position,
+                "first": first,
+                "expires_at": expires_at.unix_seconds(),
+            });
+            ("token_queued", fields)
+        }
+        Event::TokenKept { token_id } => ("token_kept", json!({ "token_id": disclosure.token(*token_id) })),
         Event::SessionCreated { session, token_used_up } => {
             let token = token_used_up.map_or(Value::Null, |id| disclosure.token(id));
             ("session_created", json!({ "session": parts::session(session, disclosure), "token_used_up": token }))

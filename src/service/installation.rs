@@ -128,8 +128,8 @@ impl Service {
     }
 
     fn admit<C>(&self, call: &Call<C>, installation: &Installation) -> Result<(), ApiError> {
-        if installation.platform == Platform::Web && call.origin() == Some(installation.identifier.as_str()) {
-            call.allow_origin();
+        if installation.platform == Platform::Web {
+            call.allow_only_origin(installation.identifier.as_str());
         }
         let peer = call.peer().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         self.sdk_rate.count(&(installation.id, address_group(peer)))

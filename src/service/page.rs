@@ -4,11 +4,14 @@ use std::marker::PhantomData;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use till_domain::ids::{EntryId, Id, InvitationId, KeyId, MerchantId, PaymentId, UserId};
+use till_domain::ids::{EntryId, Id, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, UserId};
 use till_domain::key::ApiKey;
 use till_domain::ledger::Entry;
+use till_domain::merchant::Installation;
 use till_domain::payment::Payment;
-use till_domain::records::{AnyRow, ApiKeys, Entries, Invitations, MerchantDirectory, Payments, Table, Users};
+use till_domain::records::{
+    AnyRow, ApiKeys, Entries, Installations, Invitations, MerchantDirectory, Payments, Table, Users,
+};
 use till_domain::team::{Invitation, User};
 use till_domain::time::Millis;
 use till_storage::rows::{Direction, RowPair, RowReader};
@@ -58,6 +61,7 @@ macro_rules! listed_rows {
 listed_rows! {
     ApiKey, KeyId, ApiKeys;
     Entry, EntryId, Entries;
+    Installation, InstallationId, Installations;
     Invitation, InvitationId, Invitations;
     Millis, MerchantId, MerchantDirectory;
     Payment, PaymentId, Payments;

@@ -207,7 +207,9 @@ fn is_ever_read(key: &AnyKey) -> bool {
         | AnyKey::MetadataSets(_)
         | AnyKey::MetadataItems(_)
         | AnyKey::MetadataByCreation(_)
-        | AnyKey::MetadataGarbage(_) => true,
+        | AnyKey::MetadataGarbage(_)
+        | AnyKey::TokenQueues(_)
+        | AnyKey::QueuedTokens(_) => true,
     }
 }
 

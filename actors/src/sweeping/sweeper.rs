@@ -119,9 +119,9 @@ impl Sweeper {
             let page = self.finder.page(self.walk, merchant_id, &range, now).map_err(|error| error.to_string())?;
             rows += page.rows;
             self.pace.rest_after(page.rows).await;
-            let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last());
+            let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
             let agreed = self.sweep(merchant_id, page.expired).await?;
-            if let Some(behind) = page.behind {
+            if let Some(behind) = page.behind.filter(|_| !page.expires_later) {
                 place.pass(behind, stays || !agreed);
             }
             if ended {

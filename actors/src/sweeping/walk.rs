@@ -1,7 +1,7 @@
 //! What is looked for, and where: a walk through one table of one merchant, the oldest rows first.
 
 use std::sync::Arc;
-use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, TokenUsage};
+use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
 use till_domain::command::Expired;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
@@ -20,8 +20,12 @@ pub(super) const PAGE_ROWS: usize = 256;
 /// What a walk looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
-    /// Tokens for one use that nobody selected.
+    /// Tokens for one use that nobody selected, and those for several uses that an older version of the program made
+    /// without an end.
     UnusedTokens,
+    /// Tokens for several uses that no payment has used until their end. They end in the order of their ids, but for
+    /// minutes: a visit goes no further than the first that is to end later.
+    WaitingTokens,
     /// Tokens for one use, by the session that used them up: their numbers go long before the session does.
     UsedTokens,
     /// Sessions, used or not.
@@ -32,11 +36,12 @@ pub(crate) enum Walk {
 
 impl Walk {
     /// Every walk.
-    pub(crate) const ALL: [Walk; 4] = [Walk::UnusedTokens, Walk::UsedTokens, Walk::Sessions, Walk::Answers];
+    pub(crate) const ALL: [Walk; 5] =
+        [Walk::UnusedTokens, Walk::WaitingTokens, Walk::UsedTokens, Walk::Sessions, Walk::Answers];
 
     const fn table(self) -> TableKind {
         match self {
-            Walk::UnusedTokens => TableKind::Tokens,
+            Walk::UnusedTokens | Walk::WaitingTokens => TableKind::Tokens,
             Walk::UsedTokens | Walk::Sessions => TableKind::Sessions,
             Walk::Answers => TableKind::Answers,
         }
@@ -46,17 +51,18 @@ impl Walk {
     const fn age_seconds(self) -> Option<u64> {
         match self {
             Walk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
+            Walk::WaitingTokens => Some(UNUSED_TOKEN_LIFETIME_SECONDS + SESSION_LIFETIME_SECONDS),
             Walk::UsedTokens => Some(SESSION_LIFETIME_SECONDS),
             Walk::Sessions => Some(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS),
             Walk::Answers => None,
         }
     }
 
-    /// Whether a page must be looked at again. A token for several uses stays for good, a used one whose payment
-    /// waits still goes with its session, and no row comes between old ones, but for answers.
+    /// Whether a page must be looked at again. A token for several uses that a payment used stays for good, a used one
+    /// whose payment waits still goes with its session, and no row comes between old ones, but for answers.
     pub(super) const fn looks_again_at(self, page: &Page) -> bool {
         match self {
-            Walk::UnusedTokens | Walk::UsedTokens => false,
+            Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens => false,
             Walk::Sessions => page.expired.len() < page.rows,
             Walk::Answers => true,
         }
@@ -80,6 +86,8 @@ pub(super) struct Page {
     pub(super) rows: usize,
     /// The first key behind the last of them.
     pub(super) behind: Option<Vec<u8>>,
+    /// Whether one of them expires later, and those behind it later still.
+    pub(super) expires_later: bool,
 }
 
 impl Page {
@@ -112,14 +120,32 @@ impl Finder {
         // The smallest key that is greater has one byte more.
         let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
         let look = Look { walk, merchant_id, now, reader: StoreReader(Arc::clone(&self.store)) };
-        let mut expired = Vec::new();
+        let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
             match look.at(key, value) {
-                Ok(found) => expired.extend(found),
+                Ok(Found::Expired(found)) => expired.push(found),
+                Ok(Found::ExpiresLater) => expires_later = true,
+                Ok(Found::Stays) => {}
                 Err(error) => tracing::warn!(%merchant_id, ?walk, %error, "a row cannot be read, and is not swept"),
             }
         }
-        Ok(Page { expired, rows: found.len(), behind })
+        Ok(Page { expired, rows: found.len(), behind, expires_later })
+    }
+}
+
+/// What a row comes to.
+enum Found {
+    /// It has expired.
+    Expired(Expired),
+    /// It expires, and no row behind it does so earlier.
+    ExpiresLater,
+    /// It is none of what the walk looks for.
+    Stays,
+}
+
+impl From<Option<Expired>> for Found {
+    fn from(expired: Option<Expired>) -> Found {
+        expired.map_or(Found::Stays, Found::Expired)
     }
 }
 
@@ -131,21 +157,34 @@ struct Look {
 }
 
 impl Look {
-    fn at(&self, key: &[u8], value: &[u8]) -> Result<Option<Expired>, Unreadable> {
+    fn at(&self, key: &[u8], value: &[u8]) -> Result<Found, Unreadable> {
         let (_, parts) = shapes::decode_key(self.walk.table().family(), key).map_err(unreadable)?;
-        let shapes::KeyParts::Row(key) = parts else { return Ok(None) };
+        let shapes::KeyParts::Row(key) = parts else { return Ok(Found::Stays) };
         match (self.walk, shapes::decode_row(&key, value, &Unopened)?, key) {
             (Walk::UnusedTokens, AnyRow::Tokens(token), _) => {
                 let is_unused = token.usage == TokenUsage::Single && !token.used && token.has_ended(self.now);
-                Ok(is_unused.then_some(Expired::Token(token.id)))
+                let goes = is_unused || (token.awaits_first_payment() && token.expires_at.is_none());
+                Ok(goes.then_some(Expired::Token(token.id)).into())
             }
-            (Walk::UsedTokens, AnyRow::Sessions(session), _) => self.used_token(&session),
-            (Walk::Sessions, AnyRow::Sessions(session), _) => self.session(&session),
+            (Walk::WaitingTokens, AnyRow::Tokens(token), _) => Ok(self.waiting_token(&token)),
+            (Walk::UsedTokens, AnyRow::Sessions(session), _) => Ok(self.used_token(&session)?.into()),
+            (Walk::Sessions, AnyRow::Sessions(session), _) => Ok(self.session(&session)?.into()),
             (Walk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
-                Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)))
+                Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)).into())
             }
             // What stands in a table is of that table: the key was decoded as such.
-            (Walk::UnusedTokens | Walk::UsedTokens | Walk::Sessions | Walk::Answers, _, _) => Ok(None),
+            (Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::Sessions | Walk::Answers, _, _) => {
+                Ok(Found::Stays)
+            }
+        }
+    }
+
+    /// One without an end waits for its place in the queue.
+    fn waiting_token(&self, token: &Token) -> Found {
+        match token.awaits_first_payment() {
+            true if token.is_forgotten(self.now) => Found::Expired(Expired::Token(token.id)),
+            true => Found::ExpiresLater,
+            false => Found::Stays,
         }
     }
 

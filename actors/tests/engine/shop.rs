@@ -217,7 +217,7 @@ impl World {
     /// A token whose security code is kept.
     pub(crate) async fn token_with_code(&self, shop: &Shop, usage: TokenUsage, code: &str) -> TokenId {
         let token_id = self.token(shop, usage).await;
-        self.security_codes.insert(token_id, SecurityCode::parse(code).expect("a security code"));
+        self.security_codes.insert(shop.merchant_id, token_id, SecurityCode::parse(code).expect("a security code"));
         token_id
     }
 

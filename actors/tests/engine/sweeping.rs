@@ -1,12 +1,14 @@
 //! Sweeping: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
 
+use std::sync::Arc;
 use std::time::Duration;
-use till_domain::card::TokenUsage;
+use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
 use till_domain::event::ANSWER_KEPT_SECONDS;
 use till_domain::ids::SessionId;
 use till_domain::payment::PaymentStatus;
-use till_domain::records::{AnyKey, Sessions};
+use till_domain::records::{AnyKey, AnyRow, Sessions, Tokens};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
+use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::rows::{Direction, RowReader};
@@ -82,6 +84,44 @@ async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
     world.keeps(&shop, [0, 1, 0, 1]).await;
     let swept = [("session", 2), ("token", 2), ("answer", 2), ("metadata", 0)];
     eventually("what went is counted", || world.engine.swept_rows().by_kind() == swept).await;
+}
+
+#[actix_rt::test]
+async fn a_multiple_token_that_no_payment_used_goes_after_30_days_and_another_stays() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    let unused = world.token(&shop, TokenUsage::Multiple).await;
+    let kept = world.token(&shop, TokenUsage::Multiple).await;
+    let session = world.session_of(&shop, kept).await;
+    let paid = done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
+    world.settles_down_as(&shop, paid, PaymentStatus::Successful).await;
+    world.clock.pass_seconds(UNUSED_TOKEN_LIFETIME_SECONDS);
+    let late = world.token(&shop, TokenUsage::Multiple).await;
+    world.keeps(&shop, [0, 3, 0, 3]).await;
+    world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + GRACE_SECONDS);
+    world.keeps(&shop, [0, 2, 0, 2]).await;
+    assert!(world.find::<Tokens>(&shop, unused).is_none());
+    world.clock.pass_seconds(UNUSED_TOKEN_LIFETIME_SECONDS);
+    world.keeps(&shop, [0, 1, 0, 1]).await;
+    assert!(world.find::<Tokens>(&shop, late).is_none() && world.find::<Tokens>(&shop, kept).is_some());
+}
+
+#[actix_rt::test]
+async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
+    let world = sweeping();
+    let shop = world.open_shop().await;
+    let token_id = world.token(&shop, TokenUsage::Multiple).await;
+    let token = world.find::<Tokens>(&shop, token_id).expect("just made");
+    let end = token.expires_at;
+    let old = AnyRow::Tokens(Arc::new(Token { expires_at: None, ..token }));
+    let key = AnyKey::Tokens(token_id);
+    let (family, place) = world.place(&shop, &key);
+    let bytes = world.encoded(&shop, &key, &old);
+    let world = world.restart_after(|store| store.damage(family, &place, &bytes));
+    world.clock.pass_seconds(SINGLE_TOKEN_LIFETIME_SECONDS + GRACE_SECONDS);
+    let later = |at: Option<Millis>| at > end;
+    let found = || world.find::<Tokens>(&shop, token_id).and_then(|token| token.expires_at);
+    eventually("it is queued", || later(found())).await;
 }
 
 #[actix_rt::test]

@@ -16,7 +16,7 @@ use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{AnyKey, Balances, Payments, Single, Table};
+use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Single, Table};
 use till_domain::refusal::Refusal;
 use till_storage::commit::LINGER;
 use till_storage::family::Family;
@@ -24,7 +24,7 @@ use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowPair;
 use till_storage::sandbox_book::{MemoryBook, MerchantTotals, totals_by_merchant};
-use till_storage::shapes::{ReadPersonal, StoredRows, TypedRows, row_key};
+use till_storage::shapes::{ReadPersonal, StoredRows, TypedRows, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{DirectedAcquirer, Direction};
@@ -230,6 +230,13 @@ impl World {
     pub(crate) fn fail_reads_of<T: Table>(&self, shop: &Shop, key: T::Key) {
         let (family, key) = self.place(shop, &T::key(key));
         self.store.fail_reads(family, &key);
+    }
+
+    /// A row as it stands in the store.
+    pub(crate) fn encoded(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
+        let rows = StoredRows(self.store.as_ref());
+        let mut personal = ReadPersonal::new(shop.merchant_id, Arc::clone(&self.keyring), rows);
+        encode_row(row, key, &mut personal).expect("nothing of it is sealed")
     }
 
     pub(crate) fn place(&self, shop: &Shop, key: &AnyKey) -> (Family, Vec<u8>) {

@@ -3,12 +3,12 @@
 use super::activity::{log_activity, note_email};
 use super::metadata;
 use crate::activity::Activity;
-use crate::card::Card;
+use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
 use crate::customer::Customer;
 use crate::effect::{Effect, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
-use crate::ids::{MerchantId, PaymentId, TransactionId};
+use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId, TransactionId};
 use crate::key::ApiKey;
 use crate::ledger::{BalanceTotals, EntryStatus, Topup, Transaction};
 use crate::merchant::Profile;
@@ -17,8 +17,8 @@ use crate::records::{
     Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant,
     CreatedMerchants, CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects,
     Entries, Installations, Integrations, Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
-    PaymentsByExternalId, Present, Profiles, RowsMut, Sessions, Single, Table, Timers, Tokens, Topups,
-    TopupsByExternalId, Transactions, Unreadable, Users,
+    PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, Table, Timers, TokenQueues,
+    Tokens, Topups, TopupsByExternalId, Transactions, Unreadable, Users,
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
@@ -65,8 +65,12 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::KeyRevoked { key_id, at } => change::<ApiKeys>(rows, *key_id, |key| key.revoked_at = Some(*at)),
         Event::KeyRenamed { key_id, name } => change::<ApiKeys>(rows, *key_id, |key| key.name = name.clone()),
-        Event::InstallationAdded(installation) => {
+        Event::InstallationAdded(installation) | Event::InstallationUpdated(installation) => {
             rows.put::<Installations>(installation.id, installation.clone());
+            Ok(())
+        }
+        Event::InstallationRemoved { installation_id } => {
+            rows.remove::<Installations>(*installation_id);
             Ok(())
         }
         Event::PaymentMethodConfigured { method, integration } => {
@@ -79,6 +83,15 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             rows.put::<Tokens>(token.id, token.clone());
             Ok(())
         }
+        Event::TokenQueued { token_id, installation_id, position, first, expires_at } => {
+            let queue = TokenQueue { first: *first, next: position.saturating_add(1) };
+            queue_token(*token_id, *installation_id, queue, *position, rows)?;
+            change::<Tokens>(rows, *token_id, |token| token.expires_at = Some(*expires_at))
+        }
+        Event::TokenKept { token_id } => change::<Tokens>(rows, *token_id, |token| {
+            token.used = true;
+            token.expires_at = None;
+        }),
         Event::SessionCreated { session, token_used_up } => {
             rows.put::<Sessions>(session.id, session.clone());
             token_used_up.map_or(Ok(()), |token_id| change::<Tokens>(rows, token_id, |token| token.used = true))
@@ -177,6 +190,21 @@ fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl R
 fn generate_key(merchant_id: MerchantId, key: &ApiKey, rows: &mut impl RowsMut) {
     rows.put::<ApiKeys>(key.id, key.clone());
     rows.put::<KeyDirectory>(key.digest, KeyOwner { merchant_id, key_id: key.id });
+}
+
+/// Puts a token at its place in the queue as it is from now on, and removes the places that the queue has passed.
+fn queue_token(
+    token_id: TokenId,
+    installation_id: InstallationId,
+    queue: TokenQueue,
+    position: u64,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    let before = rows.get::<TokenQueues>(installation_id)?.unwrap_or_default();
+    (before.first..queue.first).for_each(|passed| rows.remove::<QueuedTokens>((installation_id, passed)));
+    rows.put::<QueuedTokens>((installation_id, position), token_id);
+    rows.put::<TokenQueues>(installation_id, queue);
+    Ok(())
 }
 
 fn join_team(user: &User, rows: &mut impl RowsMut) -> Result<(), Unreadable> {

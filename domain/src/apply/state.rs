@@ -38,8 +38,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 key.name = name.clone();
             }
         }
-        Event::InstallationAdded(installation) => {
+        Event::InstallationAdded(installation) | Event::InstallationUpdated(installation) => {
             state.installations.insert(installation.id, installation.clone());
+        }
+        Event::InstallationRemoved { installation_id } => {
+            state.installations.remove(installation_id);
         }
         Event::PaymentMethodConfigured { method, integration } => {
             state.integrations.insert(*method, *integration);
@@ -88,6 +91,8 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::MetadataSwept { .. }
         | Event::SessionsSwept { session_ids: _ }
         | Event::TokensSwept { token_ids: _ }
+        | Event::TokenQueued { .. }
+        | Event::TokenKept { token_id: _ }
         | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }
 }

@@ -1,6 +1,6 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, keys, metadata, operator, sdk, sweeping, team, timers};
+use super::{acquirer, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
 use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
@@ -136,13 +136,15 @@ fn replayed(
     if is_same { Ok(Some(earlier.answer)) } else { Err(Refusal::IdempotencyKeyReused) }
 }
 
-/// A suspended merchant's own calls are refused; the operator and Till itself go on.
+/// Most of a suspended merchant's own calls are refused, and all of its clients'; the operator and Till itself go on.
 fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
     let suspended = state.profile.as_ref().is_some_and(|profile| profile.suspended);
-    match request.caller {
-        Caller::ApiKey(_) | Caller::Sdk(_) if suspended => Err(Refusal::MerchantSuspended),
-        Caller::ApiKey(_) | Caller::Sdk(_) | Caller::Operator | Caller::System => Ok(()),
-    }
+    let refused = match request.caller {
+        Caller::ApiKey(_) => suspended && !request.command.works_while_suspended(),
+        Caller::Sdk(_) => suspended,
+        Caller::Operator | Caller::System => false,
+    };
+    if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }
 }
 
 fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<(Decision, Answer), Stop> {
@@ -156,13 +158,15 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         }
         Command::RevokeKey(key_id) => Ok(keys::revoke_key(state, *key_id, context)?),
         Command::RenameKey(key_id, name) => Ok(keys::rename_key(state, *key_id, name)?),
-        Command::AddInstallation(command) => Ok(operator::add_installation(state, command, context)?),
+        Command::AddInstallation(command) => Ok(installations::add_installation(state, command, context)?),
+        Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
+        Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
         Command::ConfigurePaymentMethod(method, integration) => {
             Ok(operator::configure_payment_method(state, *method, *integration))
         }
         Command::OpenBalance => Ok(operator::open_balance(state)),
         Command::AddTopup(command) => operator::add_topup(records, command, context),
-        Command::TokenizeCard(command) => Ok(sdk::tokenize_card(installation(request)?, command, context)),
+        Command::TokenizeCard(command) => Ok(sdk::tokenize_card(records, installation(request)?, command, context)?),
         Command::SelectPaymentMethod(command) => {
             sdk::select_payment_method(records, installation(request)?, command, context)
         }

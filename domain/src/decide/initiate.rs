@@ -2,7 +2,7 @@
 
 use super::customer::{self, Linked};
 use super::envelope::{Context, Decision};
-use super::{posting, sdk};
+use super::{posting, sdk, token_queue};
 use crate::command::InitiatePayment;
 use crate::customer::{Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
@@ -20,6 +20,7 @@ pub(super) fn initiate_payment(
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
     let session = active_session(records, command, context)?;
+    let first_use = token_queue::first_payment(records, &session.instrument)?;
     if session.money != command.money {
         return Err(Refusal::AmountMismatch { given: command.money, session: session.money }.into());
     }
@@ -36,7 +37,7 @@ pub(super) fn initiate_payment(
     posting::check_room(records.state(), session.money.amount)?;
     let customer = linked.as_ref();
     let payment = payment(command, &session, integration, instrument, customer, &given, context);
-    Ok(initiated(payment, linked, context))
+    Ok(initiated(payment, linked, first_use, context))
 }
 
 /// The session under its id, or a refusal that names the payment which used it.
@@ -145,10 +146,15 @@ fn contact(given: &CustomerFields, linked: Option<&Linked>) -> Contact {
     }
 }
 
-fn initiated(payment: Payment, linked: Option<Linked>, context: &Context<'_>) -> (Decision, Answer) {
+fn initiated(
+    payment: Payment,
+    linked: Option<Linked>,
+    first_use: Option<Event>,
+    context: &Context<'_>,
+) -> (Decision, Answer) {
     let answer = Answer::Payment(payment.id);
     let effect = Effect { payment_id: payment.id, kind: EffectKind::Authorize, opened_at: context.now };
-    let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().collect();
+    let mut events: Vec<Event> = linked.and_then(|linked| linked.event).into_iter().chain(first_use).collect();
     events.push(Event::PaymentInitiated { payment, effect });
     (Decision { events, vault: Vec::new() }, answer)
 }

@@ -4,6 +4,7 @@ mod acquirer;
 mod customer;
 mod envelope;
 mod initiate;
+mod installations;
 mod keys;
 mod metadata;
 mod operator;
@@ -12,5 +13,6 @@ mod sdk;
 mod team;
 mod sweeping;
 mod timers;
+mod token_queue;
 
 pub use envelope::{Context, Decision, Outcome, decide};

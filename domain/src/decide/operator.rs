@@ -1,11 +1,11 @@
-//! What the operator asks: merchants, installations, payment methods, the balance.
+//! What the operator asks: merchants, payment methods, the balance.
 
 use super::envelope::{Context, Decision, profile};
 use super::posting;
-use crate::command::{AddInstallation, AddTopup, CreateMerchant};
+use crate::command::{AddTopup, CreateMerchant};
 use crate::event::{Answer, Event};
 use crate::ledger::Topup;
-use crate::merchant::{INSTALLATIONS_MAX, Installation, Integration, PaymentMethod, Profile};
+use crate::merchant::{Integration, PaymentMethod, Profile};
 use crate::records::{MerchantState, Records, TopupsByExternalId};
 use crate::refusal::{Refusal, Stop};
 
@@ -36,25 +36,6 @@ pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision
     let changes = state.profile.as_ref().is_some_and(|profile| profile.suspended != suspended);
     let decision = if changes { Decision::one(Event::SuspensionChanged { suspended }) } else { Decision::nothing() };
     (decision, Answer::Changed(changes))
-}
-
-pub(super) fn add_installation(
-    state: &MerchantState,
-    command: &AddInstallation,
-    context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Refusal> {
-    if state.installations.len() >= INSTALLATIONS_MAX {
-        return Err(Refusal::TooMany { kind: "installations", limit: INSTALLATIONS_MAX });
-    }
-    let installation = Installation {
-        id: context.mint(),
-        name: command.name.clone(),
-        platform: command.platform,
-        identifier: command.identifier.clone(),
-        created_at: context.now,
-    };
-    let answer = Answer::Installation(installation.id);
-    Ok((Decision::one(Event::InstallationAdded(installation)), answer))
 }
 
 pub(super) fn configure_payment_method(

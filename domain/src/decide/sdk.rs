@@ -1,6 +1,7 @@
 //! What a customer's client asks: tokens and payment sessions.
 
 use super::envelope::{Context, Decision, profile};
+use super::token_queue;
 use crate::card::{Card, SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
 use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
 use crate::customer::CardRef;
@@ -11,10 +12,11 @@ use crate::refusal::{Refusal, Stop};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
 
 pub(super) fn tokenize_card(
+    records: &impl Records,
     installation_id: InstallationId,
     command: &TokenizeCard,
     context: &mut Context<'_>,
-) -> (Decision, Answer) {
+) -> Result<(Decision, Answer), Unreadable> {
     let single = command.usage == TokenUsage::Single;
     let token = Token {
         id: context.mint(),
@@ -27,7 +29,11 @@ pub(super) fn tokenize_card(
     };
     let answer = Answer::Token(token.id);
     let keep_number = VaultWrite::KeepTokenNumber(token.id);
-    (Decision::one(Event::CardTokenized(token)).with_vault(keep_number), answer)
+    let mut decision = Decision::one(Event::CardTokenized(token.clone())).with_vault(keep_number);
+    if token.awaits_first_payment() {
+        token_queue::queue(records, &token, &mut decision, context)?;
+    }
+    Ok((decision, answer))
 }
 
 pub(super) fn select_payment_method(
@@ -80,7 +86,7 @@ fn instrument(records: &impl Records, selection: &Selection, context: &Context<'
 
 fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>) -> Result<Token, Stop> {
     let token = records.get::<Tokens>(token_id)?.ok_or(Refusal::TokenNotFound)?;
-    if token.used {
+    if token.is_used_up() {
         return Err(Refusal::TokenAlreadyUsed.into());
     }
     if token.has_ended(context.now) {

@@ -1,16 +1,17 @@
-//! What nobody needs any more: old sessions, tokens for one use, kept answers.
+//! What nobody needs any more: old sessions, tokens that are used up or that nobody used, kept answers.
 
 use super::envelope::Decision;
-use crate::card::TokenUsage;
+use super::token_queue;
+use crate::card::{Token, TokenQueue, TokenUsage};
 use crate::command::{Expired, IdempotencyScope};
 use crate::customer::Contact;
 use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
-use crate::ids::{SessionId, TokenId};
-use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, Tokens, Unreadable};
+use crate::ids::{InstallationId, SessionId, TokenId};
+use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, TokenQueues, Tokens, Unreadable};
 use crate::session::Session;
 use crate::text::IdempotencyKey;
 use crate::time::Millis;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Removes what of `expired` is so indeed. What is not there, not old enough or needed still stays, without a
 /// word; what is named twice goes once.
@@ -19,7 +20,7 @@ pub(super) fn sweep(
     expired: &[Expired],
     now: Millis,
 ) -> Result<(Decision, Answer), Unreadable> {
-    let mut sweep = Sweep { records, now, swept: Swept::default() };
+    let mut sweep = Sweep { records, now, swept: Swept::default(), queues: BTreeMap::new() };
     for each in expired.iter().collect::<BTreeSet<&Expired>>() {
         match each {
             Expired::Session(session_id) => sweep.session(*session_id)?,
@@ -57,12 +58,13 @@ struct Swept {
     tokens: BTreeSet<TokenId>,
     scopes: Vec<IdempotencyScope>,
     created_merchants: Vec<IdempotencyKey>,
+    queued: Vec<Event>,
     vault: Vec<VaultWrite>,
 }
 
 impl Swept {
     fn into_decision(self) -> Decision {
-        let Swept { sessions, tokens, scopes, created_merchants, mut vault } = self;
+        let Swept { sessions, tokens, scopes, created_merchants, queued, mut vault } = self;
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenNumber));
         let mut events = Vec::new();
         if !sessions.is_empty() {
@@ -74,6 +76,7 @@ impl Swept {
         if !scopes.is_empty() {
             events.push(Event::AnswersSwept { scopes, created_merchants });
         }
+        events.extend(queued);
         Decision { events, vault }
     }
 }
@@ -83,6 +86,8 @@ struct Sweep<'a, R> {
     records: &'a R,
     now: Millis,
     swept: Swept,
+    /// Queues that tokens joined in the course of it.
+    queues: BTreeMap<InstallationId, TokenQueue>,
 }
 
 impl<R: Records> Sweep<'_, R> {
@@ -101,11 +106,30 @@ impl<R: Records> Sweep<'_, R> {
     }
 
     fn token(&mut self, id: TokenId) -> Result<(), Unreadable> {
-        let token = self.records.get::<Tokens>(id)?;
-        let unused = token.filter(|token| token.usage == TokenUsage::Single && !token.used);
-        if unused.is_some_and(|token| token.has_ended(self.now)) {
+        let Some(token) = self.records.get::<Tokens>(id)?.filter(|token| !token.used) else { return Ok(()) };
+        let goes = match token.usage {
+            TokenUsage::Single => token.has_ended(self.now),
+            TokenUsage::Multiple => token.is_forgotten(self.now),
+        };
+        if goes {
             self.swept.tokens.insert(id);
         }
+        if token.awaits_first_payment() && token.expires_at.is_none() {
+            self.queue(&token)?;
+        }
+        Ok(())
+    }
+
+    /// Queues a token that an older version of the program made. Payments that used it before have left no mark on
+    /// it, so that it ends as one that was made today.
+    fn queue(&mut self, token: &Token) -> Result<(), Unreadable> {
+        let queue = match self.queues.get(&token.installation_id) {
+            Some(queue) => *queue,
+            None => self.records.get::<TokenQueues>(token.installation_id)?.unwrap_or_default(),
+        };
+        self.swept.queued.push(token_queue::queued(token, queue, self.now));
+        let queue = TokenQueue { next: queue.next.saturating_add(1), ..queue };
+        self.queues.insert(token.installation_id, queue);
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
+use till_domain::card::TokenUsage;
 use till_domain::effect::{EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
@@ -15,8 +16,8 @@ use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
     CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
     MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
-    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, Sessions, Single, Timers, Tokens,
-    Topups, TopupsByExternalId, Transactions, Users,
+    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, QueuedTokens, Sessions, Single, Timers,
+    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 
 /// Checks everything, the whole log included. Its cost grows with the log.
@@ -158,7 +159,13 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::MetadataEnded { .. }
         | Event::MetadataTimerMoved { .. }
         | Event::MetadataSwept { .. } => Vec::new(),
-        Event::SessionsSwept { .. } | Event::TokensSwept { .. } | Event::AnswersSwept { .. } => Vec::new(),
+        Event::SessionsSwept { .. }
+        | Event::TokensSwept { .. }
+        | Event::AnswersSwept { .. }
+        | Event::InstallationUpdated(_)
+        | Event::InstallationRemoved { .. }
+        | Event::TokenQueued { .. }
+        | Event::TokenKept { .. } => Vec::new(),
     }
 }
 
@@ -408,10 +415,33 @@ fn check_sweeping(world: &World) {
     let authorizations = world.all::<Effects>().into_iter().filter(|effect| effect.kind == EffectKind::Authorize);
     for payment in authorizations.map(|effect| world.look_up::<Payments>(effect.payment_id)) {
         assert!(world.find::<Sessions>(payment.session_id).is_some(), "the session of an open authorization stays");
-        let token = payment.instrument.single_token();
+        let token = payment.instrument.single_token().or(payment.instrument.multiple_token());
         assert!(token.is_none_or(|id| tokens.contains(&id)), "the number of an open authorization stays");
     }
     for session in world.all::<Sessions>().into_iter().filter(|session| session.is_active(world.state.last_at)) {
-        assert!(session.instrument.single_token().is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
+        let token = session.instrument.single_token().or(session.instrument.multiple_token());
+        assert!(token.is_none_or(|id| tokens.contains(&id)), "{session:?} can be paid");
+    }
+    check_token_queues(world);
+}
+
+/// A token for several uses that ends unless a payment uses it has a place in its installation's queue, and nothing
+/// stands outside of the queues.
+fn check_token_queues(world: &World) {
+    let mut queued = BTreeSet::new();
+    for (key, _) in world.rows.iter() {
+        if let AnyKey::QueuedTokens((installation_id, position)) = key {
+            let queue = world.look_up::<TokenQueues>(*installation_id);
+            assert!((queue.first..queue.next).contains(position), "{position} is no place of {queue:?}");
+            queued.insert((*installation_id, world.look_up::<QueuedTokens>((*installation_id, *position))));
+        }
+    }
+    let places: u64 = world.all::<TokenQueues>().into_iter().map(|queue| queue.len()).sum();
+    assert_eq!(queued.len() as u64, places, "every place has a token of its own");
+    for token in world.all::<Tokens>() {
+        let waits = token.awaits_first_payment() && token.expires_at.is_some();
+        assert!(!waits || queued.contains(&(token.installation_id, token.id)), "{token:?} waits nowhere");
+        let is_kept = token.usage == TokenUsage::Multiple && token.used;
+        assert!(!is_kept || token.expires_at.is_none(), "{token:?} was used and ends");
     }
 }

@@ -77,10 +77,12 @@ fn a_key_may_revoke_itself_and_nothing_else_afterwards() {
 }
 
 #[test]
-fn a_suspended_merchants_program_changes_no_key() {
+fn a_suspended_merchant_revokes_a_leaked_key_and_changes_none_otherwise() {
     let mut world = World::open();
-    let key_id = world.first_key();
+    let (merchant_id, leaked) = (world.merchant_id, world.key(generate_key(world.merchant_id, 2, None)));
     world.given(suspend());
-    world.when(rename_key(key_id, "x")).refused(Refusal::MerchantSuspended);
-    world.when(revoke_key(key_id).by(Who::Merchant)).refused(Refusal::MerchantSuspended);
+    world.when(rename_key(leaked, "x")).refused(Refusal::MerchantSuspended);
+    world.when(generate_key(merchant_id, 3, None).by(Who::Merchant)).refused(Refusal::MerchantSuspended);
+    world.when(revoke_key(leaked).by(Who::Merchant)).answers(Answer::Changed(true));
+    world.when(rename_key(leaked, "x").by(Who::MerchantWith(leaked))).refused(Refusal::KeyNotLive);
 }

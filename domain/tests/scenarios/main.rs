@@ -14,6 +14,7 @@ mod balance;
 mod captures;
 mod customers;
 mod idempotency;
+mod installations;
 mod instruments;
 mod keys;
 mod metadata;
@@ -25,6 +26,7 @@ mod sessions;
 mod team;
 mod sweeping;
 mod timers;
+mod unused_tokens;
 
 // Random commands.
 mod simulator;

@@ -6,7 +6,7 @@ use till_domain::card::TokenUsage;
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::KeyId;
 use till_domain::key::KEYS_MAX;
-use till_domain::merchant::{INSTALLATIONS_MAX, Integration, PaymentMethod};
+use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::records::{CreatedMerchants, KeyDirectory, MerchantDirectory};
 use till_domain::refusal::Refusal;
 use till_domain::text::IdempotencyKey;
@@ -164,15 +164,6 @@ fn set_digest(ask: &mut Ask, number: usize) {
     if let till_domain::command::Command::GenerateKey(command) = &mut ask.command {
         command.digest.0[..8].copy_from_slice(&number.to_be_bytes());
     }
-}
-
-#[test]
-fn the_number_of_a_merchants_installations_is_limited() {
-    let mut world = World::open();
-    for _ in 1..INSTALLATIONS_MAX {
-        world.step(&add_installation()).expect("there is room for an installation");
-    }
-    world.when(add_installation()).refused(Refusal::TooMany { kind: "installations", limit: INSTALLATIONS_MAX });
 }
 
 #[test]

@@ -11,7 +11,7 @@ use till_domain::customer::CustomerFields;
 use till_domain::decide::Outcome;
 use till_domain::effect::{EffectKind, Timer};
 use till_domain::event::{Answer, Event};
-use till_domain::ids::{CardId, CustomerId, Entropy, KeyId, PaymentId, SessionId, TokenId};
+use till_domain::ids::{CardId, CustomerId, Entropy, InstallationId, KeyId, PaymentId, SessionId, TokenId};
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
@@ -314,8 +314,19 @@ impl Run {
             6 => configure(PaymentMethod::Installment, Integration::initial()),
             7 => configure(PaymentMethod::Installment, always_capturing()),
             8 => self.random.pick(&self.keys).map_or_else(add_installation, revoke_key),
+            9 if self.random.once_in(2) => self.installation_change(),
             _ => self.new_key(),
         }
+    }
+
+    /// Any but the first, which the clients call from.
+    fn installation_change(&mut self) -> Ask {
+        let others: Vec<InstallationId> = self.world.state.installations.keys().skip(1).copied().collect();
+        let Some(id) = self.random.pick(&others) else { return add_installation() };
+        if self.random.once_in(2) {
+            return remove_installation(id);
+        }
+        update_installation(id, Some(&self.small_name("shop")), None)
     }
 
     fn new_key(&mut self) -> Ask {
@@ -407,6 +418,9 @@ impl Run {
             Event::SessionsSwept { .. } => self.saw("sessions swept"),
             Event::TokensSwept { .. } => self.saw("tokens swept"),
             Event::AnswersSwept { .. } => self.saw("answers swept"),
+            Event::TokenKept { .. } => self.saw("token kept"),
+            Event::InstallationUpdated(_) => self.saw("installation updated"),
+            Event::InstallationRemoved { .. } => self.saw("installation removed"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
             Event::UserInvited { .. } => self.saw("invited"),
             Event::InvitationAccepted { .. } => self.saw("accepted"),
@@ -430,7 +444,8 @@ impl Run {
             | Event::TopupAdded { .. }
             | Event::PaymentCaptured { .. }
             | Event::DefaultCardSet { .. }
-            | Event::KeyRenamed { .. } => {}
+            | Event::KeyRenamed { .. }
+            | Event::TokenQueued { .. } => {}
         }
     }
 
@@ -464,6 +479,9 @@ impl Run {
             "sessions swept",
             "tokens swept",
             "answers swept",
+            "token kept",
+            "installation updated",
+            "installation removed",
             "card saved",
             "customer updated",
             "invited",

@@ -5,7 +5,7 @@ use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, Save
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, Expired,
     GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
-    TokenizeCard,
+    TokenizeCard, UpdateInstallation,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
@@ -378,6 +378,17 @@ pub(crate) fn add_installation() -> Ask {
         identifier: InstallationIdentifier::new("https://shop.example").expect("a test origin of proper form"),
     };
     Ask::of(Who::Operator, Command::AddInstallation(command))
+}
+
+/// Gives an installation another name, identifier or both.
+pub(crate) fn update_installation(id: InstallationId, name: Option<&str>, identifier: Option<&str>) -> Ask {
+    let name = name.map(|name| Name::new(name).expect("a test name of proper form"));
+    let identifier = identifier.map(|text| InstallationIdentifier::new(text).expect("a test origin of proper form"));
+    Ask::of(Who::Operator, Command::UpdateInstallation(UpdateInstallation { installation_id: id, name, identifier }))
+}
+
+pub(crate) fn remove_installation(id: InstallationId) -> Ask {
+    Ask::of(Who::Operator, Command::RemoveInstallation(id))
 }
 
 pub(crate) fn suspend() -> Ask {

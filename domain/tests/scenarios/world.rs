@@ -10,12 +10,12 @@ use crate::words::{
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{Card, SaveCard, TokenUsage};
+use till_domain::card::{Card, SaveCard, Token, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request, TeamChange};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::Timer;
-use till_domain::event::{Answer, Mutation, VaultWrite};
+use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
     CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, RawId, SessionId,
     TokenId, TopupId,
@@ -147,6 +147,29 @@ impl World {
         outcome
     }
 
+    /// A token for several uses as versions made it that let it live without an end: nothing but its own event.
+    pub(crate) fn token_of_an_older_version(&mut self, number: u8) -> TokenId {
+        let position = self.state.last_id.next(self.clock.0.max(self.state.last_at.0));
+        let id = TokenId::from_raw(RawId::new(position, u64::from(number)));
+        let token = Token {
+            id,
+            installation_id: self.first_installation(),
+            card: crate::words::card_facts(number),
+            usage: TokenUsage::Multiple,
+            created_at: self.clock,
+            expires_at: None,
+            used: false,
+        };
+        let caller = self.caller(Who::Client);
+        let events = vec![Event::CardTokenized(token)];
+        let mutation = Mutation { at: self.clock, caller, last_id: position, answer: None, events };
+        apply_rows(&mutation, &mut self.rows).expect("a new row needs none before it");
+        apply_state(&mutation, &mut self.state);
+        self.log.push(mutation);
+        self.numbers.insert(id);
+        id
+    }
+
     /// Writes a row past the rules, for what would take too long to come about. Nothing is checked from then on.
     pub(crate) fn set_row<T: Table>(&mut self, key: T::Key, row: T::Row) {
         self.rows.put::<T>(key, row);
@@ -205,6 +228,10 @@ impl World {
             Answer::Key { key_id, .. } => key_id,
             other => panic!("a key was asked for, not {other:?}"),
         }
+    }
+
+    pub(crate) fn first_installation(&self) -> InstallationId {
+        self.installation_id.expect("the world was opened with an installation")
     }
 
     pub(crate) fn first_key(&self) -> KeyId {
@@ -432,6 +459,8 @@ fn endpoint(command: &Command) -> &'static str {
         Command::RevokeKey(_) => "admin/revoke-key",
         Command::RenameKey(_, _) => "merchants/update-key",
         Command::AddInstallation(_) => "admin/add-installation",
+        Command::UpdateInstallation(_) => "admin/update-installation",
+        Command::RemoveInstallation(_) => "admin/remove-installation",
         Command::ConfigurePaymentMethod(_, _) => "admin/configure-payment-method",
         Command::OpenBalance => "admin/open-balance",
         Command::AddTopup(_) => "admin/add-topup",

@@ -1,18 +1,37 @@
-//! `POST /admin/add-installation`
+//! `POST /admin/add-installation`, `list-installations`, `update-installation`, `remove-installation`
 
-use till_domain::command::{AddInstallation, Command};
-use till_domain::merchant::Platform;
+use till_domain::command::{AddInstallation, Command, UpdateInstallation};
+use till_domain::ids::{InstallationId, MerchantId};
+use till_domain::merchant::{Installation, Platform};
+use till_domain::records::Installations;
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
+use super::identifier::identifier_on;
+use super::merchants::check_exists;
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::endpoints::forms::{NAME, printable};
+use crate::endpoints::shapes::installation::{INSTALLATION, InstallationShape};
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, words_of};
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments, words_of,
+};
 use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::Shared;
+use crate::protocol::json::Json;
+use crate::service::{Service, Shared, read_page};
+
+const INSTALLATION_ARGUMENT: Argument =
+    Argument::required("installation_id", ValueType::Id(InstallationId::PREFIX), "The installation (`ins_...`).");
+
+const IDENTIFIER: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example");
+
+const PAGE_ARGUMENTS: [Argument; 3] = page_arguments(InstallationId::PREFIX);
+
+const INSTALLATION_NOT_FOUND: DeclaredError =
+    DeclaredError::when(Code::NotFound, "No merchant has this id, or no installation of the merchant's has.");
 
 /// The declaration.
 pub(super) static ADD_INSTALLATION: Declaration = Declaration {
@@ -27,12 +46,60 @@ pub(super) static ADD_INSTALLATION: Declaration = Declaration {
         Argument::required("platform", words_of!(Platform), "Where it runs."),
         Argument::required(
             "identifier",
-            printable(EXTERNAL_ID_MAX_BYTES, "https://shop.example"),
-            "Which one there: of WEB the origin whose pages may call (`https://shop.example`), else the bundle id or serial number.",
+            IDENTIFIER,
+            "Which one there: of WEB the origin whose pages may call, exactly as browsers send it (`https://shop.example`: lower case, no path, no usual port), else the bundle id or serial number.",
         ),
     ],
     returns: Returns::String,
     errors: &[MERCHANT_NOT_FOUND, DeclaredError::when(Code::Conflict, "The merchant has 1,000 installations already.")],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static LIST_INSTALLATIONS: Declaration = Declaration {
+    name: "list-installations",
+    package: Package::Admin,
+    group: "installations",
+    summary: "Lists a merchant's installations, newest first.",
+    docs: "",
+    arguments: &[MERCHANT_ARGUMENT, PAGE_ARGUMENTS[0], PAGE_ARGUMENTS[1], PAGE_ARGUMENTS[2]],
+    returns: Returns::Page(&INSTALLATION),
+    errors: &[MERCHANT_NOT_FOUND],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static UPDATE_INSTALLATION: Declaration = Declaration {
+    name: "update-installation",
+    package: Package::Admin,
+    group: "installations",
+    summary: "Changes an installation's name or identifier; `false` when both were so before.",
+    docs: "What is left out stays. The platform stays, too: what runs elsewhere is another installation.",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        INSTALLATION_ARGUMENT,
+        Argument::optional("name", NAME, "What the merchant calls it from now on."),
+        Argument::optional(
+            "identifier",
+            IDENTIFIER,
+            "Which one of its platform it is from now on, in the form that `add-installation` takes.",
+        ),
+    ],
+    returns: Returns::Boolean,
+    errors: &[INSTALLATION_NOT_FOUND],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static REMOVE_INSTALLATION: Declaration = Declaration {
+    name: "remove-installation",
+    package: Package::Admin,
+    group: "installations",
+    summary: "Removes an installation for good and answers `true`.",
+    docs: "It is answered like one that never was from then on. Payment sessions that were made at it can still be paid.",
+    arguments: &[MERCHANT_ARGUMENT, INSTALLATION_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[INSTALLATION_NOT_FOUND],
     flags: Flags::COMMAND,
 };
 
@@ -42,11 +109,70 @@ pub(super) async fn add_installation(service: Shared, call: Call<Operator>) -> R
     let merchant_id = merchant_argument(&mut fields);
     let name = fields.required("name", arguments::name);
     let platform = fields.required("platform", field::one_of(&Platform::ALL, Platform::name));
-    let identifier = fields
-        .required("identifier", |value| arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?)));
+    let identifier = fields.required("identifier", |value| {
+        let text = identifier_text(value)?;
+        platform.map_or(Ok(text.clone()), |platform| identifier_on(platform, text))
+    });
     let (merchant_id, command) = fields.finish(|| {
         Some((merchant_id?, AddInstallation { name: name?, platform: platform?, identifier: identifier? }))
     })?;
     let command = Command::AddInstallation(command);
     Ok(submit(&service, &ADD_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+}
+
+/// `POST /admin/list-installations`
+pub(super) async fn list_installations(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let page = field::page(&mut fields, arguments::id::<InstallationId>("an installation id (ins_...)"));
+    let (merchant_id, request) = fields.finish(|| Some((merchant_id?, page?)))?;
+    check_exists(&service, merchant_id)?;
+    let page = read_page(&service.reader(merchant_id).await?, request)?;
+    let page = page.map(|installation: &Installation| InstallationShape::new(installation));
+    Ok(Reply::new(&page.carrying(&[("merchant_id", merchant_id.to_string())])))
+}
+
+/// `POST /admin/update-installation`
+pub(super) async fn update_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
+    let name = fields.optional("name", arguments::name);
+    let identifier = fields.optional("identifier", identifier_text);
+    let (merchant_id, command) = fields
+        .finish(|| Some((merchant_id?, UpdateInstallation { installation_id: installation_id?, name, identifier })))?;
+    check_identifier(&service, merchant_id, &command).await?;
+    let command = Command::UpdateInstallation(command);
+    Ok(submit(&service, &UPDATE_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+}
+
+/// `POST /admin/remove-installation`
+pub(super) async fn remove_installation(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
+    let (merchant_id, command) =
+        fields.finish(|| Some((merchant_id?, Command::RemoveInstallation(installation_id?))))?;
+    Ok(submit(&service, &REMOVE_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+}
+
+fn identifier_text(value: &Json) -> Result<InstallationIdentifier, String> {
+    arguments::checked(InstallationIdentifier::new(arguments::own_text(value)?))
+}
+
+/// Refuses an identifier in a form that the installation's platform does not have. The platform never changes. Of an
+/// installation that there is not, nothing is said here: the call may have been answered before it was removed.
+async fn check_identifier(
+    service: &Service,
+    merchant_id: MerchantId,
+    command: &UpdateInstallation,
+) -> Result<(), ApiError> {
+    let Some(identifier) = &command.identifier else { return Ok(()) };
+    check_exists(service, merchant_id)?;
+    let found = service.reader(merchant_id).await?.get::<Installations>(command.installation_id)?;
+    let Some(installation) = found.filter(|found| found.identifier != *identifier) else { return Ok(()) };
+    match identifier_on(installation.platform, identifier.clone()) {
+        Ok(_) => Ok(()),
+        Err(message) => Err(ApiError::invalid_arguments(&[Fault::invalid("identifier", message)])),
+    }
 }

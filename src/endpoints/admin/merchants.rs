@@ -149,7 +149,7 @@ async fn create(service: &Service, call: &Call<Operator>, command: CreateMerchan
 
 fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMerchant, ApiError> {
     let name = fields.required("name", arguments::name);
-    let currency = fields.required("currency", arguments::currency);
+    let currency = fields.required("currency", arguments::account_currency);
     let time_zone = fields.optional("time_zone", arguments::time_zone);
     let delay = fields.optional("settlement_delay_seconds", field::integer(0..=SETTLEMENT_DELAY_MAX_SECONDS));
     let support_email = fields.optional("support_email", arguments::email);

@@ -3,6 +3,7 @@
 mod about_merchant;
 mod balances;
 mod functions;
+mod identifier;
 mod checkpoints;
 mod installations;
 mod keys;

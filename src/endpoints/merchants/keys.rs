@@ -79,11 +79,11 @@ pub(super) static REVOKE_KEY: Declaration = Declaration {
     package: Package::Merchants,
     group: "keys",
     summary: "Ends an API key at once; `false` when it was revoked before.",
-    docs: "A key may revoke itself: that call is its last.",
+    docs: "A key may revoke itself: that call is its last. A suspended merchant may revoke keys, too.",
     arguments: &[KEY_ARGUMENT],
     returns: Returns::Boolean,
     errors: &[KEY_NOT_FOUND],
-    flags: Flags::COMMAND,
+    flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
 };
 
 /// `POST /merchants/generate-key`

@@ -75,7 +75,7 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
     let secret = Some(Secret::CardNumber(card.number));
     let answered = service.submit(&TOKENIZE_CARD, &call, merchant_id, caller.as_domain(), command, secret).await?;
     if let Answer::Token(token_id) = answered.answer {
-        service.security_codes.insert(token_id, card.security_code);
+        service.security_codes.insert(merchant_id, token_id, card.security_code);
     }
     Ok(answered.plain_reply())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(super) mod contact;
 pub(crate) mod entry;
+pub(super) mod installation;
 pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod metadata;

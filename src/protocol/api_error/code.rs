@@ -51,7 +51,7 @@ codes! {
     NotRefundable = "NOT_REFUNDABLE", "The payment cannot be refunded.";
     AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what is left of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
-    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its calls that change something and its SDK calls are refused.";
+    MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls are refused, and its calls that change something but for those that close a leak.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
     BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB.";

@@ -39,7 +39,7 @@ impl Declaration {
     #[must_use]
     pub fn refusals(&self) -> Vec<DeclaredError> {
         let needs_active = match self.package {
-            Package::Merchants => self.flags.changes_something,
+            Package::Merchants => self.flags.changes_something && !self.flags.works_while_suspended,
             Package::Sdk => true,
             Package::Admin => false,
         };
@@ -157,12 +157,20 @@ pub struct Flags {
     pub takes_idempotency_key: bool,
     /// Whether its body holds card data, which is wiped from memory after the call.
     pub carries_card_data: bool,
+    /// Whether a suspended merchant may still call it, as [`till_domain::command::Command::works_while_suspended`] says
+    /// of its command.
+    pub works_while_suspended: bool,
 }
 
 impl Flags {
     /// Reads, and needs a key.
-    pub const QUERY: Flags =
-        Flags { changes_something: false, needs_key: true, takes_idempotency_key: false, carries_card_data: false };
+    pub const QUERY: Flags = Flags {
+        changes_something: false,
+        needs_key: true,
+        takes_idempotency_key: false,
+        carries_card_data: false,
+        works_while_suspended: false,
+    };
 
     /// Changes something, needs a key and honours an `Idempotency-Key`.
     pub const COMMAND: Flags = Flags { changes_something: true, takes_idempotency_key: true, ..Flags::QUERY };
@@ -201,6 +209,9 @@ mod tests {
         let codes: Vec<Code> = refusals.iter().map(|declared| declared.code).collect();
         assert_eq!(codes, [Code::MerchantSuspended, Code::Unauthorized, Code::IdempotencyKeyReused]);
         assert_eq!(refusals[0].docs, "In its own words.");
+        let flags = Flags { works_while_suspended: true, ..Flags::COMMAND };
+        let harmless = Declaration { errors: &[], flags, ..declaration }.refusals();
+        assert!(harmless.iter().all(|declared| declared.code != Code::MerchantSuspended));
         let of = |package| Declaration { package, errors: &[], flags: Flags::QUERY, ..declaration }.refusals().len();
         assert_eq!((of(Package::Merchants), of(Package::Admin), of(Package::Sdk)), (1, 1, 2));
     }

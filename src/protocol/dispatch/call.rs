@@ -72,7 +72,7 @@ pub struct Call<C> {
     pub(super) idempotency_key: Result<Option<String>, Fault>,
     pub(super) request_id: RequestId,
     pub(super) peer: Option<IpAddr>,
-    pub(super) origin: Option<String>,
+    pub(super) has_origin: bool,
     pub(super) cross_origin: CrossOrigin,
 }
 
@@ -128,15 +128,11 @@ impl<C> Call<C> {
         self.peer
     }
 
-    /// The web page's origin, when a browser sent one.
-    #[must_use]
-    pub fn origin(&self) -> Option<&str> {
-        self.origin.as_deref()
-    }
-
-    /// Lets the page that made the call read its answer, whichever it will be.
-    pub fn allow_origin(&self) {
-        self.cross_origin.grant();
+    /// Lets the page that made the call read its answer, whichever it will be, if it is of this origin.
+    pub fn allow_only_origin(&self, origin: &str) {
+        if self.has_origin {
+            self.cross_origin.allow_only(origin);
+        }
     }
 }
 

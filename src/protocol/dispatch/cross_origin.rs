@@ -2,7 +2,7 @@
 //!
 //! Source: the Fetch standard, section 3.2 (CORS protocol).
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use actix_web::HttpResponseBuilder;
@@ -21,16 +21,48 @@ const PREFLIGHT_SECONDS: &str = "600";
 /// installation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CrossOrigin {
-    granted: Rc<Cell<bool>>,
+    /// The only origin whose pages may, once it is known.
+    allowed: Rc<RefCell<Option<String>>>,
 }
 
 impl CrossOrigin {
-    pub(super) fn grant(&self) {
-        self.granted.set(true);
+    pub(super) fn allow_only(&self, origin: &str) {
+        self.allowed.replace(Some(origin.to_owned()));
     }
 
-    pub(super) fn is_granted(&self) -> bool {
-        self.granted.get()
+    /// The only origin whose pages may read the answer, for the log. No caller is told.
+    pub(super) fn allowed(&self) -> Option<String> {
+        self.allowed.borrow().clone()
+    }
+
+    /// Whether pages of this origin may read the answer.
+    pub(super) fn allows(&self, origin: &str) -> bool {
+        self.allowed.borrow().as_deref() == Some(origin)
+    }
+}
+
+/// Longest part of an origin that the log shows, in characters: it is the caller's own text.
+const LOGGED_MAX: usize = 255;
+
+/// A page that the browser shows no answer, as the log names it.
+pub(super) struct Unread {
+    /// Its origin.
+    pub(super) origin: String,
+    /// The origin whose pages the browser would show the answer, where there is one.
+    pub(super) allowed: Option<String>,
+}
+
+impl Unread {
+    /// What the log says of it.
+    pub(super) const NOTE: &'static str = "a page of another origin: the browser does not show it the answer";
+
+    /// The page that sent a request with these headers, unless it may read the answer or is of this server itself.
+    pub(super) fn of(headers: &HeaderMap, cross_origin: &CrossOrigin) -> Option<Unread> {
+        let origin = origin(headers).filter(|origin| !cross_origin.allows(origin))?;
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let is_own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
+        let origin = origin.chars().take(LOGGED_MAX).collect();
+        (!is_own).then(|| Unread { origin, allowed: cross_origin.allowed() })
     }
 }
 

@@ -20,7 +20,7 @@ use super::answer::{API_VERSION, Addressee, Answer, X_REQUEST_ID};
 use super::body::{self, Body, BodyRoom};
 use super::call::{Call, Function};
 use super::connections::Connection;
-use super::cross_origin::{self, CrossOrigin};
+use super::cross_origin::{self, CrossOrigin, Unread};
 use super::documents::{Documents, Subject};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
@@ -481,7 +481,7 @@ impl<'r, C: Caller> Exchange<'r, C> {
             idempotency_key: if takes_key { idempotency_key::read(headers) } else { Ok(None) },
             request_id: self.request_id.clone(),
             peer: self.peer(),
-            origin: cross_origin::origin(headers).map(str::to_owned),
+            has_origin: cross_origin::origin(headers).is_some(),
             cross_origin: self.cross_origin.clone(),
         }
     }
@@ -502,12 +502,19 @@ impl<'r, C: Caller> Exchange<'r, C> {
         self.request.peer_addr().map(|address| address.ip())
     }
 
+    /// The page that made the call and cannot read the answer. A preflight is answered to every page.
+    fn unread_page(&self) -> Option<Unread> {
+        let is_call = *self.request.method() == Method::POST;
+        is_call.then(|| Unread::of(self.request.headers(), &self.cross_origin)).flatten()
+    }
+
     fn addressee(&self) -> Addressee<'_> {
         Addressee {
             headers: self.request.headers(),
             request_id: &self.request_id,
             version: self.version.get(),
-            may_read_cross_origin: self.cross_origin.is_granted(),
+            may_read_cross_origin: cross_origin::origin(self.request.headers())
+                .is_some_and(|origin| self.cross_origin.allows(origin)),
         }
     }
 
@@ -529,10 +536,17 @@ impl<'r, C: Caller> Exchange<'r, C> {
         let caller = self.caller.borrow();
         let caller = || caller.as_ref().map(ToString::to_string);
         let left_out = (left_out > 0).then_some(left_out);
+        let unread = self.unread_page();
+        let note = unread.as_ref().map(|_| Unread::NOTE);
+        let (origin, allowed_origin) = unread.map(|page| (page.origin, page.allowed)).unzip();
+        let (origin, allowed_origin) = (origin.as_deref(), allowed_origin.flatten());
+        let allowed_origin = allowed_origin.as_deref();
+        let caller = caller();
+        let caller = caller.as_deref();
         if response.status().is_server_error() {
-            tracing::warn!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
+            tracing::warn!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
         } else {
-            tracing::info!(method, path, status, code, ms, caller = caller().as_deref(), left_out, "answered");
+            tracing::info!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
         }
     }
 }

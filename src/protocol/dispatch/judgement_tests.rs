@@ -96,7 +96,7 @@ impl Observe for Hooks {
 }
 
 async fn echo((): (), call: Call<Key>) -> Result<Reply, ApiError> {
-    call.allow_origin();
+    call.allow_only_origin("https://shop.example");
     let mut fields = call.fields();
     let text = fields.required("text", field::text(1..=BODY_BYTES_MAX));
     let text = fields.finish(|| text)?;

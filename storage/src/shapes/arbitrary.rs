@@ -1,6 +1,8 @@
 //! Values of the domain drawn at random, for tests of round trips.
 
-use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
+use till_domain::card::{
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+};
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
@@ -516,7 +518,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(36) {
+        match self.below(40) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -573,6 +575,16 @@ impl Draw {
                 scopes: self.list(3, Draw::scope),
                 created_merchants: self.list(3, Draw::idempotency_key),
             },
+            29 => Event::InstallationUpdated(self.installation()),
+            30 => Event::InstallationRemoved { installation_id: self.id() },
+            31 => Event::TokenQueued {
+                token_id: self.id(),
+                installation_id: self.id(),
+                position: self.magnitude(),
+                first: self.magnitude(),
+                expires_at: self.millis(),
+            },
+            32 => Event::TokenKept { token_id: self.id() },
             _ => self.metadata_event(),
         }
     }
@@ -615,7 +627,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(38) {
+        match self.below(40) {
             0 => (AnyKey::Profiles(Single), records::Profiles::wrap(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),
@@ -660,6 +672,11 @@ impl Draw {
                     CreatedMerchant { merchant_id: self.id(), fingerprint: self.bytes(), expires_at: self.millis() };
                 (AnyKey::CreatedMerchants(self.idempotency_key()), records::CreatedMerchants::wrap(created))
             }
+            31 => {
+                let queue = TokenQueue { first: self.magnitude(), next: self.magnitude() };
+                (AnyKey::TokenQueues(self.id()), records::TokenQueues::wrap(queue))
+            }
+            32 => (AnyKey::QueuedTokens((self.id(), self.magnitude())), records::QueuedTokens::wrap(self.id())),
             _ => self.metadata_row(),
         }
     }

@@ -1,6 +1,6 @@
 //! Shapes of cards: tokens, saved cards, and what is known of either. Never a number.
 
-use till_domain::card::{Card, CardExpiry, CardFacts, CardScheme, SaveCard, Token, TokenUsage};
+use till_domain::card::{Card, CardExpiry, CardFacts, CardScheme, SaveCard, Token, TokenQueue, TokenUsage};
 
 use super::shape::{shape_enum, shape_struct};
 
@@ -56,6 +56,14 @@ shape_struct! {
         created_at: u64,
         expires_at: Option<u64>,
         used: bool,
+    }
+}
+
+shape_struct! {
+    /// The queue of an installation's tokens that wait for their first payment.
+    TokenQueueV1 of TokenQueue {
+        first: u64,
+        next: u64,
     }
 }
 

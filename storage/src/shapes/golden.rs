@@ -96,10 +96,14 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::SessionsSwept { .. } => ("SessionsSwept", 33),
         Event::TokensSwept { .. } => ("TokensSwept", 34),
         Event::AnswersSwept { .. } => ("AnswersSwept", 35),
+        Event::InstallationUpdated(_) => ("InstallationUpdated", 36),
+        Event::InstallationRemoved { .. } => ("InstallationRemoved", 37),
+        Event::TokenQueued { .. } => ("TokenQueued", 38),
+        Event::TokenKept { .. } => ("TokenKept", 39),
     }
 }
 
-const EVENT_KINDS: usize = 36;
+const EVENT_KINDS: usize = 40;
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");

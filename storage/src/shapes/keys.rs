@@ -30,6 +30,7 @@
 //! | 22 counters of sets of metadata records | rows | record (16), set (4) | 37 | `MetadataSetV1` |
 //! | 23 items of sets by hash | rows | record (16), set (4), BLAKE3 of the item (32) | 69 | position |
 //! | 24 items of sets by position | rows | record (16), set (4), position (8) | 45 | text |
+//! | 25 queues of tokens that wait for their first payment | rows | installation (16) | 33 | `TokenQueueV1` |
 //! | 32 payments by external id | indexes | text | | payment (16) |
 //! | 33 customers by external id | indexes | text | | customer (16) |
 //! | 34 customers by e-mail | indexes | digest (32) | 49 | customer (16) |
@@ -44,6 +45,7 @@
 //! | 43 activities by object | indexes | kind (1): 0 payment, 1 refund, 2 dispute, 3 payout, 4 merchant, id (16), activity (16) | 50 | nothing |
 //! | 44 activities by parent | indexes | payment (16), activity (16) | 49 | nothing |
 //! | 45 e-mail addresses of activities | indexes | text | | `EmailUseV1` |
+//! | 46 tokens in these queues | indexes | installation (16), position (8) | 41 | token (16) |
 //! | 48 metadata records by creation | indexes | record (16) | 33 | key, text |
 //! | 64 open effects | effects | payment (16) | 33 | `EffectV1` |
 //! | 65 timers | timers | due in ms (8), kind (1): 0 settle, 1 lapse, 16 metadata expires, transaction, payment or record (16) | 42 | nothing |
@@ -92,6 +94,7 @@ const _: () =
     assert!(HEAD_LEN + ID_LEN + SET_LEN + DIGEST_LEN == 69, "on disk since format 1: a change needs new tables");
 const _: () =
     assert!(HEAD_LEN + ID_LEN + SET_LEN + POSITION_LEN == 45, "on disk since format 1: a change needs new tables");
+const _: () = assert!(HEAD_LEN + ID_LEN + POSITION_LEN == 41, "on disk since format 1: a change needs new tables");
 const _: () = assert!(FIRST_TYPED_TABLE == 1, "table 0 is the applied position's");
 
 /// Declares the tables with their bytes and families.
@@ -186,6 +189,7 @@ table_kinds! {
     MetadataSets = 22 in Rows;
     MetadataItems = 23 in Rows;
     MetadataPositions = 24 in Rows;
+    TokenQueues = 25 in Rows;
     PaymentsByExternalId = 32 in Indexes;
     CustomersByExternalId = 33 in Indexes;
     CustomersByEmail = 34 in Indexes;
@@ -200,6 +204,7 @@ table_kinds! {
     ActivitiesByObject = 43 in Indexes;
     ActivitiesByParent = 44 in Indexes;
     ActivityEmails = 45 in Indexes;
+    QueuedTokens = 46 in Indexes;
     MetadataByCreation = 48 in Indexes;
     Effects = 64 in Effects;
     Timers = 65 in Timers;
@@ -251,7 +256,11 @@ fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
     match key {
         AnyKey::Profiles(Single) | AnyKey::Balances(Single) | AnyKey::CurrentPlan(Single) => {}
         AnyKey::ApiKeys(id) => bytes.extend_from_slice(&id.to_bytes()),
-        AnyKey::Installations(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::Installations(id) | AnyKey::TokenQueues(id) => bytes.extend_from_slice(&id.to_bytes()),
+        AnyKey::QueuedTokens((id, position)) => {
+            bytes.extend_from_slice(&id.to_bytes());
+            bytes.extend_from_slice(&position.to_be_bytes());
+        }
         AnyKey::Integrations(method) => bytes.push(method_byte(*method)),
         AnyKey::Tokens(id) => bytes.extend_from_slice(&id.to_bytes()),
         AnyKey::Sessions(id) => bytes.extend_from_slice(&id.to_bytes()),
@@ -530,6 +539,8 @@ fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
         TableKind::Invitations => id!(Invitations),
         TableKind::ApiKeys => id!(ApiKeys),
         TableKind::Installations => id!(Installations),
+        TableKind::TokenQueues => id!(TokenQueues),
+        TableKind::QueuedTokens => AnyKey::QueuedTokens(decode_place(rest)?),
         TableKind::Integrations => AnyKey::Integrations(decode_method(rest)?),
         TableKind::Tokens => id!(Tokens),
         TableKind::Sessions => id!(Sessions),
@@ -624,6 +635,11 @@ fn decode_set(rest: &[u8]) -> Option<(MetadataId, SetNumber, &[u8])> {
     let (id, rest) = rest.split_first_chunk::<ID_LEN>()?;
     let (number, rest) = rest.split_first_chunk::<SET_LEN>()?;
     Some((MetadataId::from_bytes(*id), SetNumber(u32::from_be_bytes(*number)), rest))
+}
+
+fn decode_place(rest: &[u8]) -> Option<(InstallationId, u64)> {
+    let (id, position) = rest.split_first_chunk::<ID_LEN>()?;
+    Some((InstallationId::from_bytes(*id), u64::from_be_bytes(position.try_into().ok()?)))
 }
 
 fn decode_fingerprint(rest: &[u8]) -> Option<(CustomerId, CardFingerprint)> {

@@ -133,6 +133,16 @@ shape_enum! {
         SessionsSwept { session_ids: Vec<[u8; 16]> },
         TokensSwept { token_ids: Vec<[u8; 16]> },
         AnswersSwept { scopes: Vec<IdempotencyScopeV1>, created_merchants: Vec<String> },
+        InstallationUpdated(installation: InstallationV1),
+        InstallationRemoved { installation_id: [u8; 16] },
+        TokenQueued {
+            token_id: [u8; 16],
+            installation_id: [u8; 16],
+            position: u64,
+            first: u64,
+            expires_at: u64
+        },
+        TokenKept { token_id: [u8; 16] },
     }
 }
 

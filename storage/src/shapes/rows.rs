@@ -9,7 +9,7 @@
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardV1, TokenV1};
+use super::card::{CardV1, TokenQueueV1, TokenV1};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::keys::TableKind;
@@ -80,6 +80,7 @@ row_shapes! {
     CurrentPlan: PlanChoiceV1;
     Effects: EffectV1, under payment_id;
     Timers: ();
+    TokenQueues: TokenQueueV1;
     PaymentsByExternalId: [u8; 16];
     CustomersByExternalId: [u8; 16];
     CustomersByEmail: [u8; 16];
@@ -102,6 +103,7 @@ row_shapes! {
     MetadataSets: MetadataSetV1;
     MetadataItems: u64;
     MetadataPositions: String;
+    QueuedTokens: [u8; 16];
     MetadataByCreation: String;
     MetadataGarbage: u32;
 }

@@ -4,7 +4,9 @@
 use std::collections::HashSet;
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
-use till_domain::card::{Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenUsage};
+use till_domain::card::{
+    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+};
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
@@ -487,9 +489,25 @@ fn sweeping_events() -> Vec<Event> {
     ]
 }
 
+fn installation_events() -> Vec<Event> {
+    let installation_id = installation().id;
+    vec![Event::InstallationUpdated(installation()), Event::InstallationRemoved { installation_id }]
+}
+
+fn token_events() -> Vec<Event> {
+    let queued = Event::TokenQueued {
+        token_id: token().id,
+        installation_id: installation().id,
+        position: 299,
+        first: 2,
+        expires_at: Millis(1_746_092_000_006),
+    };
+    vec![queued, Event::TokenKept { token_id: token().id }]
+}
+
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
-    [payment_events(), metadata_events(), sweeping_events()].concat()
+    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events()].concat()
 }
 
 /// Those of the first release's kinds.
@@ -615,6 +633,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::MetadataSets((record, number)), records::MetadataSets::wrap(metadata_set())),
         (AnyKey::MetadataItems((record, number, ItemHash([0xb3; 32]))), records::MetadataItems::wrap(299)),
         (AnyKey::MetadataPositions((record, number, 299)), records::MetadataPositions::wrap(item())),
+        (AnyKey::TokenQueues(installation().id), records::TokenQueues::wrap(TokenQueue { first: 2, next: 300 })),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -629,6 +648,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivitiesByObject((conceded().object, id)), records::ActivitiesByObject::wrap(Present)),
         (AnyKey::ActivitiesByParent((payment().id, id)), records::ActivitiesByParent::wrap(Present)),
         (AnyKey::ActivityEmails(member_email()), records::ActivityEmails::wrap(EmailUse { has_belonged: true })),
+        (AnyKey::QueuedTokens((installation().id, 299)), records::QueuedTokens::wrap(token().id)),
         (AnyKey::MetadataByCreation(record), records::MetadataByCreation::wrap(metadata_key())),
         (AnyKey::Effects(payment().id), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),

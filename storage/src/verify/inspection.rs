@@ -87,8 +87,7 @@ impl Inspection<'_, '_> {
     fn inspect(&self, row: AnyRow, sums: &mut Sums, job: &mut Job<'_>) {
         match row {
             AnyRow::Tokens(token) => {
-                let may_be_selected = !token.used && token.expires_at.is_none_or(|end| self.now < end);
-                if may_be_selected {
+                if token.can_be_selected(self.now) {
                     self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
                 }
             }
@@ -134,7 +133,9 @@ impl Inspection<'_, '_> {
             | AnyRow::MetadataItems(_)
             | AnyRow::MetadataPositions(_)
             | AnyRow::MetadataByCreation(_)
-            | AnyRow::MetadataGarbage(_) => {}
+            | AnyRow::MetadataGarbage(_)
+            | AnyRow::TokenQueues(_)
+            | AnyRow::QueuedTokens(_) => {}
         }
     }
 

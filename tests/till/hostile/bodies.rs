@@ -104,6 +104,9 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
     let words: &[&str] = match name {
         "merchant_id" if matches!(endpoint, "suspend-merchant" | "resume-merchant") => &["@other@"],
         "merchant_id" => &["@merchant@"],
+        "installation_id" if matches!(endpoint, "update-installation" | "remove-installation") => {
+            &["@spare-installation@"]
+        }
         "installation_id" => &["@installation@"],
         "payment_session_id" => &[
             "@session@",

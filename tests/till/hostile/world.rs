@@ -27,6 +27,8 @@ pub(super) struct World {
     /// How many new names were given out, and whether something of the team was used up.
     fresh: AtomicU64,
     is_team_used: bool,
+    /// Whether the spare installation was removed.
+    is_spare_removed: bool,
     /// How often which endpoint answered what.
     answered: BTreeMap<(String, String), u32>,
     log: PathBuf,
@@ -50,6 +52,7 @@ impl World {
             payment,
             fresh: AtomicU64::new(0),
             is_team_used: false,
+            is_spare_removed: false,
             answered: BTreeMap::new(),
             log,
             _directory: directory,
@@ -84,6 +87,7 @@ impl World {
             ("@merchant@", shop.merchant_id.clone()),
             ("@other@", other),
             ("@installation@", shop.installation_id.clone()),
+            ("@spare-installation@", spare_installation(server, shop)),
             ("@session@", shop.session(10_000)),
             ("@bare-session@", shop.session_with(10_000, &json!({}))),
             ("@installment-session@", shop.installment_session(10_000, "merchant")),
@@ -119,6 +123,11 @@ impl World {
         }
         if std::mem::take(&mut self.is_team_used) {
             self.refresh_team();
+        }
+        if std::mem::take(&mut self.is_spare_removed) {
+            let spare = spare_installation(&self.server, &self.shop);
+            let place = self.names.iter_mut().find(|(word, _)| *word == "@spare-installation@");
+            place.expect("it was named").1 = spare;
         }
         self.settle();
     }
@@ -182,6 +191,7 @@ impl World {
     pub(super) fn count(&mut self, case: &Case, answer: &Answer) {
         let code = if answer.status == 200 { "OK" } else { answer.code() };
         self.is_team_used |= code == "OK" && matches!(case.endpoint.as_str(), "accept-invitation" | "remove-user");
+        self.is_spare_removed |= code == "OK" && case.endpoint == "remove-installation";
         let path = format!("{}/{}", case.package, case.endpoint);
         *self.answered.entry((path, code.to_owned())).or_default() += 1;
     }
@@ -252,6 +262,7 @@ impl World {
         let own = [
             server.admin("list-merchants", &page).body,
             server.admin("find-merchant", &merchant).body,
+            server.admin("list-installations", &merchant).body,
             shop.call("list-activity-logs", &page).body,
             shop.call("balance-history", &page).body,
             shop.call("get-balance", &json!({})).body,
@@ -289,6 +300,12 @@ impl World {
         let errors = String::from_utf8_lossy(&verified.stderr).into_owned();
         assert!(verified.status.success(), "{errors}");
     }
+}
+
+/// An installation that nobody calls from.
+fn spare_installation(server: &Server, shop: &Shop) -> String {
+    let app = json!({ "merchant_id": shop.merchant_id, "name": "A", "platform": "IOS", "identifier": "a.b" });
+    server.admin("add-installation", &app).id()
 }
 
 fn fill_cart(shop: &Shop) {

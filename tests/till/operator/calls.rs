@@ -8,6 +8,7 @@ use crate::harness::{Answer, Server, Start, merged};
 
 /// The id of a merchant that there is not.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
+const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
 
 fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
     server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), body)
@@ -78,6 +79,14 @@ fn the_faults_of_a_new_merchant_come_at_once() {
     ];
     assert_eq!(server.admin("create-merchant", &body).faults(), expected);
     assert_eq!(server.admin("create-merchant", &json!({})).faults(), ["missing name", "missing currency"]);
+    for code in ["XXX", "XTS", "XAU"] {
+        let no_money = json!({ "name": "A", "currency": code });
+        assert_eq!(server.admin("create-merchant", &no_money).faults(), ["invalid currency"], "{code}");
+    }
+    for zone in ["posixrules", "Factory", "localtime", "FACTORY", "Etc/Unknown", "posix/Asia/Bangkok", "zone.tab"] {
+        let no_place = json!({ "name": "A", "currency": "THB", "time_zone": zone });
+        assert_eq!(server.admin("create-merchant", &no_place).faults(), ["invalid time_zone"], "{zone}");
+    }
     let year = json!({ "name": "A", "currency": "THB", "settlement_delay_seconds": 31_536_001 });
     assert_eq!(server.admin("create-merchant", &year).faults(), ["invalid settlement_delay_seconds"]);
     assert_eq!(server.admin("list-merchants", &json!({})).ok()["page"], json!([]));
@@ -94,6 +103,9 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("generate-key", json!({ "name": "A" })),
         ("revoke-key", json!({ "key_id": key_id })),
         ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
+        ("list-installations", json!({})),
+        ("update-installation", json!({ "installation_id": NO_INSTALLATION, "identifier": "null" })),
+        ("remove-installation", json!({ "installation_id": NO_INSTALLATION })),
         (
             "configure-payment-method",
             json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": true, "authorizes_without_capture": true }),
@@ -244,6 +256,63 @@ fn offered(settings: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn a_web_installation_takes_only_an_origin_as_browsers_send_it() {
+    let server = Server::start();
+    let id = json!({ "merchant_id": merchant(&server), "name": "Web", "platform": "WEB" });
+    for identifier in
+        ["shop.example", "https://shop.example/", "https://SHOP.example", "*", "null", "javascript:alert(1)"]
+    {
+        let add = merged(&id, &json!({ "identifier": identifier }));
+        assert_eq!(server.admin("add-installation", &add).faults(), ["invalid identifier"], "{identifier}");
+    }
+    let add = merged(&id, &json!({ "identifier": "https://SHOP.example/" }));
+    let details = server.admin("add-installation", &add).details();
+    let message = "is not an origin as browsers send it: send https://shop.example";
+    assert_eq!(details[0]["message"], message);
+    let add = merged(&id, &json!({ "platform": "web", "identifier": "shop.example" }));
+    assert_eq!(server.admin("add-installation", &add).faults(), ["invalid platform"], "no form without a platform");
+}
+
+#[test]
+fn installations_are_listed_changed_and_removed() {
+    let server = Server::start();
+    let shop = server.shop();
+    let merchant = json!({ "merchant_id": shop.merchant_id });
+    let web = shop.installation_id.clone();
+    let app = json!({ "name": "App", "platform": "IOS", "identifier": "a.b" });
+    let app = server.admin("add-installation", &merged(&merchant, &app)).id();
+    let list = || server.admin("list-installations", &merged(&merchant, &json!({ "per_page": 1 }))).ok();
+    assert_eq!(list()["page"][0]["installation_id"], app.as_str(), "newest first");
+    assert_eq!(list()["next"], merged(&merchant, &json!({ "after": app, "per_page": 1 })));
+    let next = server.admin("list-installations", &list()["next"]).ok()["page"].clone();
+    let found = json!([{
+        "installation_id": web, "name": "Web shop", "platform": "WEB", "identifier": "https://shop.example",
+        "created_at": next[0]["created_at"],
+    }]);
+    assert!(next == found && next[0]["created_at"].is_u64(), "{next}");
+    let named = |installation: &str| merged(&merchant, &json!({ "installation_id": installation }));
+    let update = |more: &Value| server.admin("update-installation", &merged(&named(&web), more));
+    assert_eq!(update(&json!({ "identifier": "https://new.example/" })).faults(), ["invalid identifier"]);
+    assert_eq!(update(&json!({ "identifier": "https://new.example" })).ok(), true);
+    assert_eq!(update(&json!({ "identifier": "https://new.example", "name": "Web shop" })).ok(), false);
+    let settings = |origin: &str| {
+        let client = server.client().header("Origin", origin);
+        client.post("/sdk/retrieve-installation-settings", &shop.named(&json!({})))
+    };
+    let reads = |origin: &str| settings(origin).header("access-control-allow-origin").is_some();
+    assert!(reads("https://new.example") && !reads("https://shop.example"));
+    let free = merged(&named(&app), &json!({ "identifier": "any text", "name": "Till 2" }));
+    assert_eq!(server.admin("update-installation", &free).ok(), true, "only WEB has origins");
+    assert_eq!(server.admin("remove-installation", &named(&web)).ok(), true);
+    settings("https://new.example").refused("NOT_FOUND");
+    for installation in [&web, NO_INSTALLATION] {
+        server.admin("remove-installation", &named(installation)).refused("NOT_FOUND");
+        server.admin("update-installation", &named(installation)).refused("NOT_FOUND");
+    }
+    assert_eq!(list()["page"][0]["name"], "Till 2");
+}
+
+#[test]
 fn a_payment_method_is_offered_as_it_is_configured_and_takes_its_fee() {
     let server = Server::start();
     let shop = server.shop();
@@ -339,11 +408,15 @@ fn every_operator_call_is_repeated_under_its_key_also_over_a_crash() {
     let mut server = Server::start();
     let shop = server.shop();
     let id = json!({ "merchant_id": shop.merchant_id });
+    let spare = merged(&id, &json!({ "name": "A", "platform": "WEB", "identifier": "https://a.example" }));
+    let spare = json!({ "installation_id": server.admin("add-installation", &spare).id() });
     let calls = [
         ("suspend-merchant", json!({})),
         ("resume-merchant", json!({})),
         ("revoke-key", json!({ "key_id": shop.key_id })),
         ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),
+        ("update-installation", merged(&spare, &json!({ "identifier": "https://b.example" }))),
+        ("remove-installation", spare.clone()),
         (
             "configure-payment-method",
             json!({ "payment_method": "CARD", "acquirer": "sandbox", "enabled": false, "authorizes_without_capture": true }),
@@ -399,6 +472,8 @@ fn a_suspended_merchant_reads_and_changes_nothing_until_it_is_resumed() {
     let shop = shop.on(&server);
     assert_eq!(found(&server, &shop.merchant_id)["suspended"], true);
     shop.initiate(&session, 400, &json!({})).refused("MERCHANT_SUSPENDED");
+    let leaked = server.admin("generate-key", &merged(&id, &json!({ "name": "Leaked" }))).ok();
+    assert_eq!(shop.call("revoke-key", &json!({ "key_id": leaked["key_id"] })).ok(), true);
     for (endpoint, body) in [
         ("retrieve-installation-settings", json!({})),
         ("list-installment-plans", json!({})),

@@ -94,7 +94,16 @@ fn every_call_of_the_operator_is_a_command() {
         "--identifier",
         "https://shop.example",
     ];
-    assert!(line(&server, &installation).starts_with("ins_"));
+    let installation = line(&server, &installation);
+    assert!(installation.starts_with("ins_"));
+    let named = ["--merchant-id", id.as_str(), "--installation-id", installation.as_str()];
+    let update = [&["installation", "update", "--identifier", "https://new.example"][..], &named].concat();
+    assert_eq!(line(&server, &update), "true");
+    let page = value(&server, &["installation", "list", "--merchant-id", &id, "--per-page", "5"]);
+    assert_eq!(page["page"][0]["identifier"], "https://new.example");
+    assert_eq!(line(&server, &[&["installation", "remove"][..], &named].concat()), "true");
+    let page = value(&server, &["installation", "list", "--merchant-id", &id]);
+    assert_eq!(page["page"], json!([]));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Received, Server, Shop, Wire};
+use crate::harness::{Answer, Received, Server, Shop, Start, Wire};
 
 /// The origin of the test shop's pages.
 const OWN: &str = "https://shop.example";
@@ -62,6 +62,28 @@ fn a_page_of_the_installation_reads_its_answers_and_its_refusals() {
         let exposed = answer.header("access-control-expose-headers").expect("headers are exposed").to_lowercase();
         assert!(exposed.contains("x-request-id"));
     }
+}
+
+#[test]
+fn the_log_names_the_origin_of_a_page_that_reads_nothing() {
+    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let log = directory.path().join("log");
+    let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
+    let mut server = start.server();
+    let shop = server.shop();
+    let call = |origin: &str| from_page(&server, &shop, origin, "retrieve-installation-settings", &json!({}));
+    let answer = call("https://shop2.example");
+    assert!(!answer.body.to_string().contains(OWN), "{}", answer.body);
+    call(OWN);
+    let wrong = json!({ "installation_id": "ins_01h455vb4pex5vsknk084sn02q" });
+    from_page(&server, &shop, "null", "check-status", &wrong);
+    assert!(server.stop(), "its last lines are written");
+    let text = std::fs::read_to_string(&log).expect("the log was kept");
+    let lines: Vec<&str> = text.lines().filter(|line| line.contains("/sdk/")).collect();
+    let has = |line: &str, words: &[&str]| words.iter().all(|word| line.contains(word));
+    assert!(has(lines[0], &["https://shop2.example", OWN, "the browser does not show it the answer"]), "{text}");
+    assert!(!lines[1].contains("browser") && !lines[1].contains(OWN), "{text}");
+    assert!(has(lines[2], &["null", "the browser does not show it the answer"]), "{text}");
 }
 
 #[test]

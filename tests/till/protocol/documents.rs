@@ -195,6 +195,9 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "generate-key",
                 "revoke-key",
                 "add-installation",
+                "list-installations",
+                "update-installation",
+                "remove-installation",
                 "configure-payment-method",
                 "open-balance",
                 "add-topup",
@@ -246,7 +249,8 @@ fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {
             let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
             let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
-            assert_eq!(declared, takes_key || package == "sdk", "{}", endpoint["name"]);
+            let closes_a_leak = endpoint["name"] == "revoke-key";
+            assert_eq!(declared, (takes_key && !closes_a_leak) || package == "sdk", "{}", endpoint["name"]);
             let answer = interfaces.call(package, endpoint, &acceptable(endpoint, &interfaces.shop));
             assert_eq!(answer.code() == "MERCHANT_SUSPENDED", declared, "{}: {}", endpoint["name"], answer.body);
         }

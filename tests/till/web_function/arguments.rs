@@ -72,7 +72,7 @@ impl Stranger {
         stranger
     }
 
-    /// Has a merchant, an installation, a key, and something on the balance from now on.
+    /// Has a merchant, installations, a key, and something on the balance from now on.
     pub(super) fn settle_down(&mut self) {
         self.home = Map::new();
         for argument in SCOPE {
@@ -83,6 +83,7 @@ impl Stranger {
         self.clients[0] = self.clients[0].clone().with_bearer(key.as_str().expect("a key"));
         for _ in 0..3 {
             self.make("admin", "add-topup", &[], &self.home);
+            self.make("admin", "add-installation", &[], &self.home);
         }
     }
 

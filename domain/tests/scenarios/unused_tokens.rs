@@ -1,0 +1,159 @@
+//! Tokens for several uses that no payment has used: they end, and an installation has a limited number of them.
+
+use crate::words::*;
+use crate::world::{START, World};
+use till_domain::card::{TokenQueue, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKENS_MAX};
+use till_domain::command::Expired;
+use till_domain::event::{Answer, VaultWrite};
+use till_domain::ids::TokenId;
+use till_domain::records::{QueuedTokens, TokenQueues, Tokens};
+use till_domain::refusal::Refusal;
+use till_domain::session::SESSION_LIFETIME_SECONDS;
+use till_domain::time::Millis;
+
+fn end() -> Millis {
+    START.plus_seconds(UNUSED_TOKEN_LIFETIME_SECONDS)
+}
+
+fn before(instant: Millis) -> Millis {
+    Millis(instant.0 - 1)
+}
+
+fn multiple(world: &mut World) -> TokenId {
+    world.token(1, TokenUsage::Multiple)
+}
+
+fn queue(world: &World) -> TokenQueue {
+    world.look_up::<TokenQueues>(world.first_installation())
+}
+
+#[test]
+fn a_multiple_token_that_no_payment_used_ends_after_30_days_to_the_millisecond() {
+    let mut world = World::open();
+    let token = multiple(&mut world);
+    world.clock = before(end());
+    world.when(select_token(token)).takes_effect();
+    world.clock = end();
+    world.when(select_token(token)).refused(Refusal::TokenNotFound);
+}
+
+#[test]
+fn a_multiple_token_that_a_payment_used_has_no_end() {
+    let mut world = World::open();
+    let token = multiple(&mut world);
+    let session = world.session(select_token(token));
+    world.when(initiate(session)).takes_effect();
+    world.clock = end().plus_seconds(365 * 86_400);
+    world.when(sweep([Expired::Token(token)])).changes_nothing(Answer::Changed(false));
+    world.when(select_token(token)).takes_effect();
+}
+
+#[test]
+fn a_selection_alone_keeps_no_multiple_token() {
+    let mut world = World::open();
+    let token = multiple(&mut world);
+    world.session(select_token(token));
+    world.clock = end();
+    world.when(select_token(token)).refused(Refusal::TokenNotFound);
+}
+
+#[test]
+fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with_it() {
+    let mut world = World::open();
+    let token = multiple(&mut world);
+    world.clock = before(end());
+    let session = world.session(select_token(token));
+    world.clock = before(end().plus_seconds(SESSION_LIFETIME_SECONDS));
+    world.when(sweep([Expired::Token(token)])).changes_nothing(Answer::Changed(false));
+    world.after_seconds(1);
+    let (answer, vault) = world.when(sweep([Expired::Token(token)])).writes_to_the_vault();
+    assert_eq!((answer, vault), (Answer::Changed(true), vec![VaultWrite::ForgetTokenNumber(token)]));
+    world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: None });
+}
+
+#[test]
+fn the_last_session_of_an_ending_multiple_token_can_be_paid_and_keeps_it() {
+    let mut world = World::open();
+    let token = multiple(&mut world);
+    world.clock = before(end());
+    let session = world.session(select_token(token));
+    world.after_seconds(SESSION_LIFETIME_SECONDS - 1);
+    world.when(initiate(session)).takes_effect();
+    world.when(select_token(token)).takes_effect();
+}
+
+#[test]
+fn a_token_of_an_older_version_is_queued_and_ends_30_days_later() {
+    let mut world = World::open();
+    let (first, second) = (world.token_of_an_older_version(1), world.token_of_an_older_version(2));
+    world.clock = end().plus_seconds(86_400);
+    let queued_at = world.clock;
+    world.when(sweep([Expired::Token(first), Expired::Token(second)])).answers(Answer::Changed(true));
+    assert_eq!(queue(&world), TokenQueue { first: 0, next: 2 });
+    world.when(sweep([Expired::Token(first)])).changes_nothing(Answer::Changed(false));
+    world.when(select_token(first)).takes_effect();
+    world.clock = queued_at.plus_seconds(UNUSED_TOKEN_LIFETIME_SECONDS);
+    world.when(select_token(first)).refused(Refusal::TokenNotFound);
+}
+
+#[test]
+fn a_payment_keeps_a_token_of_an_older_version_before_and_after_it_is_queued() {
+    for is_queued in [false, true] {
+        let mut world = World::open();
+        let token = world.token_of_an_older_version(1);
+        if is_queued {
+            world.given(sweep([Expired::Token(token)]));
+        }
+        let session = world.session(select_token(token));
+        world.given(initiate(session));
+        world.clock = end().plus_seconds(365 * 86_400);
+        world.when(sweep([Expired::Token(token)])).changes_nothing(Answer::Changed(false));
+        world.when(select_token(token)).takes_effect();
+    }
+}
+
+#[test]
+fn the_front_of_the_queue_moves_past_tokens_that_wait_no_more() {
+    let mut world = World::open();
+    for _ in 0..8 {
+        let token = multiple(&mut world);
+        let session = world.session(select_token(token));
+        world.given(initiate(session));
+    }
+    assert_eq!(queue(&world), TokenQueue { first: 7, next: 8 });
+}
+
+/// A queue of as many places as there are at most, the oldest of which are these tokens'.
+fn fill(world: &mut World, oldest: &[TokenId]) {
+    let installation_id = world.first_installation();
+    for (place, token) in (0..).zip(oldest) {
+        world.set_row::<QueuedTokens>((installation_id, place), *token);
+    }
+    world.set_row::<TokenQueues>(installation_id, TokenQueue { first: 0, next: UNUSED_TOKENS_MAX });
+}
+
+#[test]
+fn beyond_the_limit_of_an_installation_its_oldest_unused_token_goes() {
+    let mut world = World::open();
+    let tokens = [multiple(&mut world), multiple(&mut world)];
+    fill(&mut world, &tokens);
+    world.accepted_without_checks(tokenize(3, TokenUsage::Single));
+    assert!(world.find::<Tokens>(tokens[0]).is_some(), "tokens for one use do not count");
+    world.accepted_without_checks(tokenize(3, TokenUsage::Multiple));
+    assert_eq!((world.find::<Tokens>(tokens[0]), world.numbers.contains(&tokens[0])), (None, false));
+    assert!(world.find::<Tokens>(tokens[1]).is_some(), "one comes and one goes");
+    assert_eq!(queue(&world), TokenQueue { first: 1, next: UNUSED_TOKENS_MAX + 1 });
+    world.refused_without_checks(select_token(tokens[0]).into(), Refusal::TokenNotFound);
+}
+
+#[test]
+fn a_kept_token_is_passed_over_when_the_queue_is_full() {
+    let mut world = World::open();
+    let tokens = [multiple(&mut world), multiple(&mut world)];
+    let session = world.session(select_token(tokens[0]));
+    world.given(initiate(session));
+    fill(&mut world, &tokens);
+    world.accepted_without_checks(tokenize(3, TokenUsage::Multiple));
+    assert!(tokens.iter().all(|token| world.find::<Tokens>(*token).is_some()));
+    assert_eq!(queue(&world), TokenQueue { first: 1, next: UNUSED_TOKENS_MAX + 1 });
+}

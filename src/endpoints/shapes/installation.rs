@@ -1,0 +1,45 @@
+//! An installation of the client SDK on the wire.
+
+use serde::Serialize;
+use till_domain::merchant::{Installation, Platform};
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
+
+/// The declared members.
+pub(in crate::endpoints) static INSTALLATION: ObjectType = ObjectType {
+    name: "installation",
+    attributes: &[
+        Attribute::always("installation_id", ValueType::STRING, "Its id (`ins_...`), which the SDK's calls name."),
+        Attribute::always("name", ValueType::STRING, "What the merchant calls it."),
+        Attribute::always("platform", words_of!(Platform), "Where it runs."),
+        Attribute::always(
+            "identifier",
+            ValueType::STRING,
+            "Which one there: of WEB the origin whose pages may read answers, else the bundle id or serial number.",
+        ),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was added."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(in crate::endpoints) struct InstallationShape {
+    installation_id: String,
+    name: String,
+    platform: &'static str,
+    identifier: String,
+    created_at: u64,
+}
+
+impl InstallationShape {
+    /// The object for an installation.
+    pub(in crate::endpoints) fn new(installation: &Installation) -> InstallationShape {
+        InstallationShape {
+            installation_id: installation.id.to_string(),
+            name: installation.name.as_str().to_owned(),
+            platform: installation.platform.name(),
+            identifier: installation.identifier.as_str().to_owned(),
+            created_at: installation.created_at.unix_seconds(),
+        }
+    }
+}
