@@ -114,6 +114,8 @@ pub enum VaultWrite {
     ForgetSessionKey(SessionId),
     /// Forget the kept text of a key.
     ForgetKeyText(KeyId),
+    /// Forget the key under which the name on the card of a token is sealed.
+    ForgetTokenKey(TokenId),
 }
 
 /// What happened.
@@ -400,5 +402,10 @@ pub enum Event {
         scopes: Vec<IdempotencyScope>,
         /// Under which names the merchant is no longer found as one that a named call created.
         created_merchants: Vec<IdempotencyKey>,
+    },
+    /// Identifiers that look like card numbers are taken from now on, or refused again.
+    CardNumbersInIdentifiersChanged {
+        /// Whether they are taken.
+        allowed: bool,
     },
 }

@@ -14,6 +14,7 @@ mod balance;
 mod captures;
 mod customers;
 mod idempotency;
+mod identifiers;
 mod instruments;
 mod keys;
 mod metadata;
