@@ -7,6 +7,9 @@
 use crate::card::is_card_number;
 use std::ops::RangeInclusive;
 
+/// Digits of the shortest number.
+const DIGITS_MIN: usize = 13;
+
 /// Digits of the longest number.
 const DIGITS_MAX: usize = 19;
 
@@ -91,7 +94,8 @@ pub fn holds_card_number(text: &str) -> bool {
 #[must_use]
 pub fn is_card_number_as_a_whole(value: &str) -> bool {
     let value = value.trim_matches(' ');
-    value.len() <= WHOLE_BYTES_MAX && begins_with_number(value, str::is_empty)
+    // Nearly all values of metadata, of which there can be very many, are told by their length.
+    (DIGITS_MIN..=WHOLE_BYTES_MAX).contains(&value.len()) && begins_with_number(value, str::is_empty)
 }
 
 /// Whether a part of `url` is a card number as a whole: a segment of the path, a name or a value of the query. A `+` and
@@ -115,7 +119,7 @@ fn begins_with_number(text: &str, is_end: impl Fn(&str) -> bool) -> bool {
             return false;
         }
         digits.push_str(group);
-        if is_end(behind) && is_issued(&digits) {
+        if digits.len() >= DIGITS_MIN && is_end(behind) && is_issued(&digits) {
             return true;
         }
         let Some(next) = behind.strip_prefix(is_separator) else { return false };

@@ -35,7 +35,7 @@ const NUMBERS: [&str; 27] = [
 
 /// The text with the digit that makes its Luhn sum right in the place of its last one.
 fn with_check_digit(digits: &str) -> String {
-    let body = &digits[..digits.len() - 1];
+    let body = &digits[..digits.len().saturating_sub(1)];
     let candidates = (0..10).map(|check| format!("{body}{check}"));
     candidates.into_iter().find(|number| is_card_number(number)).expect("one of ten digits is right")
 }
@@ -176,7 +176,7 @@ fn written(number: &str, choices: &[u8]) -> String {
         2 => "-",
         _ => "",
     };
-    let last = number.len() - 1;
+    let last = number.len().saturating_sub(1);
     number
         .chars()
         .enumerate()
@@ -210,7 +210,7 @@ proptest! {
         let numbers: Vec<String> = published().collect();
         let mut digits = which.get(numbers.as_slice()).clone().into_bytes();
         let at = at.index(digits.len());
-        digits[at] = b'0' + (digits[at] - b'0' + by) % 10;
+        digits[at] = b'0'.wrapping_add(digits[at].wrapping_sub(b'0').wrapping_add(by) % 10);
         let changed = String::from_utf8(digits).expect("digits");
         prop_assert!(!is_card_number_as_a_whole(&changed) && !holds_card_number(&changed), "{changed}");
     }
@@ -231,7 +231,7 @@ fn holds_by_trying_all(text: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     (0..bytes.len()).any(|start| {
-        (start + 1..=bytes.len()).any(|end| {
+        (start.saturating_add(1)..=bytes.len()).any(|end| {
             let part = &text[start..end];
             let begins_and_ends = !part.starts_with(' ') && !part.ends_with(' ');
             let is_free =
