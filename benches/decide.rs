@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, TokenUsage};
 use till_domain::command::{
     AddInstallation, AuthorizationResult, Caller, Command, CreateMerchant, InitiatePayment, Request,
     SelectPaymentMethod, Selection, TokenizeCard,
@@ -100,6 +100,7 @@ fn merchant() -> CreateMerchant {
         time_zone: TimeZone::from_stored("UTC".to_owned()),
         settlement_delay_seconds: 172_800,
         support_email: None,
+        card_numbers_in_identifiers: false,
     }
 }
 
@@ -117,7 +118,7 @@ fn card() -> TokenizeCard {
         first_digits: "424242".to_owned(),
         last_digits: "4242".to_owned(),
         expiry: CardExpiry { year: 2049, month: 12 },
-        holder: HolderName::from_stored("Ada Example".to_owned()),
+        holder: CardHolder::Sealed(HolderName::from_stored("Ada Example".to_owned())),
         fingerprint: CardFingerprint([7; 32]),
     };
     TokenizeCard { card, usage: TokenUsage::Multiple }

@@ -132,6 +132,35 @@ impl std::fmt::Debug for CardFingerprint {
     }
 }
 
+/// The name on a card. A person's name: it stands on disk only sealed, under the key of the token or of the customer who
+/// saved the card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CardHolder {
+    /// It is sealed wherever it is written.
+    Sealed(HolderName),
+    /// A program that did not seal it yet has recorded it, so that it stands in the log in clear.
+    InClear(HolderName),
+    /// It is not kept here, or its key was deleted.
+    Absent,
+}
+
+impl CardHolder {
+    /// The name, as long as it is known.
+    #[must_use]
+    pub const fn name(&self) -> Option<&HolderName> {
+        match self {
+            CardHolder::Sealed(name) | CardHolder::InClear(name) => Some(name),
+            CardHolder::Absent => None,
+        }
+    }
+
+    /// The same for a new record, in which it is sealed.
+    #[must_use]
+    pub fn to_record(&self) -> CardHolder {
+        self.name().cloned().map_or(CardHolder::Absent, CardHolder::Sealed)
+    }
+}
+
 /// All that is known of a card outside the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardFacts {
@@ -144,9 +173,17 @@ pub struct CardFacts {
     /// Until when it is good.
     pub expiry: CardExpiry,
     /// The name on it.
-    pub holder: HolderName,
+    pub holder: CardHolder,
     /// For recognizing it again.
     pub fingerprint: CardFingerprint,
+}
+
+impl CardFacts {
+    /// The same for a session or a payment, which do not keep the name: it goes with the token or the customer.
+    #[must_use]
+    pub fn without_holder(self) -> CardFacts {
+        CardFacts { holder: CardHolder::Absent, ..self }
+    }
 }
 
 /// For how many uses a token is.

@@ -67,6 +67,8 @@ pub enum Command {
     SuspendMerchant,
     /// Take them again.
     ResumeMerchant,
+    /// Change what the operator has set for the merchant.
+    UpdateMerchant(UpdateMerchant),
     /// Make an API key.
     GenerateKey(GenerateKey),
     /// End an API key.
@@ -188,6 +190,15 @@ pub struct CreateMerchant {
     pub settlement_delay_seconds: u64,
     /// Shown as the actor of what an operator does.
     pub support_email: Option<Email>,
+    /// Whether its identifiers may look like card numbers.
+    pub card_numbers_in_identifiers: bool,
+}
+
+/// Change what the operator has set for a merchant. What is not given stays as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateMerchant {
+    /// Whether its identifiers may look like card numbers.
+    pub card_numbers_in_identifiers: Option<bool>,
 }
 
 /// Make an API key.

@@ -114,6 +114,8 @@ pub enum VaultWrite {
     ForgetSessionKey(SessionId),
     /// Forget the kept text of a key.
     ForgetKeyText(KeyId),
+    /// Forget the key under which the name on the card of a token is sealed.
+    ForgetTokenKey(TokenId),
 }
 
 /// What happened.
@@ -425,5 +427,10 @@ pub enum Event {
     TokenKept {
         /// Which.
         token_id: TokenId,
+    },
+    /// Identifiers that look like card numbers are taken from now on, or refused again.
+    CardNumbersInIdentifiersChanged {
+        /// Whether they are taken.
+        allowed: bool,
     },
 }

@@ -8,6 +8,7 @@
 // What things are.
 pub mod activity;
 pub mod card;
+pub mod card_number;
 pub mod customer;
 pub mod effect;
 pub mod ids;

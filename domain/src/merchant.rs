@@ -29,6 +29,8 @@ pub struct Profile {
     pub created_at: Millis,
     /// Whether its calls that change something are refused.
     pub suspended: bool,
+    /// Whether its identifiers may look like card numbers.
+    pub card_numbers_in_identifiers: bool,
 }
 
 /// A kind of payment method.

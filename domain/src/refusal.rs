@@ -5,6 +5,9 @@ use crate::money::{Currency, Money};
 use crate::records::Unreadable;
 use crate::session::InterestBearer;
 
+/// Arguments of one call that can be card numbers, its Idempotency-Key among them.
+pub const CARD_NUMBERS_MAX: usize = 5;
+
 /// Why a command is refused. It changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -167,6 +170,14 @@ pub enum Refusal {
     /// What stands at the path cannot be used as a set.
     #[error("leads to something that is no array, or through something that is no object")]
     NotASet,
+    /// What identifies something, or metadata, is a card number as a whole, and the merchant's setting does not take it.
+    #[error(
+        "is a card number, or has one as a value or key: cards are given to tokenize-card only. Where the merchant's own numbers look so, its operator sets card_numbers_in_identifiers"
+    )]
+    CardNumbersGiven {
+        /// In which arguments, the first ones filled.
+        arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
+    },
     /// The sets of the record would hold too many items.
     #[error("would make the record hold more than 1000000 items")]
     MetadataItemsExceeded,
@@ -214,6 +225,7 @@ impl Refusal {
             | Refusal::InterestBearerMismatch { .. }
             | Refusal::CardIdMissing
             | Refusal::VersionMismatch { .. }
+            | Refusal::CardNumbersGiven { .. }
             | Refusal::NotASet
             | Refusal::MetadataItemsExceeded
             | Refusal::MetadataBytesExceeded
@@ -236,6 +248,9 @@ impl Refusal {
                 Some(ArgumentFault { argument: "interest_bearer", missing: false })
             }
             Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),
+            Refusal::CardNumbersGiven { arguments: [Some(argument), ..] } => {
+                Some(ArgumentFault { argument, missing: false })
+            }
             Refusal::VersionMismatch { .. } => Some(ArgumentFault { argument: "version", missing: false }),
             Refusal::NotASet | Refusal::MetadataDocumentExceeded | Refusal::MetadataSetsExceeded => {
                 Some(ArgumentFault { argument: "path", missing: false })
@@ -243,7 +258,8 @@ impl Refusal {
             Refusal::MetadataItemsExceeded | Refusal::MetadataBytesExceeded => {
                 Some(ArgumentFault { argument: "value", missing: false })
             }
-            Refusal::KeyNotLive
+            Refusal::CardNumbersGiven { arguments: [None, ..] }
+            | Refusal::KeyNotLive
             | Refusal::MerchantNotFound
             | Refusal::MerchantSuspended
             | Refusal::IdempotencyKeyReused

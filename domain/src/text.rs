@@ -1,5 +1,6 @@
 //! Texts from callers, each checked once where it enters.
 
+use crate::card_number::holds_card_number;
 use std::fmt;
 
 /// Why a text is refused. The message says what is asked for and never repeats the text.
@@ -68,7 +69,7 @@ text_type! {
     ExternalId, public, |text| {
         plain(text, EXTERNAL_ID_MAX_BYTES, "must be 1 to 255 bytes without control characters")
     };
-    /// A name that a person reads: 1 to 255 characters without control characters.
+    /// A name that a person reads: 1 to 255 characters without control characters and without a card number.
     Name, public, name;
     /// The name of a customer: as [`Name`].
     PersonName, personal, name;
@@ -125,11 +126,18 @@ fn plain(text: &str, bytes_max: usize, rule: &'static str) -> Result<(), TextErr
 fn name(text: &str) -> Result<(), TextError> {
     let length = text.chars().count();
     let fits = (1..=NAME_MAX_CHARACTERS).contains(&length);
-    if fits && !text.chars().any(char::is_control) {
-        Ok(())
-    } else {
-        Err(TextError("must be 1 to 255 characters without control characters"))
+    if !fits || text.chars().any(char::is_control) {
+        return Err(TextError("must be 1 to 255 characters without control characters"));
     }
+    without_card_number(text)
+}
+
+/// The check of everything that people write: it is kept in clear, or shown to others.
+fn without_card_number(text: &str) -> Result<(), TextError> {
+    if holds_card_number(text) {
+        return Err(TextError("holds a card number: leave it out, cards are given to tokenize-card only"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -150,6 +158,20 @@ mod tests {
         assert!(Name::new("ä".repeat(255)).is_ok());
         assert!(Name::new("a".repeat(256)).is_err());
         assert!(Name::new("").is_err());
+    }
+
+    #[test]
+    fn a_name_holds_no_card_number_and_the_fault_does_not_repeat_it() {
+        for text in ["4242424242424242", "card 4242 4242 4242 4242 of Ada", "5555-5555-5555-4444"] {
+            let refused = [
+                Name::new(text).map(drop).expect_err(text),
+                PersonName::new(text).map(drop).expect_err(text),
+                HolderName::new(text).map(drop).expect_err(text),
+            ];
+            assert!(refused.iter().all(|error| error.0.starts_with("holds a card number")), "{refused:?}");
+            assert!(refused.iter().all(|error| !error.0.contains(|digit: char| digit.is_ascii_digit())));
+        }
+        assert!(Name::new("Shop 4242424242424243").is_ok(), "a wrong check digit");
     }
 
     #[test]

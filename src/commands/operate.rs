@@ -53,6 +53,21 @@ pub enum MerchantCall {
         /// The address that stands for the operator in its activity
         #[arg(long)]
         support_email: Option<String>,
+        /// Takes identifiers and metadata that look like card numbers
+        #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
+        card_numbers_in_identifiers: Option<bool>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Changes what is set for a merchant
+    Update {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Takes identifiers and metadata that look like card numbers
+        #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
+        card_numbers_in_identifiers: Option<bool>,
         /// Whether this was asked before
         #[command(flatten)]
         again: Again,
@@ -290,15 +305,31 @@ impl OperatorCall {
 impl MerchantCall {
     fn request(&self) -> Request<'_> {
         match self {
-            MerchantCall::Create { name, currency, time_zone, settlement_delay_seconds, support_email, again } => {
+            MerchantCall::Create {
+                name,
+                currency,
+                time_zone,
+                settlement_delay_seconds,
+                support_email,
+                card_numbers_in_identifiers,
+                again,
+            } => {
                 let body = json!({
                     "name": name,
                     "currency": currency,
                     "time_zone": time_zone,
                     "settlement_delay_seconds": settlement_delay_seconds,
                     "support_email": support_email,
+                    "card_numbers_in_identifiers": card_numbers_in_identifiers,
                 });
                 ("create-merchant", body, again.key())
+            }
+            MerchantCall::Update { merchant_id, card_numbers_in_identifiers, again } => {
+                let body = json!({
+                    "merchant_id": merchant_id,
+                    "card_numbers_in_identifiers": card_numbers_in_identifiers,
+                });
+                ("update-merchant", body, again.key())
             }
             MerchantCall::Find(OneMerchant { merchant_id }) => {
                 ("find-merchant", json!({ "merchant_id": merchant_id }), None)
@@ -422,6 +453,7 @@ mod tests {
     fn every_command_calls_its_endpoint() {
         for (line, endpoint) in [
             ("till merchant create --name A --currency THB", "create-merchant"),
+            ("till merchant update --merchant-id mer_1 --card-numbers-in-identifiers true", "update-merchant"),
             ("till merchant find --merchant-id mer_1", "find-merchant"),
             ("till merchant list", "list-merchants"),
             ("till merchant suspend --merchant-id mer_1", "suspend-merchant"),
@@ -450,7 +482,7 @@ mod tests {
         let (_, body, key) = request(
             "till merchant create --name A --currency THB --time-zone Asia/Bangkok --idempotency-key once --data /d",
         );
-        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null});
+        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null, "card_numbers_in_identifiers": null});
         assert_eq!((body, key.as_deref()), (expected, Some("once")));
     }
 }

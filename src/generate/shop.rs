@@ -99,6 +99,7 @@ impl Opening<'_, '_> {
             time_zone: TimeZone::new("Asia/Bangkok")?,
             settlement_delay_seconds: SETTLEMENT_DELAY_DEFAULT_SECONDS,
             support_email: Some(Email::new("support@till.example")?),
+            card_numbers_in_identifiers: false,
         };
         self.carry_out(Caller::Operator, Command::CreateMerchant(create), None)?;
         self.carry_out(Caller::Operator, Command::OpenBalance, None)?;

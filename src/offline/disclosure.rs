@@ -1,9 +1,10 @@
 //! Whether personal data is shown.
 
 use serde_json::Value;
+use till_domain::card::CardHolder;
 use till_domain::ids::TokenId;
 use till_domain::records::Unreadable;
-use till_domain::text::{Email, HolderName, Mobile, PersonName};
+use till_domain::text::{Email, Mobile, PersonName};
 use till_storage::shapes::{Personal, ShapeError};
 use till_storage::vault::SubjectId;
 
@@ -50,8 +51,8 @@ impl Disclosure {
         name.map_or(Value::Null, |name| self.text(name.as_str()))
     }
 
-    pub(super) fn holder(self, name: &HolderName) -> Value {
-        self.text(name.as_str())
+    pub(super) fn holder(self, holder: &CardHolder) -> Value {
+        holder.name().map_or(Value::Null, |name| self.text(name.as_str()))
     }
 
     pub(super) fn token(self, id: TokenId) -> Value {

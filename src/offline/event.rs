@@ -19,6 +19,9 @@ pub(super) fn event(event: &Event, disclosure: Disclosure) -> (&'static str, Val
             ("merchant_created", fields)
         }
         Event::SuspensionChanged { suspended } => ("suspension_changed", json!({ "suspended": suspended })),
+        Event::CardNumbersInIdentifiersChanged { allowed } => {
+            ("card_numbers_in_identifiers_changed", json!({ "allowed": allowed }))
+        }
         Event::KeyGenerated { merchant_id: _, key } => ("key_generated", json!({ "key": parts::api_key(key) })),
         Event::KeyRevoked { key_id, at } => {
             ("key_revoked", json!({ "key_id": key_id.to_string(), "at": at.unix_seconds() }))

@@ -32,7 +32,8 @@ pub(super) fn moment(at: Option<Millis>) -> Value {
 }
 
 pub(super) fn profile(profile: &Profile) -> Value {
-    let Profile { name, currency, time_zone, settlement_delay_seconds, support_email, created_at, suspended } = profile;
+    let Profile { name, currency, time_zone, settlement_delay_seconds, support_email, created_at, .. } = profile;
+    let Profile { suspended, card_numbers_in_identifiers, .. } = profile;
     json!({
         "name": name.as_str(),
         "currency": currency.code(),
@@ -41,6 +42,7 @@ pub(super) fn profile(profile: &Profile) -> Value {
         "support_email": support_email.as_ref().map(|email| email.as_str()),
         "created_at": created_at.unix_seconds(),
         "suspended": suspended,
+        "card_numbers_in_identifiers": card_numbers_in_identifiers,
     })
 }
 

@@ -28,6 +28,10 @@ pub(super) fn to_api_error(denied: &Denied) -> ApiError {
 
 /// The error for a refusal.
 pub(super) fn refused(refusal: &Refusal) -> ApiError {
+    if let Refusal::CardNumbersGiven { arguments } = refusal {
+        let fault = |argument: &&str| Fault::invalid(argument, refusal.to_string());
+        return ApiError::invalid_arguments(&arguments.iter().flatten().map(fault).collect::<Vec<Fault>>());
+    }
     if let Some(argument) = refusal.argument() {
         return ApiError::invalid_arguments(&[fault(refusal, argument)]);
     }
@@ -96,6 +100,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::TotalTooLarge
         | Refusal::VersionMismatch { .. }
         | Refusal::NotASet
+        | Refusal::CardNumbersGiven { .. }
         | Refusal::MetadataItemsExceeded
         | Refusal::MetadataBytesExceeded
         | Refusal::MetadataDocumentExceeded
@@ -166,6 +171,7 @@ mod tests {
             Refusal::TotalTooLarge,
             Refusal::VersionMismatch { current: 3 },
             Refusal::NotASet,
+            Refusal::CardNumbersGiven { arguments: [Some("external_id"), None, None, None, None] },
             Refusal::MetadataItemsExceeded,
             Refusal::MetadataBytesExceeded,
             Refusal::MetadataDocumentExceeded,
@@ -180,6 +186,16 @@ mod tests {
             assert_eq!(error.code().name(), refusal.code(), "{refusal:?}");
             assert_eq!(refusal.argument().is_some(), refusal.code() == "INVALID_ARGUMENTS", "{refusal:?}");
         }
+    }
+
+    #[test]
+    fn every_argument_that_is_a_card_number_is_named() {
+        let arguments = [Some("external_id"), Some("customer_id"), None, None, None];
+        let error = refused(&Refusal::CardNumbersGiven { arguments });
+        let faults = error.details().and_then(Value::as_array).expect("an array of faults");
+        let named: Vec<&Value> = faults.iter().map(|fault| &fault["argument"]).collect();
+        assert_eq!(named, ["external_id", "customer_id"]);
+        assert!(faults.iter().all(|fault| fault["type"] == "invalid"), "{faults:?}");
     }
 
     #[test]

@@ -135,6 +135,16 @@ fn a_newer_format_is_refused_with_an_upgrade_in_the_message() {
 }
 
 #[test]
+fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
+    let directory = directory();
+    drop(opened(directory.path()));
+    meta(directory.path(), &MetaKey::RowFormat.encode(), &1_u32.to_be_bytes());
+    assert_eq!(opened(directory.path()).row_format(), ROW_FORMAT);
+    meta(directory.path(), &MetaKey::RowFormat.encode(), &(ROW_FORMAT + 1).to_be_bytes());
+    assert!(matches!(refused(directory.path()), OpenError::RowFormatTooNew { .. }));
+}
+
+#[test]
 fn missing_commits_are_refused_by_number_and_place_and_given_up_only_by_name() {
     let directory = directory();
     let engine = opened(directory.path());

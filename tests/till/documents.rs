@@ -67,13 +67,14 @@ fn every_kind_of_vault_key_stands_in_the_storage_format() {
         (subject(SubjectId::session(SessionId::from_bytes([2; 16]))), "`SubjectKey` of a session"),
         (subject(SubjectId::payment(PaymentId::from_bytes([2; 16]))), "`SubjectKey` of a payment without a customer"),
         (VaultKey::ApiKeySecret { merchant, key: KeyId::from_bytes([2; 16]) }, "`ApiKeySecret`"),
+        (subject(SubjectId::token(TokenId::from_bytes([2; 16]))), "`SubjectKey` of a card token"),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[7], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[8], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

@@ -56,6 +56,9 @@ fn seal(
         (VaultWrite::ForgetSessionKey(session_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)))
         }
+        (VaultWrite::ForgetTokenKey(token_id), _) => {
+            Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)))
+        }
         (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
         (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
             Err("the secret of the command did not come with it".to_owned())
@@ -97,6 +100,7 @@ fn resealed(
 pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = SubjectId> {
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),
+        VaultWrite::ForgetTokenKey(token_id) => Some(SubjectId::token(*token_id)),
         VaultWrite::KeepTokenNumber(_)
         | VaultWrite::CopyTokenNumber(_, _)
         | VaultWrite::KeepKeyText(_)

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_actors::Secret;
 use till_actors::security_codes::SecurityCode;
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, Caller, Command, CreateMerchant, GenerateKey, Idempotency, IdempotencyScope,
     InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
@@ -85,6 +85,7 @@ pub(crate) fn create(merchant_id: MerchantId) -> Request {
         time_zone: TimeZone::new("Asia/Bangkok").expect("a zone of proper form"),
         settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
         support_email: None,
+        card_numbers_in_identifiers: false,
     };
     by(Caller::Operator, Command::CreateMerchant(command))
 }
@@ -119,7 +120,7 @@ fn tokenize(shop: &Shop, usage: TokenUsage, fingerprint: CardFingerprint) -> Req
         first_digits: GOOD_CARD[..6].to_owned(),
         last_digits: GOOD_CARD[12..].to_owned(),
         expiry: CardExpiry { year: 2030, month: 12 },
-        holder: HolderName::new("S JAIDEE").expect("a name of proper form"),
+        holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a name of proper form")),
         fingerprint,
     };
     by(Caller::Sdk(shop.installation_id), Command::TokenizeCard(TokenizeCard { card, usage }))

@@ -13,6 +13,7 @@ use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{TableKind, table_range};
+use till_storage::vault::{SubjectKind, VaultKey};
 use till_storage::verify::{VerifyOptions, verify};
 
 use crate::shop::{Shop, generate_key, initiate, key_text, named, person, topup};
@@ -28,6 +29,10 @@ fn sweeping() -> World {
     World::start_with(Settings { sweep_pause: Duration::from_millis(5), ..Settings::default() })
 }
 
+fn is_key_of_token(key: VaultKey) -> bool {
+    matches!(key, VaultKey::SubjectKey { subject, .. } if subject.kind == SubjectKind::Token)
+}
+
 impl World {
     fn rows(&self, shop: &Shop, table: TableKind) -> usize {
         let (lower, upper) = table_range(shop.merchant_id, table);
@@ -35,12 +40,16 @@ impl World {
         rows.expect("the store can be read").len()
     }
 
-    /// Sessions, tokens, kept answers, and rows of the vault.
+    /// Sessions, tokens, kept answers, and rows of the vault without the keys of tokens.
     fn kept(&self, shop: &Shop) -> [usize; 4] {
         let rows = [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| self.rows(shop, table));
+        [rows[0], rows[1], rows[2], self.secrets(shop, |key| !is_key_of_token(key))]
+    }
+
+    fn secrets(&self, shop: &Shop, is_counted: fn(VaultKey) -> bool) -> usize {
         let vault = self.store.dump(Family::Vault).into_iter();
-        let secrets = vault.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes())).count();
-        [rows[0], rows[1], rows[2], secrets]
+        let keys = vault.filter(|(key, _)| key.starts_with(&shop.merchant_id.to_bytes()));
+        keys.filter_map(|(key, _)| VaultKey::decode(&key)).filter(|key| is_counted(*key)).count()
     }
 
     fn records(&self, shop: &Shop) -> usize {
@@ -52,6 +61,7 @@ impl World {
         eventually("what has expired goes", || self.kept(shop) == expected).await;
         actix_rt::time::sleep(SOME_ROUNDS).await;
         assert_eq!(self.kept(shop), expected, "and nothing else");
+        assert_eq!(self.secrets(shop, is_key_of_token), expected[1], "a token's key goes with it");
         self.assert_sound();
     }
 

@@ -59,6 +59,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::SuspensionChanged { suspended } => {
             change::<Profiles>(rows, Single, |profile| profile.suspended = *suspended)
         }
+        Event::CardNumbersInIdentifiersChanged { allowed } => {
+            change::<Profiles>(rows, Single, |profile| profile.card_numbers_in_identifiers = *allowed)
+        }
         Event::KeyGenerated { merchant_id, key } => {
             generate_key(*merchant_id, key, rows);
             Ok(())

@@ -25,6 +25,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 profile.suspended = *suspended;
             }
         }
+        Event::CardNumbersInIdentifiersChanged { allowed } => {
+            if let Some(profile) = &mut state.profile {
+                profile.card_numbers_in_identifiers = *allowed;
+            }
+        }
         Event::KeyGenerated { merchant_id: _, key } => {
             state.keys.insert(key.id, key.clone());
         }

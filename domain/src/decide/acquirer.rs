@@ -3,7 +3,7 @@
 use super::envelope::{Context, Decision, profile};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
-use crate::card::{Card, CardFacts, CardFingerprint, SaveCard, TokenUsage};
+use crate::card::{Card, CardFacts, CardFingerprint, CardHolder, SaveCard, TokenUsage};
 use crate::command::AuthorizationResult;
 use crate::effect::EffectKind;
 use crate::event::{Answer, Event, VaultWrite};
@@ -12,7 +12,7 @@ use crate::merchant::Integration;
 use crate::payment::{
     AUTHORIZATION_LIFETIME_SECONDS, Authorization, Capture, CaptureMode, Failure, Payment, PaymentAction,
 };
-use crate::records::{CardsByFingerprint, Customers, Effects, Payments, Records, Unreadable};
+use crate::records::{CardsByFingerprint, Customers, Effects, Payments, Records, Tokens, Unreadable};
 use crate::refusal::Stop;
 use crate::session::Instrument;
 use std::sync::Arc;
@@ -126,8 +126,17 @@ fn save_card(records: &impl Records, payment: &Payment, decision: &mut Decision,
             decision.events.push(Event::DefaultCardSet { customer_id, card_id, at: context.now });
         }
         Ok(Some(_)) | Err(Unreadable { reason: _ }) => {}
-        Ok(None) => keep_card(customer_id, token_id, card, is_default, decision, context),
+        Ok(None) => {
+            let card = CardFacts { holder: holder(records, token_id), ..card.clone() };
+            keep_card(customer_id, token_id, card, is_default, decision, context);
+        }
     }
+}
+
+/// The name on the card of a token. None when it cannot be had, as long as the payment can go on.
+fn holder(records: &impl Records, token_id: TokenId) -> CardHolder {
+    let token = records.shared::<Tokens>(token_id).ok().flatten();
+    token.map_or(CardHolder::Absent, |token| token.card.holder.to_record())
 }
 
 /// The card that the customer has saved of this number. What is decided upon it changes the customer's row, so that
@@ -155,13 +164,12 @@ fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
 fn keep_card(
     customer_id: CustomerId,
     token_id: TokenId,
-    facts: &CardFacts,
+    facts: CardFacts,
     is_default: bool,
     decision: &mut Decision,
     context: &mut Context<'_>,
 ) {
-    let card =
-        Card { id: context.mint(), customer_id, external_id: None, card: facts.clone(), created_at: context.now };
+    let card = Card { id: context.mint(), customer_id, external_id: None, card: facts, created_at: context.now };
     decision.vault.push(VaultWrite::CopyTokenNumber(token_id, card.id));
     decision.events.push(Event::CardSaved { card, is_default, at: context.now });
 }

@@ -1,6 +1,6 @@
 //! What every command goes through: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
+use super::{acquirer, identifiers, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
 use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
@@ -85,6 +85,7 @@ pub enum Outcome {
 /// be read. Either way nothing may be changed.
 pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<Outcome, Stop> {
     check_caller(records.state(), request, context.now)?;
+    identifiers::check(records.state(), request)?;
     let earlier = earlier_answer(records, request.idempotency.as_ref())?;
     if let Some(answer) = replayed(earlier.as_ref(), request.idempotency.as_ref(), context.now)? {
         return Ok(Outcome::Replayed(answer));
@@ -153,6 +154,7 @@ fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>
         Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
         Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
         Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
+        Command::UpdateMerchant(command) => Ok(operator::update_merchant(state, command)?),
         Command::GenerateKey(command) => {
             Ok(keys::generate_key(records, command, request.idempotency.is_some(), context)?)
         }

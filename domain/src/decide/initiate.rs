@@ -93,7 +93,8 @@ fn instrument(
         Some(linked) => linked,
         None => customer::existing(records, card.customer_id)?,
     };
-    let instrument = Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card };
+    let facts = card.card.without_holder();
+    let instrument = Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: facts };
     Ok((instrument, Some(linked)))
 }
 

@@ -3,6 +3,7 @@
 mod acquirer;
 mod customer;
 mod envelope;
+mod identifiers;
 mod initiate;
 mod installations;
 mod keys;

@@ -2,7 +2,7 @@
 
 use super::envelope::{Context, Decision, profile};
 use super::posting;
-use crate::command::{AddTopup, CreateMerchant};
+use crate::command::{AddTopup, CreateMerchant, UpdateMerchant};
 use crate::event::{Answer, Event};
 use crate::ledger::Topup;
 use crate::merchant::{Integration, PaymentMethod, Profile};
@@ -26,6 +26,7 @@ pub(super) fn create_merchant(
         support_email: command.support_email.clone(),
         created_at: context.now,
         suspended: false,
+        card_numbers_in_identifiers: command.card_numbers_in_identifiers,
     };
     let integrations = PaymentMethod::ALL.into_iter().map(|method| (method, Integration::initial())).collect();
     let event = Event::MerchantCreated { merchant_id: command.merchant_id, profile, integrations };
@@ -36,6 +37,14 @@ pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision
     let changes = state.profile.as_ref().is_some_and(|profile| profile.suspended != suspended);
     let decision = if changes { Decision::one(Event::SuspensionChanged { suspended }) } else { Decision::nothing() };
     (decision, Answer::Changed(changes))
+}
+
+pub(super) fn update_merchant(state: &MerchantState, command: &UpdateMerchant) -> Result<(Decision, Answer), Refusal> {
+    let now = profile(state)?.card_numbers_in_identifiers;
+    let Some(allowed) = command.card_numbers_in_identifiers.filter(|allowed| *allowed != now) else {
+        return Ok((Decision::nothing(), Answer::Changed(false)));
+    };
+    Ok((Decision::one(Event::CardNumbersInIdentifiersChanged { allowed }), Answer::Changed(true)))
 }
 
 pub(super) fn configure_payment_method(

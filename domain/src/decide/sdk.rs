@@ -72,11 +72,11 @@ fn instrument(records: &impl Records, selection: &Selection, context: &Context<'
         Selection::UnnamedCard => Ok(Instrument::UnnamedCard),
         Selection::Token(token_id) => {
             let token = usable_token(records, *token_id, context)?;
-            Ok(Instrument::Token { token_id: token.id, usage: token.usage, card: token.card })
+            Ok(Instrument::Token { token_id: token.id, usage: token.usage, card: token.card.without_holder() })
         }
         Selection::SavedCard(card) => {
             let card = find_card(records, card)?.ok_or(Refusal::CardNotFound)?;
-            Ok(Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card })
+            Ok(Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card.without_holder() })
         }
         Selection::Installment(plan, interest_bearer) => {
             Ok(Instrument::Installment { plan: *plan, interest_bearer: *interest_bearer })

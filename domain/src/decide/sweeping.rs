@@ -66,6 +66,7 @@ impl Swept {
     fn into_decision(self) -> Decision {
         let Swept { sessions, tokens, scopes, created_merchants, queued, mut vault } = self;
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenNumber));
+        vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenKey));
         let mut events = Vec::new();
         if !sessions.is_empty() {
             events.push(Event::SessionsSwept { session_ids: sessions.into_iter().collect() });

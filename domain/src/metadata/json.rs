@@ -32,6 +32,16 @@ impl CanonicalJson {
         byte_count(&self.0)
     }
 
+    /// Its strings without their quotes, keys of objects among them, and its numbers and words, as they stand there.
+    pub fn plain_parts(&self) -> impl Iterator<Item = &str> {
+        let mut rest = &*self.0;
+        std::iter::from_fn(move || {
+            let (part, behind) = first_plain_part(rest)?;
+            rest = behind;
+            Some(part)
+        })
+    }
+
     /// The items, when this is an array; none else.
     #[must_use]
     pub fn items(&self) -> Items<'_> {
@@ -79,6 +89,23 @@ pub(super) fn split_value(text: &str) -> Option<(&str, &str)> {
         }
     }
     (depth == 0).then_some((text, ""))
+}
+
+/// The first string, number or word in a text, and what follows it.
+fn first_plain_part(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start_matches(['{', '}', '[', ']', ',', ':']);
+    let Some(string) = text.strip_prefix('"') else {
+        let end = text.find(['}', ']', ',']).unwrap_or(text.len());
+        return text.split_at_checked(end).filter(|(part, _)| !part.is_empty());
+    };
+    let mut is_escaped = false;
+    let end = string.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })?;
+    let (part, behind) = string.split_at_checked(end)?;
+    Some((part, behind.strip_prefix('"')?))
 }
 
 /// The items of an array, each a canonical text.
@@ -205,6 +232,17 @@ mod tests {
         ] {
             assert_eq!(split_value(text), Some((value, rest)), "{text}");
         }
+    }
+
+    #[test]
+    fn plain_parts_are_keys_strings_numbers_and_words_at_any_depth() {
+        let json = CanonicalJson::from_canonical(r#"{"":[],"a\"b":[1.5,"x,]\\",true],"c":{"d":-2,"e":"\u{e9}"}}"#);
+        let parts: Vec<&str> = json.plain_parts().collect();
+        assert_eq!(parts, ["", r#"a\"b"#, "1.5", r"x,]\\", "true", "c", "d", "-2", "e", r"\u{e9}"]);
+        for (text, only) in [("7", "7"), ("\"7\"", "7"), ("null", "null")] {
+            assert_eq!(CanonicalJson::from_canonical(text).plain_parts().collect::<Vec<&str>>(), [only]);
+        }
+        assert_eq!(CanonicalJson::from_canonical("[{}]").plain_parts().count(), 0);
     }
 
     #[test]

@@ -142,6 +142,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
         | Event::SuspensionChanged { .. }
+        | Event::CardNumbersInIdentifiersChanged { .. }
         | Event::KeyRevoked { .. }
         | Event::PaymentMethodConfigured { .. }
         | Event::BalanceOpened

@@ -14,6 +14,7 @@ mod balance;
 mod captures;
 mod customers;
 mod idempotency;
+mod identifiers;
 mod installations;
 mod instruments;
 mod keys;

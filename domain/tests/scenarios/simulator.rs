@@ -437,6 +437,7 @@ impl Run {
             }
             Event::MerchantCreated { .. }
             | Event::SuspensionChanged { .. }
+            | Event::CardNumbersInIdentifiersChanged { .. }
             | Event::KeyRevoked { .. }
             | Event::InstallationAdded(_)
             | Event::PaymentMethodConfigured { .. }

@@ -98,7 +98,10 @@ fn an_unused_single_token_goes_with_its_number_when_it_ends() {
     world.when(sweep([Expired::Token(token)])).changes_nothing(NOTHING);
     world.after_seconds(1);
     let (answer, vault) = world.when(sweep([Expired::Token(token)])).writes_to_the_vault();
-    assert_eq!((answer, vault), (SOMETHING, vec![VaultWrite::ForgetTokenNumber(token)]));
+    assert_eq!(
+        (answer, vault),
+        (SOMETHING, vec![VaultWrite::ForgetTokenNumber(token), VaultWrite::ForgetTokenKey(token)])
+    );
     world.when(select_token(token)).refused(Refusal::TokenNotFound);
 }
 

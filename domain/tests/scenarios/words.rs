@@ -1,11 +1,11 @@
 //! The words of the scenarios: values and commands with everything that a sentence leaves open filled in.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, Expired,
     GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
-    TokenizeCard, UpdateInstallation,
+    TokenizeCard, UpdateInstallation, UpdateMerchant,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
@@ -66,7 +66,7 @@ pub(crate) fn card_facts(number: u8) -> CardFacts {
         first_digits: "424242".to_owned(),
         last_digits: format!("{number:04}"),
         expiry: CardExpiry { year: 2030, month: 12 },
-        holder: HolderName::new("S JAIDEE").expect("a test name of proper form"),
+        holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a test name of proper form")),
         fingerprint: CardFingerprint([number; 32]),
     }
 }
@@ -325,6 +325,7 @@ pub(crate) fn create_merchant_settling_after(merchant_id: MerchantId, settlement
         time_zone: TimeZone::new("Asia/Bangkok").expect("a test zone of proper form"),
         settlement_delay_seconds,
         support_email: None,
+        card_numbers_in_identifiers: false,
     };
     Ask::of(Who::Operator, Command::CreateMerchant(command))
 }
@@ -397,6 +398,11 @@ pub(crate) fn suspend() -> Ask {
 
 pub(crate) fn resume() -> Ask {
     Ask::of(Who::Operator, Command::ResumeMerchant)
+}
+
+pub(crate) fn take_card_numbers(allowed: bool) -> Ask {
+    let command = UpdateMerchant { card_numbers_in_identifiers: Some(allowed) };
+    Ask::of(Who::Operator, Command::UpdateMerchant(command))
 }
 
 pub(crate) fn open_balance() -> Ask {

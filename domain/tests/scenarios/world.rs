@@ -26,7 +26,7 @@ use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
     AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
-    MetadataPositions, Payments, Records, Rows, RowsMut, Sessions, Table, Transactions, Unreadable,
+    MetadataPositions, Payments, Records, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
 };
 use till_domain::refusal::{Refusal, Stop};
 use till_domain::text::{IdempotencyKey, MetadataKey};
@@ -195,6 +195,7 @@ impl World {
             VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
             // A key whose text came twice is answered again, and its text is not kept twice.
             VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
+            VaultWrite::ForgetTokenKey(id) => self.find::<Tokens>(id).is_none(),
             VaultWrite::ForgetSessionKey(id) => self.find::<Sessions>(id).is_none(),
         };
         assert!(fits, "{write:?} does not fit what the vault keeps");
@@ -455,6 +456,7 @@ fn endpoint(command: &Command) -> &'static str {
         Command::CreateMerchant(_) => "admin/create-merchant",
         Command::SuspendMerchant => "admin/suspend-merchant",
         Command::ResumeMerchant => "admin/resume-merchant",
+        Command::UpdateMerchant(_) => "admin/update-merchant",
         Command::GenerateKey(_) => "admin/generate-key",
         Command::RevokeKey(_) => "admin/revoke-key",
         Command::RenameKey(_, _) => "merchants/update-key",

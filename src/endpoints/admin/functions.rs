@@ -15,6 +15,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
     let of = |service: &Shared| Arc::clone(service);
     vec![
         endpoint(&merchants::CREATE_MERCHANT, of(service), merchants::create_merchant),
+        endpoint(&merchants::UPDATE_MERCHANT, of(service), merchants::update_merchant),
         endpoint(&merchants::FIND_MERCHANT, of(service), merchants::find_merchant),
         endpoint(&merchants::LIST_MERCHANTS, of(service), merchants::list_merchants),
         endpoint(&merchants::SUSPEND_MERCHANT, of(service), merchants::suspend_merchant),

@@ -1,8 +1,8 @@
-//! `POST /admin/create-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
+//! `POST /admin/create-merchant`, `update-merchant`, `find-merchant`, `list-merchants`, `suspend-merchant`, `resume-merchant`
 
 use std::sync::Arc;
 
-use till_domain::command::{Caller, Command, CreateMerchant, Idempotency};
+use till_domain::command::{Caller, Command, CreateMerchant, Idempotency, UpdateMerchant};
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
@@ -27,6 +27,12 @@ use crate::service::{Answered, RETRY_AFTER_SECONDS, Service, Shared, read_page_w
 /// The name of a time zone; that it exists is checked.
 const TIME_ZONE: ValueType =
     ValueType::Text(Text::of(1, TIME_ZONE_MAX_BYTES, "Asia/Bangkok").matching("^[A-Za-z0-9_+/-]+$"));
+/// Whether identifiers may be card numbers.
+const CARD_NUMBERS_ARGUMENT: Argument = Argument::optional(
+    "card_numbers_in_identifiers",
+    ValueType::BOOLEAN,
+    "Whether its identifiers, keys and metadata may be numbers that look like card numbers; a new merchant's may not.",
+);
 
 /// The declaration.
 pub(super) static CREATE_MERCHANT: Declaration = Declaration {
@@ -50,9 +56,23 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
             ValueType::EMAIL,
             "The address that stands for the operator in its activity.",
         ),
+        CARD_NUMBERS_ARGUMENT,
     ],
     returns: Returns::String,
     errors: &[],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static UPDATE_MERCHANT: Declaration = Declaration {
+    name: "update-merchant",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Changes what is set for a merchant; `false` when it was so already.",
+    docs: "What is left out stays as it is.",
+    arguments: &[MERCHANT_ARGUMENT, CARD_NUMBERS_ARGUMENT],
+    returns: Returns::Boolean,
+    errors: &[MERCHANT_NOT_FOUND],
     flags: Flags::COMMAND,
 };
 
@@ -153,6 +173,7 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
     let time_zone = fields.optional("time_zone", arguments::time_zone);
     let delay = fields.optional("settlement_delay_seconds", field::integer(0..=SETTLEMENT_DELAY_MAX_SECONDS));
     let support_email = fields.optional("support_email", arguments::email);
+    let card_numbers = fields.optional(CARD_NUMBERS_ARGUMENT.name, field::boolean);
     fields.finish(|| {
         Some(CreateMerchant {
             merchant_id,
@@ -161,6 +182,7 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
             time_zone: time_zone.unwrap_or_else(|| TimeZone::from_stored("UTC".to_owned())),
             settlement_delay_seconds: delay.unwrap_or(SETTLEMENT_DELAY_DEFAULT_SECONDS),
             support_email,
+            card_numbers_in_identifiers: card_numbers.unwrap_or(false),
         })
     })
 }
@@ -220,6 +242,16 @@ pub(super) async fn list_merchants(service: Shared, call: Call<Operator>) -> Res
     }
     let mut shapes = shapes.into_iter();
     Ok(Reply::new(&page.map(|_| shapes.next())))
+}
+
+/// `POST /admin/update-merchant`
+pub(super) async fn update_merchant(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let card_numbers_in_identifiers = fields.optional(CARD_NUMBERS_ARGUMENT.name, field::boolean);
+    let merchant_id = fields.finish(|| merchant_id)?;
+    let command = Command::UpdateMerchant(UpdateMerchant { card_numbers_in_identifiers });
+    Ok(submit(&service, &UPDATE_MERCHANT, &call, merchant_id, command, None).await?.plain_reply())
 }
 
 /// `POST /admin/suspend-merchant`

@@ -24,6 +24,11 @@ pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
             "The address that stands for the operator in its activity.",
         ),
         Attribute::always("suspended", ValueType::BOOLEAN, "Whether its calls that change something are refused."),
+        Attribute::always(
+            "card_numbers_in_identifiers",
+            ValueType::BOOLEAN,
+            "Whether its identifiers, keys and metadata may be numbers that look like card numbers.",
+        ),
         Attribute::always("balance_open", ValueType::BOOLEAN, "Whether it has a balance."),
         Attribute::always(
             "payment_methods",
@@ -61,6 +66,7 @@ pub(in crate::endpoints) struct MerchantShape {
     settlement_delay_seconds: u64,
     support_email: Option<String>,
     suspended: bool,
+    card_numbers_in_identifiers: bool,
     balance_open: bool,
     payment_methods: Vec<MethodShape>,
     created_at: u64,
@@ -92,6 +98,7 @@ impl MerchantShape {
             settlement_delay_seconds: profile.settlement_delay_seconds,
             support_email: profile.support_email.map(|email| email.as_str().to_owned()),
             suspended: profile.suspended,
+            card_numbers_in_identifiers: profile.card_numbers_in_identifiers,
             balance_open: reader.get::<Balances>(Single)?.is_some(),
             payment_methods,
             created_at: profile.created_at.unix_seconds(),

@@ -4,6 +4,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
 
+use till_domain::card_number::is_card_number_as_a_whole;
+
 /// Characters of an id that a caller chooses, at most.
 const LENGTH_MAX: usize = 128;
 
@@ -27,7 +29,8 @@ const HEX: &[u8; 16] = b"0123456789abcdef";
 pub struct RequestId(Arc<str>);
 
 impl RequestId {
-    /// The caller's own id when it is sane (1 to 128 of letters, digits, `.`, `_` and `-`), else a fresh one.
+    /// The caller's own id when it is sane (1 to 128 of letters, digits, `.`, `_` and `-`, and no card number: it stands
+    /// in the log), else a fresh one.
     #[must_use]
     pub fn from_header(header: Option<&str>) -> RequestId {
         match header.filter(|text| is_sane(text)) {
@@ -74,7 +77,8 @@ fn random() -> [u8; FRESH_BYTES] {
 
 fn is_sane(text: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
-    (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_allowed)
+    let is_plain = (1..=LENGTH_MAX).contains(&text.len()) && text.bytes().all(is_allowed);
+    is_plain && !is_card_number_as_a_whole(text)
 }
 
 #[cfg(test)]
@@ -86,6 +90,16 @@ mod tests {
     #[test]
     fn a_sane_id_is_kept() {
         for own in ["a", "order-17_retry.2", &"x".repeat(128)] {
+            assert_eq!(RequestId::from_header(Some(own)).as_str(), own);
+        }
+    }
+
+    #[test]
+    fn a_card_number_is_replaced_and_a_longer_id_with_one_is_kept() {
+        for own in ["4242424242424242", "4242-4242-4242-4242"] {
+            assert!(RequestId::from_header(Some(own)).as_str().starts_with("req_"), "{own}");
+        }
+        for own in ["4242424242424243", "trace4242424242424242"] {
             assert_eq!(RequestId::from_header(Some(own)).as_str(), own);
         }
     }

@@ -28,7 +28,7 @@ impl Forgotten {
                     SubjectKind::Customer | SubjectKind::Payment => {
                         self.0.insert((merchant, subject.kind, subject.id));
                     }
-                    SubjectKind::Session => {}
+                    SubjectKind::Session | SubjectKind::Token => {}
                 }
             }
         }

@@ -27,7 +27,7 @@ pub(crate) use copy::mark_copy;
 pub use copy::refuse_unfit;
 pub(crate) use disk::{DiskReserve, free_bytes};
 pub use filling::{FILLING_FILE, Filling, is_new};
-pub use format::{FORMAT, ROW_FORMAT};
+pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 pub use options::EngineOptions;
 pub use refusal::{CloseError, OpenError, Place};
 pub use stopped::{HeldDirectory, StoppedStore};

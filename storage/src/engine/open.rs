@@ -23,7 +23,7 @@ use crate::rows::RowError;
 use super::EngineOptions;
 use super::copy::refuse_unfit;
 use super::endless::{self, Endless};
-use super::format::{FORMAT, ROW_FORMAT};
+use super::format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 use super::high_water::{FoundMark, HighWater, Mark};
 use super::manifest;
 use super::read::{Live, handle};
@@ -229,7 +229,8 @@ impl Opening<'_> {
     fn begin(self, (db, options): Writable, survey: Survey, marked: CommitNumber) -> Result<Opened, OpenError> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
-        let (starts, row_format) = (survey.starts.saturating_add(1), survey.row_format.unwrap_or(ROW_FORMAT));
+        let starts = survey.starts.saturating_add(1);
+        let row_format = survey.row_format.filter(|found| *found < OLDEST_ROW_FORMAT).unwrap_or(ROW_FORMAT);
         let meta = handle(&db, Family::Meta);
         let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
             Ok(Some(bytes)) => StoreIdentity(bytes),

@@ -1,7 +1,7 @@
 //! Values of the domain drawn at random, for tests of round trips.
 
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -119,6 +119,7 @@ impl Draw {
             support_email: self.maybe(Draw::email),
             created_at: self.millis(),
             suspended: self.flag(),
+            card_numbers_in_identifiers: self.flag(),
         }
     }
 
@@ -159,6 +160,15 @@ impl Draw {
         }
     }
 
+    fn holder(&mut self) -> CardHolder {
+        let name = HolderName::from_stored(format!("A{}", self.text()));
+        match self.below(3) {
+            0 => CardHolder::Sealed(name),
+            1 => CardHolder::InClear(name),
+            _ => CardHolder::Absent,
+        }
+    }
+
     fn card_facts(&mut self) -> CardFacts {
         let schemes = [
             CardScheme::Visa,
@@ -176,9 +186,15 @@ impl Draw {
             first_digits: self.text(),
             last_digits: self.text(),
             expiry: CardExpiry { year, month: u8::try_from(self.below(256)).expect("small") },
-            holder: HolderName::from_stored(self.text()),
+            holder: self.holder(),
             fingerprint: CardFingerprint(self.bytes()),
         }
+    }
+
+    /// Sessions and payments keep no name that is sealed.
+    fn card_of_instrument(&mut self) -> CardFacts {
+        let card = self.card_facts();
+        if matches!(card.holder, CardHolder::Sealed(_)) { card.without_holder() } else { card }
     }
 
     fn usage(&mut self) -> TokenUsage {
@@ -200,8 +216,8 @@ impl Draw {
     fn instrument(&mut self) -> Instrument {
         match self.below(4) {
             0 => Instrument::UnnamedCard,
-            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_facts() },
-            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_facts() },
+            1 => Instrument::Token { token_id: self.id(), usage: self.usage(), card: self.card_of_instrument() },
+            2 => Instrument::SavedCard { card_id: self.id(), owner: self.id(), card: self.card_of_instrument() },
             _ => Instrument::Installment {
                 plan: self.one_of(&InstallmentPlan::ALL),
                 interest_bearer: self.one_of(&InterestBearer::ALL),
@@ -518,7 +534,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(40) {
+        match self.below(41) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -585,6 +601,7 @@ impl Draw {
                 expires_at: self.millis(),
             },
             32 => Event::TokenKept { token_id: self.id() },
+            33 => Event::CardNumbersInIdentifiersChanged { allowed: self.flag() },
             _ => self.metadata_event(),
         }
     }

@@ -1,8 +1,20 @@
 //! Shapes of cards: tokens, saved cards, and what is known of either. Never a number.
 
-use till_domain::card::{Card, CardExpiry, CardFacts, CardScheme, SaveCard, Token, TokenQueue, TokenUsage};
+use till_domain::card::{Card, CardExpiry, CardFacts, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage};
+use till_domain::ids::{CardId, CustomerId, TokenId};
+use till_domain::records::Unreadable;
+use till_domain::text::HolderName;
 
-use super::shape::{shape_enum, shape_struct};
+use crate::vault::SubjectId;
+
+use super::codec::{Decode, Out, ShapeError, put};
+use super::personal::Personal;
+use super::shape::{Shape, shape_enum, shape_struct};
+
+/// Names the holder of a token's card, so that what was sealed there opens there only. Part of what is on disk.
+const OF_TOKEN: &str = "token.holder";
+/// The same for a saved card.
+const OF_CARD: &str = "card.holder";
 
 shape_enum! {
     /// The network of a card.
@@ -27,7 +39,8 @@ shape_struct! {
 }
 
 shape_struct! {
-    /// All that is known of a card outside the vault.
+    /// All that is known of a card outside the vault, but for a holder who is sealed: here a name stands in clear, as
+    /// the first programs wrote it, or is empty.
     CardFactsV1 of CardFacts {
         scheme: CardSchemeV1,
         first_digits: String,
@@ -35,6 +48,74 @@ shape_struct! {
         expiry: CardExpiryV1,
         holder: String,
         fingerprint: [u8; 32],
+    }
+}
+
+impl CardFactsV1 {
+    /// Whether a card can be written so.
+    pub(super) const fn holds(card: &CardFacts) -> bool {
+        !matches!(card.holder, CardHolder::Sealed(_))
+    }
+}
+
+impl Shape<CardHolder> for String {
+    fn write(holder: &CardHolder, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        match holder {
+            CardHolder::InClear(name) => put(name.as_str(), out),
+            CardHolder::Absent => put("", out),
+            CardHolder::Sealed(_) => Err(Unreadable { reason: "a holder who is sealed has a later shape".to_owned() }),
+        }
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<CardHolder, ShapeError> {
+        let is_absent = self.is_empty();
+        Ok(if is_absent { CardHolder::Absent } else { CardHolder::InClear(HolderName::from_stored(self)) })
+    }
+}
+
+/// All that is known of a card outside the vault, the holder sealed.
+#[derive(Debug, Decode)]
+pub(super) struct CardFactsV2 {
+    scheme: CardSchemeV1,
+    first_digits: String,
+    last_digits: String,
+    expiry: CardExpiryV1,
+    holder: Vec<u8>,
+    fingerprint: [u8; 32],
+}
+
+impl CardFactsV2 {
+    /// Writes it, the holder sealed under the key of `subject`.
+    fn seal(
+        card: &CardFacts,
+        subject: SubjectId,
+        label: &'static str,
+        personal: &mut dyn Personal,
+        out: &mut Out,
+    ) -> Result<(), Unreadable> {
+        let CardFacts { scheme, first_digits, last_digits, expiry, holder, fingerprint } = card;
+        let CardHolder::Sealed(name) = holder else {
+            return Err(Unreadable { reason: "a holder who is not sealed has an earlier shape".to_owned() });
+        };
+        CardSchemeV1::write(scheme, personal, out)?;
+        String::write(first_digits, personal, out)?;
+        String::write(last_digits, personal, out)?;
+        CardExpiryV1::write(expiry, personal, out)?;
+        put(&personal.seal(subject, label, name.as_str())?, out)?;
+        <[u8; 32]>::write(fingerprint, personal, out)
+    }
+
+    /// Opens what was sealed; of a holder whose key was deleted nothing is left.
+    fn open(self, subject: SubjectId, label: &'static str, personal: &dyn Personal) -> Result<CardFacts, ShapeError> {
+        let holder = personal.open(subject, label, &self.holder)?.map(HolderName::from_stored);
+        Ok(CardFacts {
+            scheme: self.scheme.unpack(personal)?,
+            first_digits: self.first_digits.unpack(personal)?,
+            last_digits: self.last_digits.unpack(personal)?,
+            expiry: self.expiry.unpack(personal)?,
+            holder: holder.map_or(CardHolder::Absent, CardHolder::Sealed),
+            fingerprint: self.fingerprint.unpack(personal)?,
+        })
     }
 }
 
@@ -59,6 +140,44 @@ shape_struct! {
     }
 }
 
+/// A tokenized card whose holder is sealed. The subject is the token.
+#[derive(Debug, Decode)]
+pub(super) struct TokenV2 {
+    id: [u8; 16],
+    installation_id: [u8; 16],
+    card: CardFactsV2,
+    usage: TokenUsageV1,
+    created_at: u64,
+    expires_at: Option<u64>,
+    used: bool,
+}
+
+impl Shape<Token> for TokenV2 {
+    fn write(token: &Token, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        let Token { id, installation_id, card, usage, created_at, expires_at, used } = token;
+        <[u8; 16]>::write(id, personal, out)?;
+        <[u8; 16]>::write(installation_id, personal, out)?;
+        CardFactsV2::seal(card, SubjectId::token(*id), OF_TOKEN, personal, out)?;
+        TokenUsageV1::write(usage, personal, out)?;
+        u64::write(created_at, personal, out)?;
+        Option::<u64>::write(expires_at, personal, out)?;
+        bool::write(used, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Token, ShapeError> {
+        let id: TokenId = self.id.unpack(personal)?;
+        Ok(Token {
+            id,
+            installation_id: self.installation_id.unpack(personal)?,
+            card: self.card.open(SubjectId::token(id), OF_TOKEN, personal)?,
+            usage: self.usage.unpack(personal)?,
+            created_at: self.created_at.unpack(personal)?,
+            expires_at: self.expires_at.unpack(personal)?,
+            used: self.used,
+        })
+    }
+}
+
 shape_struct! {
     /// The queue of an installation's tokens that wait for their first payment.
     TokenQueueV1 of TokenQueue {
@@ -75,6 +194,39 @@ shape_struct! {
         external_id: Option<String>,
         card: CardFactsV1,
         created_at: u64,
+    }
+}
+
+/// A card that a customer saved, its holder sealed. The subject is the customer.
+#[derive(Debug, Decode)]
+pub(super) struct CardV2 {
+    id: [u8; 16],
+    customer_id: [u8; 16],
+    external_id: Option<String>,
+    card: CardFactsV2,
+    created_at: u64,
+}
+
+impl Shape<Card> for CardV2 {
+    fn write(card: &Card, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        let Card { id, customer_id, external_id, card, created_at } = card;
+        <[u8; 16]>::write(id, personal, out)?;
+        <[u8; 16]>::write(customer_id, personal, out)?;
+        Option::<String>::write(external_id, personal, out)?;
+        CardFactsV2::seal(card, SubjectId::customer(*customer_id), OF_CARD, personal, out)?;
+        u64::write(created_at, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Card, ShapeError> {
+        let id: CardId = self.id.unpack(personal)?;
+        let customer_id: CustomerId = self.customer_id.unpack(personal)?;
+        Ok(Card {
+            id,
+            customer_id,
+            external_id: self.external_id.unpack(personal)?,
+            card: self.card.open(SubjectId::customer(customer_id), OF_CARD, personal)?,
+            created_at: self.created_at.unpack(personal)?,
+        })
     }
 }
 

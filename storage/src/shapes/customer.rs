@@ -1,4 +1,4 @@
-//! Shapes of customers and of how one is reached: the only ones with personal data, which stands sealed.
+//! Shapes of customers and of how one is reached. Personal data stands sealed, as the names on cards do.
 
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::records::Unreadable;

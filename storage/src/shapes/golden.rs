@@ -13,7 +13,7 @@ use till_domain::ids::{CustomerId, IdPosition, InstallationId, KeyId, PaymentId,
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
 use till_domain::payment::{CaptureMode, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow};
+use till_domain::records::{AnyKey, AnyRow, MerchantState};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
@@ -27,11 +27,11 @@ use super::ledger::{AccountV1, CauseV1, DirectionV1, EntryStatusV1, EntryTypeV1}
 use super::merchant::{AcquirerNameV1, PaymentMethodV1, PlatformV1};
 use super::mutation::{CallerV1, decode_mutation, encode_mutation};
 use super::payment::{CaptureModeV1, EffectKindV1, PaymentStatusV1};
-use super::rows::{decode_row, encode_row};
+use super::rows::{ROW_FORMAT, decode_row, encode_row};
 use super::samples::{self, MERCHANT, TestPersonal};
 use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
 use super::shape::Shape;
-use super::state::{decode_state, encode_state};
+use super::state::{STATE_FORMAT, decode_state, encode_state};
 
 const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format stand in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";
@@ -100,10 +100,14 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::InstallationRemoved { .. } => ("InstallationRemoved", 37),
         Event::TokenQueued { .. } => ("TokenQueued", 38),
         Event::TokenKept { .. } => ("TokenKept", 39),
+        Event::CardNumbersInIdentifiersChanged { .. } => ("CardNumbersInIdentifiersChanged", 40),
     }
 }
 
-const EVENT_KINDS: usize = 40;
+const EVENT_KINDS: usize = 41;
+
+/// Names of later shapes of events, at the positions behind the kinds.
+const LATER_EVENTS: [&str; 3] = ["MerchantCreatedV2", "CardTokenizedV2", "CardSavedV2"];
 
 fn check_mutation(name: &str, mutation: &Mutation) {
     let written = encode_mutation(mutation, &mut TestPersonal::default()).expect("samples encode");
@@ -129,6 +133,18 @@ fn every_kind_of_event_is_the_bytes_that_format_1_wrote() {
         let written = encode_mutation(&mutation, &mut TestPersonal::default()).expect("samples encode");
         assert_eq!(written[..7], [1, 1, 3, 0, 0, 0, 1], "{name}");
         assert_eq!(written[7], position, "{name}");
+    }
+}
+
+#[test]
+fn what_the_first_shape_of_an_event_cannot_hold_is_the_bytes_of_its_later_one() {
+    let events = samples::later_events();
+    assert_eq!(events.len(), LATER_EVENTS.len());
+    for (position, (name, event)) in (EVENT_KINDS..).zip(LATER_EVENTS.into_iter().zip(events)) {
+        let mutation = bare(event);
+        check_mutation(&format!("event.{name}"), &mutation);
+        let written = encode_mutation(&mutation, &mut TestPersonal::default()).expect("samples encode");
+        assert_eq!(usize::from(written[7]), position, "{name}");
     }
 }
 
@@ -169,6 +185,24 @@ fn every_kind_of_row_and_key_is_the_bytes_that_format_1_wrote() {
         assert_eq!(family, table.family());
         check(&format!("key.{}.{family}", table.name()), &key);
     }
+}
+
+#[test]
+fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_format_2() {
+    for (key, row) in samples::later_rows() {
+        let written = encode_row(&row, &key, &mut TestPersonal::default()).expect("samples encode");
+        let golden = check(&format!("row.{}.2", TableKind::of(&key).name()), &written);
+        assert_eq!(golden[0], ROW_FORMAT);
+        assert_eq!(decode_row(&key, &golden, &TestPersonal::default()), Ok(row));
+    }
+}
+
+#[test]
+fn the_state_of_a_merchant_that_takes_card_numbers_is_the_bytes_of_format_2() {
+    let state = MerchantState { profile: Some(samples::profile_with_card_numbers()), ..samples::state() };
+    let golden = check("state.2", &encode_state(&state).expect("samples encode"));
+    assert_eq!(golden[0], STATE_FORMAT);
+    assert_eq!(decode_state(&golden), Ok(state));
 }
 
 #[test]
@@ -242,5 +276,6 @@ fn the_position_of_every_instrument_is_the_one_of_format_1() {
 #[test]
 fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
-    assert_eq!(lines, EVENT_KINDS + 2 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1);
+    let later = LATER_EVENTS.len() + samples::later_rows().len() + 1;
+    assert_eq!(lines, EVENT_KINDS + 2 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

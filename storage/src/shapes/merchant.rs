@@ -3,13 +3,64 @@
 use till_domain::key::ApiKey;
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::money::FeeRate;
-use till_domain::records::{CreatedMerchant, KeyOwner};
+use till_domain::records::{CreatedMerchant, KeyOwner, Unreadable};
 
-use super::shape::{shape_enum, shape_struct};
+use super::codec::{Decode, Out, ShapeError};
+use super::personal::Personal;
+use super::shape::{Shape, shape_enum, shape_struct};
+
+/// What the operator said of a merchant that takes no card numbers in identifiers. The support address is the operator's,
+/// and stands in clear.
+#[derive(Debug, Decode)]
+pub(super) struct ProfileV1 {
+    name: String,
+    currency: [u8; 3],
+    time_zone: String,
+    settlement_delay_seconds: u64,
+    support_email: Option<String>,
+    created_at: u64,
+    suspended: bool,
+}
+
+impl ProfileV1 {
+    /// Whether a profile can be written so.
+    pub(super) const fn holds(profile: &Profile) -> bool {
+        !profile.card_numbers_in_identifiers
+    }
+}
+
+impl Shape<Profile> for ProfileV1 {
+    fn write(profile: &Profile, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        if !ProfileV1::holds(profile) {
+            return Err(Unreadable { reason: "a profile that takes card numbers has a later shape".to_owned() });
+        }
+        let Profile { name, currency, time_zone, settlement_delay_seconds, support_email, .. } = profile;
+        String::write(name, personal, out)?;
+        <[u8; 3]>::write(currency, personal, out)?;
+        String::write(time_zone, personal, out)?;
+        u64::write(settlement_delay_seconds, personal, out)?;
+        Option::<String>::write(support_email, personal, out)?;
+        u64::write(&profile.created_at, personal, out)?;
+        bool::write(&profile.suspended, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Profile, ShapeError> {
+        Ok(Profile {
+            name: self.name.unpack(personal)?,
+            currency: self.currency.unpack(personal)?,
+            time_zone: self.time_zone.unpack(personal)?,
+            settlement_delay_seconds: self.settlement_delay_seconds,
+            support_email: self.support_email.unpack(personal)?,
+            created_at: self.created_at.unpack(personal)?,
+            suspended: self.suspended,
+            card_numbers_in_identifiers: false,
+        })
+    }
+}
 
 shape_struct! {
-    /// What the operator said of a merchant. The support address is the operator's, and stands in clear.
-    ProfileV1 of Profile {
+    /// What the operator said of a merchant.
+    ProfileV2 of Profile {
         name: String,
         currency: [u8; 3],
         time_zone: String,
@@ -17,6 +68,7 @@ shape_struct! {
         support_email: Option<String>,
         created_at: u64,
         suspended: bool,
+        card_numbers_in_identifiers: bool,
     }
 }
 

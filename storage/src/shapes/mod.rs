@@ -5,10 +5,10 @@
 //! - A shape whose name ends in a version (`PaymentV1`) is on disk. It is never changed: no field is added,
 //!   removed, retyped or moved, no variant is inserted or moved. Golden bytes in `golden_v1.txt` notice.
 //! - A variant added to an enum of the domain is added at the end of its shape. A changed field is a new
-//!   shape (`PaymentV2`), reached from events by a new variant (`PaymentInitiatedV2`) at the end of the
-//!   event shape, and from rows by a new row format, upon which the rows are derived again from the log.
+//!   shape (`TokenV2`), reached from events by a new variant (`CardTokenizedV2`) at the end of the event
+//!   shape, and from rows by a new row format. What the first shape can hold is written in it still.
 //! - Stored records are never encoded again: the conversion of an old shape leads to today's domain.
-//! - Customers' names, e-mails and mobiles stand sealed only, see [`Personal`].
+//! - Customers' names, e-mails and mobiles, and the names on cards, stand sealed only, see [`Personal`].
 //!
 //! Shapes are drawn in the modules of this directory; the encoding of numbers, texts and lists in `codec`.
 

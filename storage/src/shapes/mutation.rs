@@ -11,11 +11,11 @@ use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardV1, TokenV1};
+use super::card::{CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{TopupV1, TransactionV1};
-use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{AuthorizationV1, CaptureV1, EffectV1, FailureV1, PaymentV1};
 use super::personal::Personal;
@@ -79,7 +79,7 @@ shape_enum! {
             merchant_id: [u8; 16],
             profile: ProfileV1,
             integrations: Vec<(PaymentMethodV1, IntegrationV1)>
-        },
+        } if ProfileV1::holds(profile),
         SuspensionChanged { suspended: bool },
         KeyGenerated { merchant_id: [u8; 16], key: ApiKeyV1 },
         KeyRevoked { key_id: [u8; 16], at: u64 },
@@ -87,7 +87,7 @@ shape_enum! {
         PaymentMethodConfigured { method: PaymentMethodV1, integration: IntegrationV1 },
         BalanceOpened,
         TopupAdded { topup: TopupV1, transaction: TransactionV1 },
-        CardTokenized(token: TokenV1),
+        CardTokenized(token: TokenV1) if CardFactsV1::holds(&token.card),
         SessionCreated { session: SessionV1, token_used_up: Option<[u8; 16]> },
         CustomerCreated(customer: CustomerV1),
         CustomerUpdated { before: CustomerV1, after: CustomerV1 },
@@ -101,7 +101,7 @@ shape_enum! {
             transaction: TransactionV1,
             activity: ActivityV1
         },
-        CardSaved { card: CardV1, is_default: bool, at: u64 },
+        CardSaved { card: CardV1, is_default: bool, at: u64 } if CardFactsV1::holds(&card.card),
         DefaultCardSet { customer_id: [u8; 16], card_id: [u8; 16], at: u64 },
         AuthorizationLapsed { payment_id: [u8; 16], effect: EffectV1, lapses_at: u64 },
         PaymentVoided { payment_id: [u8; 16], released_minor: u64, activity: ActivityV1 },
@@ -143,6 +143,15 @@ shape_enum! {
             expires_at: u64
         },
         TokenKept { token_id: [u8; 16] },
+        CardNumbersInIdentifiersChanged { allowed: bool },
+    } later {
+        MerchantCreatedV2 of MerchantCreated {
+            merchant_id: [u8; 16],
+            profile: ProfileV2,
+            integrations: Vec<(PaymentMethodV1, IntegrationV1)>
+        },
+        CardTokenizedV2 of CardTokenized(token: TokenV2),
+        CardSavedV2 of CardSaved { card: CardV2, is_default: bool, at: u64 },
     }
 }
 

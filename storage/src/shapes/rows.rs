@@ -1,20 +1,20 @@
 //! Shapes of rows, by table.
 //!
 //! ```text
-//! 0 format (1) = 1 | 1 the table's shape, see `codec` and the table in `keys`
+//! 0 format (1) = 1 or 2 | 1 the table's shape of that format, see `codec` and the table in `keys`
 //! ```
-//! Rows are derived: at a higher format they are made again from the log, so that a shape here may change
-//! together with [`ROW_FORMAT`]. Shapes that events use, too, stay frozen for these.
+//! A row is written in the lowest format that can hold it, so that a replay of the log gives the bytes that stand there,
+//! whichever program wrote them. Both formats are read.
 
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardV1, TokenQueueV1, TokenV1};
+use super::card::{CardFactsV1, CardV1, CardV2, TokenQueueV1, TokenV1, TokenV2};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::keys::TableKind;
 use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
-use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1};
+use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
 use super::payment::{EffectV1, PaymentV1};
@@ -22,20 +22,29 @@ use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
 
-/// The format of rows.
-pub const ROW_FORMAT: u8 = 1;
+/// The highest format of rows.
+pub const ROW_FORMAT: u8 = 2;
+
+/// The format that all tables have a shape of.
+const FIRST_ROW_FORMAT: u8 = 1;
 
 /// Room for a row that is no entry of an index.
 const USUAL_ROW_BYTES: usize = 448;
 
-/// Declares the shape of every table, and by which of its fields a row tells its key.
+/// Declares the shape of every table, of some a later one for what the first cannot hold, and by which of its fields a row
+/// tells its key.
 macro_rules! row_shapes {
-    ($($table:ident: $shape:ty $(, under $id:ident)?;)+) => {
+    ($($table:ident: $shape:ty $(, if $fits:expr, else $later:ty)? $(, under $id:ident)?;)+) => {
         fn push(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
             match row {
                 $(AnyRow::$table(row) => {
+                    $(let fits: fn(&<records::$table as Table>::Row) -> bool = $fits;
+                    if !fits(row) {
+                        let write = |out: &mut Out| <$later as Shape<_>>::write(row.as_ref(), personal, out);
+                        return codec::push::<$later>(stringify!($table), ROW_FORMAT, bytes, write);
+                    })?
                     let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
-                    codec::push::<$shape>(stringify!($table), ROW_FORMAT, bytes, write)
+                    codec::push::<$shape>(stringify!($table), FIRST_ROW_FORMAT, bytes, write)
                 })+
             }
         }
@@ -43,7 +52,11 @@ macro_rules! row_shapes {
         fn decode(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
             match table {
                 $(TableKind::$table => {
-                    let shape: $shape = codec::decode(stringify!($table), ROW_FORMAT, bytes)?;
+                    $(if bytes.first() == Some(&ROW_FORMAT) {
+                        let shape: $later = codec::decode(stringify!($table), ROW_FORMAT, bytes)?;
+                        return Ok(records::$table::wrap(shape.unpack(personal)?));
+                    })?
+                    let shape: $shape = codec::decode(stringify!($table), FIRST_ROW_FORMAT, bytes)?;
                     Ok(records::$table::wrap(shape.unpack(personal)?))
                 })+
             }
@@ -60,16 +73,16 @@ macro_rules! row_shapes {
 }
 
 row_shapes! {
-    Profiles: ProfileV1;
+    Profiles: ProfileV1, if ProfileV1::holds, else ProfileV2;
     ApiKeys: ApiKeyV1, under id;
     Installations: InstallationV1, under id;
     Integrations: IntegrationV1;
     Balances: BalanceTotalsV1;
-    Tokens: TokenV1, under id;
+    Tokens: TokenV1, if |token| CardFactsV1::holds(&token.card), else TokenV2, under id;
     Sessions: SessionV1, under id;
     Payments: PaymentV1, under id;
     Customers: CustomerV1, under id;
-    Cards: CardV1, under id;
+    Cards: CardV1, if |card| CardFactsV1::holds(&card.card), else CardV2, under id;
     Topups: TopupV1, under id;
     Transactions: TransactionV1, under id;
     Entries: EntryV1, under id;
@@ -171,7 +184,10 @@ pub fn is_same_row(key: &AnyKey, stored: &[u8], replayed: &[u8], personal: &dyn 
 
 /// Whether rows of a table hold sealed fields.
 const fn has_personal_data(table: TableKind) -> bool {
-    matches!(table, TableKind::Customers | TableKind::Sessions | TableKind::Payments)
+    matches!(
+        table,
+        TableKind::Customers | TableKind::Sessions | TableKind::Payments | TableKind::Tokens | TableKind::Cards
+    )
 }
 
 #[cfg(test)]

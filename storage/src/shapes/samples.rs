@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{
-    Card, CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
+    Card, CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, Token, TokenQueue, TokenUsage,
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
@@ -57,6 +57,7 @@ fn seal_head(subject: SubjectId, label: &str) -> String {
         SubjectKind::Customer => 'C',
         SubjectKind::Session => 'S',
         SubjectKind::Payment => 'P',
+        SubjectKind::Token => 'T',
     };
     format!("{kind}{:02x}{:02x}|{label}|", subject.id[0], subject.id[15])
 }
@@ -120,7 +121,13 @@ pub(super) fn profile() -> Profile {
         support_email: Some(Email::new("support@till.example").expect("an address")),
         created_at: Millis(1_743_500_000_000),
         suspended: false,
+        card_numbers_in_identifiers: false,
     }
+}
+
+/// A profile of the second shape.
+pub(super) fn profile_with_card_numbers() -> Profile {
+    Profile { card_numbers_in_identifiers: true, ..profile() }
 }
 
 fn integration() -> Integration {
@@ -157,9 +164,23 @@ fn card_facts() -> CardFacts {
         first_digits: "424242".to_owned(),
         last_digits: "4242".to_owned(),
         expiry: CardExpiry { year: 2031, month: 12 },
-        holder: HolderName::new("S JAIDEE").expect("a name"),
+        holder: CardHolder::InClear(HolderName::new("S JAIDEE").expect("a name")),
         fingerprint: CardFingerprint([0xf1; 32]),
     }
+}
+
+fn sealed_card_facts() -> CardFacts {
+    CardFacts { holder: card_facts().holder.to_record(), ..card_facts() }
+}
+
+/// A token of the second shape.
+pub(super) fn sealed_token() -> Token {
+    Token { card: sealed_card_facts(), ..token() }
+}
+
+/// A saved card of the second shape.
+pub(super) fn sealed_card() -> Card {
+    Card { card: sealed_card_facts(), ..card() }
 }
 
 fn token() -> Token {
@@ -507,7 +528,27 @@ fn token_events() -> Vec<Event> {
 
 /// One event of every kind, in the order of the kinds.
 pub(super) fn events() -> Vec<Event> {
-    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events()].concat()
+    let settings = vec![Event::CardNumbersInIdentifiersChanged { allowed: true }];
+    [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events(), settings].concat()
+}
+
+/// Events of later shapes, in the order of these.
+pub(super) fn later_events() -> Vec<Event> {
+    let (profile, integrations) = (profile_with_card_numbers(), vec![(PaymentMethod::Card, Integration::initial())]);
+    vec![
+        Event::MerchantCreated { merchant_id: MERCHANT, profile, integrations },
+        Event::CardTokenized(sealed_token()),
+        Event::CardSaved { card: sealed_card(), is_default: true, at: Millis(1_743_500_000_012) },
+    ]
+}
+
+/// Rows of later shapes.
+pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
+    vec![
+        (AnyKey::Profiles(Single), records::Profiles::wrap(profile_with_card_numbers())),
+        (AnyKey::Tokens(token().id), records::Tokens::wrap(sealed_token())),
+        (AnyKey::Cards(card().id), records::Cards::wrap(sealed_card())),
+    ]
 }
 
 /// Those of the first release's kinds.

@@ -14,7 +14,7 @@ use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::{Present, Unreadable};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
+    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -62,15 +62,20 @@ macro_rules! shape_struct {
 }
 
 /// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
-/// with names have places on disk, as those without have: bincode writes either alike.
+/// with names have places on disk, as those without have: bincode writes either alike. A variant whose parts cannot
+/// hold every value says `if` it can; those `later` hold the others, and stand behind all of the first list.
 macro_rules! shape_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
-        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })?,)+
-    }) => {
+        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
+    } $(later {
+        $($later:ident of $old:ident $(( $($late_place:ident: $late_part:ty),+ ))?
+            $({ $($late_field:ident: $late_kind:ty),+ })?,)+
+    })?) => {
         $(#[$doc])*
         #[derive(Debug, $crate::shapes::codec::Decode)]
         pub(super) enum $name {
             $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
+            $($($later $(( $($late_part),+ ))? $(( $($late_kind),+ ))?,)+)?
         }
 
         impl $crate::shapes::shape::Shape<$domain> for $name {
@@ -80,14 +85,19 @@ macro_rules! shape_enum {
                 out: &mut $crate::shapes::codec::Out,
             ) -> Result<(), till_domain::records::Unreadable> {
                 /// The positions on disk.
-                enum Position { $($variant,)+ }
+                enum Position { $($variant,)+ $($($later,)+)? }
                 let _ = &personal; // Not every enum has a field.
                 match value {
-                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
+                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? $(if $fits)? => {
                         $crate::shapes::codec::put(&(Position::$variant as u32), out)?;
                         $($(<$part as $crate::shapes::shape::Shape<_>>::write($place, personal, out)?;)+)?
                         $($(<$kind as $crate::shapes::shape::Shape<_>>::write($field, personal, out)?;)+)?
                     })+
+                    $($($domain::$old $(( $($late_place),+ ))? $({ $($late_field),+ })? => {
+                        $crate::shapes::codec::put(&(Position::$later as u32), out)?;
+                        $($(<$late_part as $crate::shapes::shape::Shape<_>>::write($late_place, personal, out)?;)+)?
+                        $($(<$late_kind as $crate::shapes::shape::Shape<_>>::write($late_field, personal, out)?;)+)?
+                    })+)?
                 }
                 Ok(())
             }
@@ -101,6 +111,9 @@ macro_rules! shape_enum {
                     $($name::$variant $(( $($place),+ ))? $(( $($field),+ ))? => $domain::$variant
                         $(( $($crate::shapes::shape::Shape::unpack($place, personal)?),+ ))?
                         $({ $($field: $crate::shapes::shape::Shape::unpack($field, personal)?),+ })?,)+
+                    $($($name::$later $(( $($late_place),+ ))? $(( $($late_field),+ ))? => $domain::$old
+                        $(( $($crate::shapes::shape::Shape::unpack($late_place, personal)?),+ ))?
+                        $({ $($late_field: $crate::shapes::shape::Shape::unpack($late_field, personal)?),+ })?,)+)?
                 })
             }
         }
@@ -199,9 +212,9 @@ id_shapes! {
     ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId PaymentId PayoutId PlanId RefundId SessionId TokenId TopupId TransactionId UserId MetadataId
 }
 
-// Not here: `PersonName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
+// Not here: `PersonName`, `HolderName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
 // here is of the operator's staff and of dashboard users.
-text_shapes! { Email ExternalId HolderName IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
+text_shapes! { Email ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
 
 impl Shape<AmountMinor> for u64 {
     fn write(amount: &AmountMinor, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {

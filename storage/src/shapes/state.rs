@@ -2,31 +2,35 @@
 //!
 //! ```text
 //! 0 format (1) = 1 | 1 MerchantStateV1, see `codec`
+//! 0 format (1) = 2 | 1 MerchantStateV2, of a merchant whose profile has a later shape
 //! ```
 //! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
 
 use till_domain::ids::{InstallationId, KeyId};
 use till_domain::key::ApiKey;
-use till_domain::merchant::{Installation, Integration, PaymentMethod};
+use till_domain::merchant::{Installation, Integration, PaymentMethod, Profile};
 use till_domain::records::{MerchantState, Unreadable};
 use till_domain::team::{Invitation, User};
 
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{self, Decode, Out, ShapeError};
 use super::ledger::BalanceTotalsV1;
-use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::personal::{NoPersonal, Personal};
 use super::shape::{IdPositionV1, Shape};
 
-/// The format of a snapshot's content.
-pub const STATE_FORMAT: u8 = 1;
+/// The highest format of a snapshot's content.
+pub const STATE_FORMAT: u8 = 2;
+
+/// The format of a state whose profile has the first shape.
+const FIRST_STATE_FORMAT: u8 = 1;
 
 const WHAT: &str = "state of a merchant";
 
 /// What a merchant's actor keeps in memory. Maps are lists in the order of their keys.
 #[derive(Debug, Decode)]
-struct MerchantStateV1 {
-    profile: Option<ProfileV1>,
+struct MerchantStateOf<P> {
+    profile: Option<P>,
     keys: Vec<ApiKeyV1>,
     installations: Vec<InstallationV1>,
     integrations: Vec<(PaymentMethodV1, IntegrationV1)>,
@@ -39,7 +43,10 @@ struct MerchantStateV1 {
     last_id: IdPositionV1,
 }
 
-impl Shape<MerchantState> for MerchantStateV1 {
+type MerchantStateV1 = MerchantStateOf<ProfileV1>;
+type MerchantStateV2 = MerchantStateOf<ProfileV2>;
+
+impl<P: Shape<Profile>> Shape<MerchantState> for MerchantStateOf<P> {
     fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let MerchantState {
             profile,
@@ -60,7 +67,7 @@ impl Shape<MerchantState> for MerchantStateV1 {
         let installations: Vec<Installation> = installations.values().cloned().collect();
         let integrations: Vec<(PaymentMethod, Integration)> =
             integrations.iter().map(|(method, integration)| (*method, *integration)).collect();
-        Option::<ProfileV1>::write(profile, personal, out)?;
+        Option::<P>::write(profile, personal, out)?;
         Vec::<ApiKeyV1>::write(&keys, personal, out)?;
         Vec::<InstallationV1>::write(&installations, personal, out)?;
         Vec::<(PaymentMethodV1, IntegrationV1)>::write(&integrations, personal, out)?;
@@ -102,7 +109,11 @@ impl Shape<MerchantState> for MerchantStateV1 {
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
-    codec::encode::<MerchantStateV1>(WHAT, STATE_FORMAT, |out| MerchantStateV1::write(state, &mut NoPersonal, out))
+    if state.profile.as_ref().is_none_or(ProfileV1::holds) {
+        let write = |out: &mut Out| MerchantStateV1::write(state, &mut NoPersonal, out);
+        return codec::encode::<MerchantStateV1>(WHAT, FIRST_STATE_FORMAT, write);
+    }
+    codec::encode::<MerchantStateV2>(WHAT, STATE_FORMAT, |out| MerchantStateV2::write(state, &mut NoPersonal, out))
 }
 
 /// The state with this content.
@@ -110,7 +121,10 @@ pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
 /// # Errors
 /// Any error means: take an older snapshot or the whole log.
 pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
-    codec::decode::<MerchantStateV1>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal)
+    if bytes.first() == Some(&STATE_FORMAT) {
+        return codec::decode::<MerchantStateV2>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal);
+    }
+    codec::decode::<MerchantStateV1>(WHAT, FIRST_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Keys of single persons, and what is sealed under them.
 //!
 //! Names, e-mails and mobiles stand in records and rows only sealed under the key of the person they are of:
-//! the customer's, or the session's or payment's when there is no customer. The key is a row of the vault,
+//! the customer's, or the session's, payment's or card token's when there is no customer. The key is a row of the vault,
 //! wrapped under the purpose key `subject_wrap`; deleting that row erases the person everywhere at once, and
 //! breaks no log.
 //!
@@ -19,7 +19,7 @@
 
 use std::fmt;
 
-use till_domain::ids::{CustomerId, MerchantId, PaymentId, SessionId};
+use till_domain::ids::{CustomerId, MerchantId, PaymentId, SessionId, TokenId};
 use zeroize::Zeroizing;
 
 use super::keyring::{Keyring, Purpose};
@@ -40,6 +40,8 @@ pub enum SubjectKind {
     Session,
     /// A payment without a customer.
     Payment,
+    /// A card token: the name on the card is its holder's.
+    Token,
 }
 
 /// Whose data it is, within a merchant.
@@ -68,6 +70,12 @@ impl SubjectId {
     #[must_use]
     pub const fn payment(id: PaymentId) -> SubjectId {
         SubjectId { kind: SubjectKind::Payment, id: id.to_bytes() }
+    }
+
+    /// A card token as subject.
+    #[must_use]
+    pub const fn token(id: TokenId) -> SubjectId {
+        SubjectId { kind: SubjectKind::Token, id: id.to_bytes() }
     }
 }
 

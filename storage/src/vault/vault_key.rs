@@ -13,6 +13,7 @@
 //! | 4 | key of a payment session without a customer | session | sealed row of 32 bytes, 73 bytes |
 //! | 5 | key of a payment without a customer | payment | sealed row of 32 bytes, 73 bytes |
 //! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
+//! | 7 | key of a card token, for the name on the card | token | sealed row of 32 bytes, 73 bytes |
 //!
 //! The shape of a sealed row stands in `sealed.rs`; its associated data is the row's key as above.
 
@@ -27,6 +28,7 @@ const CUSTOMER_KEY: u8 = 3;
 const SESSION_KEY: u8 = 4;
 const PAYMENT_KEY: u8 = 5;
 const API_KEY_SECRET: u8 = 6;
+const TOKEN_KEY: u8 = 7;
 
 /// Where a row of the vault stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -42,9 +44,9 @@ pub enum VaultKey {
     },
     /// The wrapped key under which one person's data is sealed.
     SubjectKey {
-        /// The merchant whose customer, session or payment it is.
+        /// The merchant whose customer, session, payment or card token it is.
         merchant: MerchantId,
-        /// The customer, session or payment.
+        /// The customer, session, payment or card token.
         subject: SubjectId,
     },
     /// An API key in sealed form, kept as long as the answer of the call that made it may be replayed.
@@ -93,6 +95,7 @@ impl VaultKey {
             CUSTOMER_KEY => Some(of_subject(SubjectId::customer(CustomerId::from_bytes(id)))),
             SESSION_KEY => Some(of_subject(SubjectId::session(SessionId::from_bytes(id)))),
             PAYMENT_KEY => Some(of_subject(SubjectId::payment(PaymentId::from_bytes(id)))),
+            TOKEN_KEY => Some(of_subject(SubjectId::token(TokenId::from_bytes(id)))),
             API_KEY_SECRET => {
                 Some(VaultKey::ApiKeySecret { merchant: MerchantId::from_bytes(*merchant), key: KeyId::from_bytes(id) })
             }
@@ -109,6 +112,7 @@ fn subject_kind_byte(kind: SubjectKind) -> u8 {
         SubjectKind::Customer => CUSTOMER_KEY,
         SubjectKind::Session => SESSION_KEY,
         SubjectKind::Payment => PAYMENT_KEY,
+        SubjectKind::Token => TOKEN_KEY,
     }
 }
 
@@ -126,7 +130,7 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 7] {
+    fn one_of_each_kind() -> [VaultKey; 8] {
         let of = |of| VaultKey::CardNumber { merchant: MERCHANT, of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MERCHANT, subject };
         [
@@ -137,6 +141,7 @@ mod tests {
             of_subject(SubjectId::session(SessionId::from_bytes([0xbb; 16]))),
             of_subject(SubjectId::payment(PaymentId::from_bytes([0xbb; 16]))),
             VaultKey::ApiKeySecret { merchant: MERCHANT, key: KeyId::from_bytes([0xbb; 16]) },
+            of_subject(SubjectId::token(TokenId::from_bytes([0xbb; 16]))),
         ]
     }
 
@@ -160,7 +165,7 @@ mod tests {
     #[test]
     fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 7;
+        unknown[16] = 8;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

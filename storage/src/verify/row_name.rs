@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use till_domain::ids::{CustomerId, PaymentId, SessionId};
+use till_domain::ids::{CustomerId, PaymentId, SessionId, TokenId};
 use till_domain::records::AnyKey;
 
 use crate::family::Family;
@@ -79,6 +79,7 @@ fn of_subject(subject: SubjectId) -> String {
         SubjectKind::Customer => CustomerId::from_bytes(subject.id).to_string(),
         SubjectKind::Session => SessionId::from_bytes(subject.id).to_string(),
         SubjectKind::Payment => PaymentId::from_bytes(subject.id).to_string(),
+        SubjectKind::Token => TokenId::from_bytes(subject.id).to_string(),
     }
 }
 

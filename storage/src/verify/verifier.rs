@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::engine::ROW_FORMAT;
+use crate::engine::OLDEST_ROW_FORMAT;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
@@ -111,7 +111,7 @@ fn check_store(job: &mut Job<'_>) -> Option<u32> {
         (Err(error), _) => unreadable(&error, job),
     }
     match read_meta_number(job.rows, MetaKey::RowFormat) {
-        Ok(format) => format.map(u32::from_be_bytes).filter(|format| *format < ROW_FORMAT),
+        Ok(format) => format.map(u32::from_be_bytes).filter(|format| *format < OLDEST_ROW_FORMAT),
         Err(error) => {
             unreadable(&error, job);
             None

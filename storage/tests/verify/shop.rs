@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardScheme, SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddTopup, AuthorizationResult, Caller, Command, CreateMerchant, Expired, GenerateKey, Idempotency,
     IdempotencyScope, InitiatePayment, Request, SelectPaymentMethod, Selection, TokenizeCard,
@@ -136,6 +136,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             time_zone: TimeZone::new("Asia/Bangkok").expect("a zone"),
             settlement_delay_seconds: 86_400,
             support_email: None,
+            card_numbers_in_identifiers: false,
         }));
         let key = Command::GenerateKey(GenerateKey {
             merchant_id: self.merchant_id,
@@ -241,7 +242,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             first_digits: "424242".to_owned(),
             last_digits: format!("{number:04}"),
             expiry: CardExpiry { year: 2030, month: 12 },
-            holder: HolderName::new("S JAIDEE").expect("a name"),
+            holder: CardHolder::Sealed(HolderName::new("S JAIDEE").expect("a name")),
             fingerprint: CardFingerprint([number; 32]),
         };
         match self.ask(self.client(), None, Command::TokenizeCard(TokenizeCard { card, usage })) {
@@ -416,6 +417,9 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             }
             VaultWrite::ForgetSessionKey(session_id) => {
                 (VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)
+            }
+            VaultWrite::ForgetTokenKey(token_id) => {
+                (VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)
             }
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
         }

@@ -43,7 +43,7 @@ fn a_merchant_is_created_with_its_defaults() {
     };
     let expected = json!({
         "merchant_id": id, "name": "Shop", "currency": "THB", "time_zone": "UTC", "settlement_delay_seconds": 172_800,
-        "support_email": null, "suspended": false, "balance_open": false,
+        "support_email": null, "suspended": false, "card_numbers_in_identifiers": false, "balance_open": false,
         "payment_methods": [method("CARD"), method("INSTALLMENT")], "created_at": created_at,
     });
     assert_eq!(found, expected);
@@ -54,11 +54,11 @@ fn a_merchant_keeps_everything_that_it_was_created_with() {
     let server = Server::start();
     let body = json!({
         "name": "ร้านค้า 💳", "currency": "JPY", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": 0,
-        "support_email": "Help@Till.example",
+        "support_email": "Help@Till.example", "card_numbers_in_identifiers": true,
     });
     let id = server.admin("create-merchant", &body).id();
     let found = found(&server, &id);
-    for member in ["name", "currency", "time_zone", "settlement_delay_seconds"] {
+    for member in ["name", "currency", "time_zone", "settlement_delay_seconds", "card_numbers_in_identifiers"] {
         assert_eq!(found[member], body[member]);
     }
     assert!(found["support_email"].as_str().is_some_and(|email| email.eq_ignore_ascii_case("help@till.example")));
@@ -98,6 +98,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
     let key_id = "key_01h455vb4pex5vsknk084sn02q";
     for (endpoint, more) in [
         ("find-merchant", json!({})),
+        ("update-merchant", json!({ "card_numbers_in_identifiers": true })),
         ("suspend-merchant", json!({})),
         ("resume-merchant", json!({})),
         ("generate-key", json!({ "name": "A" })),
@@ -456,6 +457,30 @@ fn a_malformed_idempotency_key_is_a_fault() {
         let answer = named(&server, &wrong, "create-merchant", &body);
         assert_eq!(answer.faults(), ["invalid Idempotency-Key"], "{wrong:?}");
     }
+}
+
+#[test]
+fn a_merchant_may_be_allowed_identifiers_that_are_card_numbers() {
+    let mut server = Start::default().server();
+    let shop = server.shop();
+    let number = json!({ "external_id": "4242424242424242", "customer_id": "5555 5555 5555 4444" });
+    let set = |server: &Server, allowed: Option<bool>| {
+        let body = json!({ "merchant_id": shop.merchant_id, "card_numbers_in_identifiers": allowed });
+        server.admin("update-merchant", &body).ok()
+    };
+    let refused = shop.initiate(&shop.session(300), 300, &number);
+    assert_eq!(refused.faults(), ["invalid external_id", "invalid customer_id"]);
+    assert_eq!([set(&server, None), set(&server, Some(true)), set(&server, Some(true))], [false, true, false]);
+    server.kill();
+    server.restart();
+    assert_eq!(found(&server, &shop.merchant_id)["card_numbers_in_identifiers"], true);
+    let shop = shop.on(&server);
+    shop.initiate(&shop.session(300), 300, &number).id();
+    assert_eq!([set(&server, Some(false)), set(&server, None)], [true, false]);
+    let again = json!({ "external_id": "4000000000000002" });
+    assert_eq!(shop.initiate(&shop.session(300), 300, &again).faults(), ["invalid external_id"]);
+    let faulty = json!({ "merchant_id": shop.merchant_id, "card_numbers_in_identifiers": "true" });
+    assert_eq!(server.admin("update-merchant", &faulty).faults(), ["invalid card_numbers_in_identifiers"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, Start, merged};
+use crate::harness::{Client, Server, Shop, Start, merged, thb};
 
 /// Numbers with a sound check digit that no other test and no table of test cards has.
 const NUMBERS: [&str; 2] = ["5196081888500645", "4716258050958645"];
@@ -17,6 +17,10 @@ const CODES: [&str; 2] = ["7391", "8264"];
 const EMAIL: &str = "wilhelmina.quux@customers.example";
 const MOBILE: &str = "+66873915520";
 const NAME: &str = "Wilhelmina Quuxley";
+/// The name on the cards.
+const HOLDER: &str = "Zachariah Holderby";
+/// A number that is typed where it does not belong, as digits and as people write it.
+const TYPED: [&str; 2] = ["5425233430109903", "5425 2334 3010 9903"];
 /// Something of the merchant's own, to be found: else the search would prove nothing.
 const CONTROL: &str = "control-reference-5520";
 
@@ -79,7 +83,7 @@ fn customer() -> Value {
 
 fn card(number: &str, code: &str) -> Value {
     json!({
-        "number": number, "name": "Holder Of Card", "expiration_date": "11/48", "security_code": code, "usage": "MULTIPLE",
+        "number": number, "name": HOLDER, "expiration_date": "11/48", "security_code": code, "usage": "MULTIPLE",
     })
 }
 
@@ -139,6 +143,52 @@ fn badly(server: &Server, shop: &Shop, number: &str, code: &str) -> Vec<String> 
     answers
 }
 
+/// Card numbers typed into every field of which something is kept in clear: the call, and the argument at fault.
+fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
+    let (session, merchant) = (shop.session(1_000), json!({ "merchant_id": shop.merchant_id }));
+    let of_merchant = |more: Value| merged(&merchant, &more);
+    let name = format!("Ada {number}.");
+    let initiate = |more: Value| ("/merchants/initiate-payment-flow", merged(&shop.initiation(&session, 1_000), &more));
+    let select = merged(&thb(1_000), &json!({ "payment_method": "CARD", "customer_name": name, "customer_id": "a" }));
+    let installation = json!({ "name": "A", "platform": "TERMINAL", "identifier": "a" });
+    let bodies = [
+        (initiate(json!({ "external_id": number })), "external_id"),
+        (initiate(json!({ "customer_id": number })), "customer_id"),
+        (initiate(json!({ "card_id": number })), "card_id"),
+        (initiate(json!({ "customer_name": name })), "customer_name"),
+        (initiate(json!({ "return_url": format!("https://shop.example/{}", number.replace(' ', "+")) })), "return_url"),
+        (("/sdk/tokenize-card", shop.named(&merged(&card(NUMBERS[0], CODES[0]), &json!({ "name": name })))), "name"),
+        (("/sdk/select-payment-method", shop.named(&select)), "customer_name"),
+        (("/merchants/generate-key", json!({ "name": name })), "name"),
+        (("/merchants/sync-metadata", json!({ "key": number, "metadata": 1 })), "key"),
+        (("/merchants/sync-metadata", json!({ "key": "a", "metadata": { "b": [number] } })), "metadata"),
+        (("/merchants/add-to-metadata-set", json!({ "key": "a", "path": number, "value": 1 })), "path"),
+        (("/merchants/add-to-metadata-set", json!({ "key": "a", "value": { number: 1 } })), "value"),
+        (("/admin/create-merchant", json!({ "name": name, "currency": "THB" })), "name"),
+        (("/admin/generate-key", of_merchant(json!({ "name": name }))), "name"),
+        (("/admin/add-installation", of_merchant(merged(&installation, &json!({ "name": name })))), "name"),
+        (
+            ("/admin/add-installation", of_merchant(merged(&installation, &json!({ "identifier": number })))),
+            "identifier",
+        ),
+        (("/admin/add-topup", of_merchant(json!({ "amount": 1, "external_id": number }))), "external_id"),
+    ];
+    let client = |path: &str| if path.starts_with("/admin") { server.admin_client() } else { shop.client() };
+    let refused = |path: &str, client: Client, body: &Value, argument: &str| {
+        let answer = client.post(path, body);
+        assert_eq!(answer.faults(), [format!("invalid {argument}")], "{path} {body}");
+        answer.body.to_string()
+    };
+    let mut answers: Vec<String> =
+        bodies.iter().map(|((path, body), argument)| refused(path, client(path), body, argument)).collect();
+    let (path, body) = initiate(json!({}));
+    answers.push(refused(path, shop.client().idempotency_key(number), &body, "Idempotency-Key"));
+    let traced =
+        shop.client().header("X-Request-Id", &number.replace(' ', "-")).post("/merchants/get-balance", &json!({}));
+    answers.push(traced.header("x-request-id").expect("every answer has one").to_owned());
+    answers
+}
+
 #[test]
 fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_file() {
     let directory = TempDir::new().expect("a temporary directory can be made");
@@ -149,11 +199,14 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     let named = server.admin_client().idempotency_key("kept");
     let kept = named.post("/admin/generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Kept" })).ok();
     let kept = kept["key"].as_str().expect("a key").to_owned();
-    let answers = session(&server, &shop, 1);
+    let mut answers = session(&server, &shop, 1);
+    TYPED.iter().for_each(|number| answers.extend(typed(&server, &shop, number)));
     let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
     let vault_key = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
     let keys = [shop.key.as_str(), kept.as_str(), "admin-token-of-a-test", vault_key];
-    let personal = [NUMBERS[0], NUMBERS[1], EMAIL, MOBILE, NAME, "Wilhelmina"];
+    let dashed = TYPED[1].replace(' ', "-");
+    let personal =
+        [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
     let secrets = [keys.as_slice(), &personal].concat();
     Written::answered(metrics, answers).is_clean(&secrets);
     server.kill();

@@ -1,0 +1,100 @@
+//! Identifiers, keys and metadata that are card numbers as a whole. They would stand in the log in clear, and so they are
+//! refused, unless the merchant's setting takes them: order numbers can look so. What removes something stores none, and
+//! is not looked at.
+
+use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
+use crate::command::{Command, Request, Selection};
+use crate::customer::{CardRef, CustomerRef};
+use crate::metadata::{CanonicalJson, MetadataPath};
+use crate::records::MerchantState;
+use crate::refusal::{CARD_NUMBERS_MAX, Refusal};
+use crate::text::ExternalId;
+
+/// Refuses a request in which something is a card number as a whole, and names all arguments that are.
+pub(super) fn check(state: &MerchantState, request: &Request) -> Result<(), Refusal> {
+    if are_allowed(state, &request.command) {
+        return Ok(());
+    }
+    let mut found = Found::default();
+    let key = request.idempotency.as_ref().map(|idempotency| idempotency.scope.key.as_str());
+    found.note("Idempotency-Key", key.is_some_and(is_card_number_as_a_whole));
+    look_through(&request.command, &mut found);
+    match found.arguments {
+        [None, ..] => Ok(()),
+        arguments => Err(Refusal::CardNumbersGiven { arguments }),
+    }
+}
+
+/// The merchant's setting; of a merchant that is to be created the one that it would have.
+fn are_allowed(state: &MerchantState, command: &Command) -> bool {
+    if let Command::CreateMerchant(command) = command {
+        return command.card_numbers_in_identifiers;
+    }
+    state.profile.as_ref().is_some_and(|profile| profile.card_numbers_in_identifiers)
+}
+
+/// The arguments that are card numbers.
+#[derive(Default)]
+struct Found {
+    arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
+}
+
+impl Found {
+    fn note(&mut self, argument: &'static str, is_number: bool) {
+        let free = self.arguments.iter_mut().find(|argument| argument.is_none()).filter(|_| is_number);
+        if let Some(free) = free {
+            *free = Some(argument);
+        }
+    }
+
+    fn external_id(&mut self, argument: &'static str, id: Option<&ExternalId>) {
+        self.note(argument, id.is_some_and(|id| is_card_number_as_a_whole(id.as_str())));
+    }
+
+    fn metadata(&mut self, argument: &'static str, value: &CanonicalJson) {
+        self.note(argument, value.plain_parts().any(is_card_number_as_a_whole));
+    }
+
+    fn path(&mut self, path: &MetadataPath) {
+        self.note("path", path.segments().iter().any(|segment| is_card_number_as_a_whole(segment)));
+    }
+}
+
+fn look_through(command: &Command, found: &mut Found) {
+    if let Command::AddInstallation(command) = command {
+        found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
+    } else if let Command::AddTopup(command) = command {
+        found.external_id("external_id", command.external_id.as_ref());
+    } else if let Command::SelectPaymentMethod(command) = command {
+        if let Selection::SavedCard(card) = &command.selection {
+            found.external_id("card_id", of_card(card));
+        }
+        found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+    } else if let Command::InitiatePayment(command) = command {
+        found.external_id("external_id", command.external_id.as_ref());
+        found.external_id("card_id", command.card.as_ref().and_then(of_card));
+        found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));
+        found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+    } else if let Command::AddToMetadataSet(command) = command {
+        found.note("key", is_card_number_as_a_whole(command.key.as_str()));
+        found.path(&command.path);
+        found.metadata("value", &command.item);
+    } else if let Command::SyncMetadata(command) = command {
+        found.note("key", is_card_number_as_a_whole(command.key.as_str()));
+        found.metadata("metadata", &command.metadata);
+    }
+}
+
+const fn of_customer(reference: &CustomerRef) -> Option<&ExternalId> {
+    match reference {
+        CustomerRef::External(id) => Some(id),
+        CustomerRef::Own(_) => None,
+    }
+}
+
+const fn of_card(reference: &CardRef) -> Option<&ExternalId> {
+    match reference {
+        CardRef::External(id) => Some(id),
+        CardRef::Own(_) => None,
+    }
+}

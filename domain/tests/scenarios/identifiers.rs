@@ -1,0 +1,163 @@
+//! Identifiers, keys and metadata that are card numbers: refused, unless the merchant takes them.
+
+use crate::words::*;
+use crate::world::World;
+use till_domain::card::{CardHolder, SaveCard, TokenUsage};
+use till_domain::command::{Command, Selection};
+use till_domain::customer::CardRef;
+use till_domain::event::Answer;
+use till_domain::records::{Cards, Payments, Sessions, Tokens};
+use till_domain::refusal::{CARD_NUMBERS_MAX, Refusal};
+use till_domain::text::{InstallationIdentifier, ReturnUrl};
+
+const NUMBER: &str = "4242424242424242";
+const SPACED: &str = "5555 5555 5555 4444";
+
+const TAKEN: Answer = Answer::Changed(true);
+
+fn in_arguments<const N: usize>(names: [&'static str; N]) -> Refusal {
+    let mut arguments = [None; CARD_NUMBERS_MAX];
+    for (argument, name) in arguments.iter_mut().zip(names) {
+        *argument = Some(name);
+    }
+    Refusal::CardNumbersGiven { arguments }
+}
+
+fn returning_to(initiate: Initiate, url: &str) -> Ask {
+    let mut ask = Ask::from(initiate);
+    let Command::InitiatePayment(command) = &mut ask.command else { panic!("it initiates a payment") };
+    command.return_url = ReturnUrl::new(url).expect("a test URL of proper form");
+    ask
+}
+
+fn installation_known_as(identifier: &str) -> Ask {
+    let mut ask = add_installation();
+    let Command::AddInstallation(command) = &mut ask.command else { panic!("it adds an installation") };
+    command.identifier = InstallationIdentifier::new(identifier).expect("a test identifier of proper form");
+    ask
+}
+
+/// Each with something that is a card number, and the argument where it is.
+fn asks(world: &mut World) -> Vec<(Ask, &'static str)> {
+    let session = world.card_session();
+    let known = |text: &str| nobody().known_as(text);
+    let saved = Selection::SavedCard(CardRef::External(external(NUMBER)));
+    vec![
+        (initiate(session).external_id(NUMBER).into(), "external_id"),
+        (initiate(session).external_id(SPACED).into(), "external_id"),
+        (initiate(session).card_known_as(NUMBER).into(), "card_id"),
+        (initiate(session).customer(known(NUMBER)).into(), "customer_id"),
+        (returning_to(initiate(session), "https://shop.example/4242424242424242?a=1"), "return_url"),
+        (returning_to(initiate(session), "https://shop.example/?order=4242424242424242"), "return_url"),
+        (initiate(session).named(NUMBER), "Idempotency-Key"),
+        (select(saved).into(), "card_id"),
+        (
+            select_installment(till_domain::session::InterestBearer::Merchant).customer(known(SPACED)).into(),
+            "customer_id",
+        ),
+        (topup_known_as(1, NUMBER), "external_id"),
+        (installation_known_as(NUMBER), "identifier"),
+        (open_balance().named(NUMBER), "Idempotency-Key"),
+        (sync(NUMBER, "1"), "key"),
+        (sync("cart", r#"{"a":["4242424242424242"]}"#), "metadata"),
+        (sync("cart", r#"{"a":{"5555 5555 5555 4444":1}}"#), "metadata"),
+        (sync("cart", "4242424242424242"), "metadata"),
+        (add(NUMBER, "", "1"), "key"),
+        (add("cart", NUMBER, "1"), "path"),
+        (add("cart", "", r#""4242-4242-4242-4242""#), "value"),
+    ]
+}
+
+#[test]
+fn what_is_a_card_number_as_a_whole_is_refused_where_it_would_be_kept() {
+    let mut world = World::open();
+    for (ask, argument) in asks(&mut world) {
+        world.when(ask).refused(in_arguments([argument]));
+    }
+}
+
+#[test]
+fn all_arguments_that_are_card_numbers_are_named_at_once() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let initiate = initiate(session).external_id(NUMBER).card_known_as(NUMBER).customer(nobody().known_as(NUMBER));
+    let mut ask = returning_to(initiate, "https://shop.example/4242424242424242");
+    ask.idempotency_key = Some(NUMBER.to_owned());
+    let all = in_arguments(["Idempotency-Key", "external_id", "card_id", "return_url", "customer_id"]);
+    world.when(ask).refused(all);
+}
+
+#[test]
+fn a_merchant_whose_numbers_look_so_may_be_allowed_them_and_refused_them_again() {
+    let mut world = World::open();
+    world.when(take_card_numbers(true)).answers(TAKEN);
+    world.when(take_card_numbers(true)).changes_nothing(Answer::Changed(false));
+    for (ask, _) in asks(&mut world) {
+        assert_ne!(world.step(&ask).err().map(|stop| stop.to_string()), Some(in_arguments(["key"]).to_string()));
+    }
+    world.when(take_card_numbers(false)).answers(TAKEN);
+    for (ask, argument) in asks(&mut world) {
+        world.when(ask).refused(in_arguments([argument]));
+    }
+}
+
+#[test]
+fn a_merchant_can_be_created_under_a_name_that_it_takes_itself() {
+    let create = |allowed| {
+        let mut ask = create_merchant(World::empty().merchant_id).named(NUMBER);
+        let Command::CreateMerchant(command) = &mut ask.command else { panic!("it creates a merchant") };
+        command.card_numbers_in_identifiers = allowed;
+        ask
+    };
+    World::empty().when(create(false)).refused(in_arguments(["Idempotency-Key"]));
+    let mut world = World::empty();
+    world.given(create(true));
+    assert!(world.state.profile.as_ref().is_some_and(|profile| profile.card_numbers_in_identifiers));
+}
+
+#[test]
+fn a_text_that_only_holds_a_card_number_is_a_fine_identifier() {
+    let mut world = World::open();
+    let session = world.card_session();
+    world.when(initiate(session).external_id("inv-4242424242424242")).takes_effect();
+    world.when(sync("cart", r#"{"note":"card 4242424242424242"}"#)).takes_effect();
+    world.when(sync("order 4242424242424243", "4242424242424243")).takes_effect();
+}
+
+#[test]
+fn what_a_merchant_kept_when_it_was_allowed_can_be_removed_later() {
+    let mut world = World::open();
+    world.given(take_card_numbers(true));
+    world.given(add(NUMBER, "", "4242424242424242"));
+    world.given(take_card_numbers(false));
+    world.when(remove(NUMBER, "", "4242424242424242")).answers(TAKEN);
+    world.when(delete(NUMBER)).answers(TAKEN);
+}
+
+#[test]
+fn a_card_number_is_refused_before_a_kept_answer_is_looked_for() {
+    let mut world = World::open();
+    world.given(take_card_numbers(true));
+    let session = world.card_session();
+    let ask = initiate(session).external_id(NUMBER).named("once");
+    world.given(ask.clone());
+    world.given(take_card_numbers(false));
+    world.when(ask).refused(in_arguments(["external_id"]));
+}
+
+#[test]
+fn the_holder_of_a_card_stands_with_its_token_and_saved_card_only() {
+    let mut world = World::open();
+    let token = world.token(7, TokenUsage::Multiple);
+    let session = world.session(select_token(token));
+    let payment = world.captured(initiate(session).customer(nobody().email("a@b.example")).save(SaveCard::Add));
+    let holder = card_facts(7).holder;
+    assert!(matches!(holder, CardHolder::Sealed(_)));
+    assert_eq!(world.look_up::<Tokens>(token).card.holder, holder);
+    assert_eq!(world.all::<Cards>().pop().map(|card| card.card.holder), Some(holder));
+    let kept = [
+        format!("{:?}", world.look_up::<Sessions>(session).instrument),
+        format!("{:?}", world.look_up::<Payments>(payment).instrument),
+    ];
+    assert!(kept.iter().all(|instrument| instrument.contains("holder: Absent")), "{kept:?}");
+}
