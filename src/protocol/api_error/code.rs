@@ -54,7 +54,7 @@ codes! {
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its calls that change something and its SDK calls are refused.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
-    BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB.";
+    BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB; at `/sdk` 64 KiB.";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
     RateLimited = "RATE_LIMITED", "Too many calls; the Retry-After header says when to go on.";
     UnhandledError = "UNHANDLED_ERROR", "The server failed unexpectedly. The X-Request-Id header names the occurrence.";

@@ -76,6 +76,13 @@ impl ApiError {
         error.with_details(faults.iter().map(Fault::to_json).collect())
     }
 
+    /// The same with a sentence more.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> ApiError {
+        self.message = format!("{} {note}", self.message).into();
+        self
+    }
+
     /// `INVALID_ARGUMENTS` for a body in which no argument could be read.
     #[must_use]
     pub fn malformed(cause: &Malformed) -> ApiError {

@@ -81,6 +81,12 @@ impl ValueType {
         ValueType { json, hint: None, choices: &[] }
     }
 
+    /// Whether it may be an object or an array, which hold further values.
+    #[must_use]
+    pub fn is_container(&self) -> bool {
+        self.json.iter().any(|json| matches!(json, JsonType::Object | JsonType::Array))
+    }
+
     /// One of a few words.
     #[must_use]
     pub const fn words(choices: &'static [&'static str]) -> ValueType {

@@ -307,8 +307,9 @@ impl<C: Caller> Dispatcher<C> {
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
-            let bytes = exchange.read_body(payload, self.body_room.clone(), &PACKAGE_ITSELF).await?;
-            let body = Body::parse(bytes)?;
+            let declaration = Declaration { package, ..PACKAGE_ITSELF };
+            let bytes = exchange.read_body(payload, self.body_room.clone(), &declaration).await?;
+            let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
         let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
@@ -364,7 +365,7 @@ impl<C: Caller> Dispatcher<C> {
         if declaration.flags.changes_something && self.answer_room.is_full() {
             return Err(ApiError::overloaded(FULL_RETRY_SECONDS)); // Its answer cannot be refused any more.
         }
-        let body = Body::parse(bytes)?;
+        let body = Body::parse(bytes, declaration)?;
         let reply = function.call(exchange.call(declaration, caller, body)).await;
         drop(permit);
         let reply = reply?;

@@ -26,7 +26,6 @@ mod seldom_logged;
 mod table;
 mod tally;
 
-pub use body::BODY_BYTES_MAX;
 pub use call::{Call, Function, Reply, endpoint};
 pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
