@@ -52,6 +52,7 @@ codes! {
     AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what is left of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its calls that change something and its SDK calls are refused.";
+    MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
     BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB; at `/sdk` 64 KiB.";

@@ -132,6 +132,14 @@ impl ApiError {
         )
     }
 
+    /// `MISDIRECTED_REQUEST`: a name that nobody configured, which may be that of a page which has no business here.
+    #[must_use]
+    pub fn foreign_host() -> ApiError {
+        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by the name \
+                       in its admin_listen; have a proxy in front of it send one of them.";
+        ApiError::new(Code::MisdirectedRequest, message)
+    }
+
     /// `METHOD_NOT_ALLOWED`, naming those that are.
     #[must_use]
     pub fn method_not_allowed(allow: &'static str) -> ApiError {

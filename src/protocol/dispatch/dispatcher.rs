@@ -1,4 +1,4 @@
-//! The order in which a request is judged: path, method, version, key, rate, media type, size, whether there is too
+//! The order in which a request is judged: host, path, method, version, key, rate, media type, size, whether there is too
 //! much to do, body, and then the endpoint.
 
 use std::cell::{Cell, RefCell};
@@ -23,6 +23,7 @@ use super::connections::Connection;
 use super::cross_origin::{self, CrossOrigin};
 use super::documents::{Documents, Subject};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
+use super::hosts::Hosts;
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::pace::Pace;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, locate};
@@ -75,6 +76,7 @@ pub struct Dispatcher<C> {
     origins: Arc<dyn Origins>,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
+    hosts: Hosts,
     body_room: BodyRoom,
     answer_room: AnswerRoom,
     documents: Documents,
@@ -124,7 +126,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url, hosts } = builder;
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
         Dispatcher {
@@ -134,6 +136,7 @@ impl<C: Caller> Dispatcher<C> {
             origins,
             observe,
             public_url,
+            hosts,
             body_room,
             answer_room,
             documents,
@@ -214,6 +217,9 @@ impl<C: Caller> Dispatcher<C> {
         target: Option<Target<'_, C>>,
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
+        if !self.hosts.answer(header_text(exchange.request.headers(), &HOST)) {
+            return Err(ApiError::foreign_host());
+        }
         let target = target.ok_or_else(|| self.unknown_endpoint(place))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
             return Ok(answer);
