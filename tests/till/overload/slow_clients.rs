@@ -69,8 +69,8 @@ fn slowly(start: Start) -> Server {
 }
 
 /// Files that the server has open, each connection twice among them.
-fn open_files(server: &Server) -> f64 {
-    server.metric("process_open_fds").expect("it is told")
+fn open_files(server: &Server) -> u32 {
+    server.metric("process_open_fds").expect("it is told").to_string().parse().expect("a count")
 }
 
 /// Reads until the server ends the connection; gives how many bytes came.
@@ -128,7 +128,7 @@ fn slow_clients_are_ended(stand: &Stand) {
     }
     drop(bodies);
     let until = Instant::now() + PATIENCE;
-    while open_files(server) > files_before + 8.0 {
+    while open_files(server) > files_before + 8 {
         assert!(Instant::now() < until, "{} files are held on", open_files(server));
         thread::sleep(Duration::from_millis(50));
     }
