@@ -38,6 +38,7 @@ package: tools
 lint: tools
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- --deny warnings
+	tools/check-dependencies
 
 # Criterion benches. The workspace's own code is compiled for speed; RocksDB is not compiled again.
 bench: tools

@@ -12,7 +12,7 @@ use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::observation::{EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{Caller, Dispatcher};
+use crate::protocol::dispatch::{Caller, Dispatcher, Hosts};
 use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
@@ -85,10 +85,19 @@ pub fn assemble(
     reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));
     let admin = Dispatcher::builder(&[Package::Admin], admin_token)
         .functions(admin::functions(service))
+        .hosts(admin_hosts(configuration))
         .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service), started.vitals(), places)))
         .build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
+}
+
+/// Below TLS a browser compares the name by itself.
+fn admin_hosts(configuration: &Configuration) -> Hosts {
+    match configuration.admin_tls {
+        Some(_) => Hosts::Any,
+        None => Hosts::Named(configuration.admin_host.clone()),
+    }
 }
 
 /// The names of all endpoints of a listener.

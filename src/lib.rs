@@ -20,6 +20,7 @@ pub mod observation;
 pub mod supervision;
 pub mod logging;
 pub mod small_pages;
+pub mod owner_only;
 pub mod tls;
 pub mod demo;
 pub mod generate;

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
 use super::progress::say;
 use super::{archive, bench, checkpoint, export, generate, inspect, operate, repair, restore, rotate, serve, verify};
+use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -18,6 +19,11 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    keep_memory_to_the_process()?;
+    // A load tester's reports hold nothing of anybody's, and are made as the umask says.
+    if !matches!(arguments.command, Command::Bench(_)) {
+        make_files_for_the_owner_only();
+    }
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),

@@ -19,6 +19,7 @@ use crate::demo;
 use crate::exposition::expose_certificate_end;
 use crate::logging;
 use crate::observation::Observation;
+use crate::owner_only::close_to_others;
 use crate::protocol::listener::{Listener, ListenerSettings};
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
@@ -46,6 +47,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
+    close_to_others(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");

@@ -52,9 +52,10 @@ codes! {
     AmountExceedsLimit = "AMOUNT_EXCEEDS_LIMIT", "The amount is above what is left of a limit.";
     InsufficientBalance = "INSUFFICIENT_BALANCE", "The available balance does not cover the amount.";
     MerchantSuspended = "MERCHANT_SUSPENDED", "The merchant is suspended: its SDK calls are refused, and its calls that change something but for those that close a leak.";
+    MisdirectedRequest = "MISDIRECTED_REQUEST", "The admin listener does not answer for this Host.";
     UnknownEndpoint = "UNKNOWN_ENDPOINT", "There is no endpoint at this path.";
     MethodNotAllowed = "METHOD_NOT_ALLOWED", "Endpoints are called by POST. The Allow header lists the methods of this path.";
-    BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB.";
+    BodyTooLarge = "BODY_TOO_LARGE", "The body is larger than 1 MiB; at `/sdk` 64 KiB.";
     UnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE", "The body's Content-Type is not application/json, or the body is encoded.";
     RequestTimeout = "REQUEST_TIMEOUT", "The head of the request did not arrive in time. Use a new connection.";
     HeadTooLarge = "HEAD_TOO_LARGE", "The head of the request is larger than 128 KiB, or has more than 96 headers.";

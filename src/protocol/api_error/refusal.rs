@@ -77,6 +77,13 @@ impl ApiError {
         error.with_details(faults.iter().map(Fault::to_json).collect())
     }
 
+    /// The same with a sentence more.
+    #[must_use]
+    pub fn with_note(mut self, note: &str) -> ApiError {
+        self.message = format!("{} {note}", self.message).into();
+        self
+    }
+
     /// `INVALID_ARGUMENTS` for a body in which no argument could be read.
     #[must_use]
     pub fn malformed(cause: &Malformed) -> ApiError {
@@ -139,6 +146,14 @@ impl ApiError {
             Code::UnhandledError,
             "The server failed unexpectedly. The X-Request-Id header names this occurrence.",
         )
+    }
+
+    /// `MISDIRECTED_REQUEST`: a name that nobody configured, which may be that of a page which has no business here.
+    #[must_use]
+    pub fn foreign_host() -> ApiError {
+        let message = "This listener does not answer for this Host. Call it by its IP address, as localhost, or by the name \
+                       in its admin_listen; have a proxy in front of it send one of them.";
+        ApiError::new(Code::MisdirectedRequest, message)
     }
 
     /// `METHOD_NOT_ALLOWED`, naming those that are.

@@ -95,6 +95,7 @@ const fn triple_status(code: Code) -> StatusCode {
         | Code::AmountExceedsLimit
         | Code::InsufficientBalance
         | Code::MerchantSuspended => StatusCode::BAD_REQUEST,
+        Code::MisdirectedRequest => StatusCode::MISDIRECTED_REQUEST,
         Code::UnknownEndpoint => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -143,6 +144,7 @@ fn problem_status(error: &ApiError) -> StatusCode {
         | Code::InsufficientBalance => StatusCode::UNPROCESSABLE_ENTITY,
         code @ (Code::InvalidArguments
         | Code::BadVersion
+        | Code::MisdirectedRequest
         | Code::UnknownEndpoint
         | Code::MethodNotAllowed
         | Code::BodyTooLarge
@@ -207,6 +209,7 @@ mod tests {
             (Code::AmountExceedsLimit, 400, 422),
             (Code::InsufficientBalance, 400, 422),
             (Code::MerchantSuspended, 400, 403),
+            (Code::MisdirectedRequest, 421, 421),
             (Code::UnknownEndpoint, 404, 404),
             (Code::MethodNotAllowed, 405, 405),
             (Code::BodyTooLarge, 413, 413),
@@ -219,7 +222,7 @@ mod tests {
         ] {
             assert_eq!((status(Form::Triple, code), status(Form::Problem, code)), (triple, problem), "{code}");
         }
-        assert_eq!(Code::ALL.len(), 25);
+        assert_eq!(Code::ALL.len(), 26);
     }
 
     #[test]

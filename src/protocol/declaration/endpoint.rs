@@ -117,6 +117,16 @@ impl Package {
         }
     }
 
+    /// Bytes of a body, at most: 1 MiB where metadata comes in; devices, which need no key, have nothing to send that
+    /// fills 64 KiB.
+    #[must_use]
+    pub const fn body_bytes_max(self) -> usize {
+        match self {
+            Package::Merchants | Package::Admin => 1 << 20,
+            Package::Sdk => 64 << 10,
+        }
+    }
+
     /// Its name in documents.
     #[must_use]
     pub const fn title(self) -> &'static str {
@@ -134,7 +144,9 @@ impl Package {
             Package::Merchants => {
                 "Payments, balances, activity and metadata of one merchant. Send the API key as a bearer token."
             }
-            Package::Sdk => "What a customer's device calls on behalf of an installation. Takes no key.",
+            Package::Sdk => {
+                "What a customer's device calls on behalf of an installation. Takes no key. Bodies are at most 64 KiB."
+            }
             Package::Admin => "What the operator calls. Send the admin token as a bearer token.",
         }
     }

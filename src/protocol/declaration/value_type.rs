@@ -136,6 +136,24 @@ impl ValueType {
         }
     }
 
+    /// True when it may be an object or an array, which hold further values.
+    #[must_use]
+    pub const fn is_container(&self) -> bool {
+        match self {
+            ValueType::Object(_)
+            | ValueType::Array(_)
+            | ValueType::AnyObject
+            | ValueType::Body(_)
+            | ValueType::Any => true,
+            ValueType::Text(_)
+            | ValueType::Id(_)
+            | ValueType::Words(_)
+            | ValueType::Integer(_)
+            | ValueType::Amount
+            | ValueType::Boolean => false,
+        }
+    }
+
     /// A value of this type, where the type alone tells one.
     #[must_use]
     pub fn example(&self) -> Option<Value> {

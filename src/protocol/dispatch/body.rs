@@ -13,11 +13,10 @@ use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
 use crate::protocol::api_error::{ApiError, Code};
-use crate::protocol::declaration::Declaration;
-use crate::protocol::json::{Malformed, Object, parse_object, weight};
-
-/// Bytes of a body, at most: 1 MiB.
-pub const BODY_BYTES_MAX: usize = 1 << 20;
+use crate::protocol::declaration::{Declaration, Package};
+use crate::protocol::fault::Fault;
+use crate::protocol::fields::unknown_arguments;
+use crate::protocol::json::{Bounds, Expected, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
 
 /// What every body is.
 const JSON: &str = "application/json";
@@ -71,14 +70,6 @@ impl BodyRoom {
 }
 
 impl Share {
-    /// Makes room for the values of a body that is there, too. What is no JSON may seem to have more than fit.
-    fn grow_by_values(&mut self, body: &[u8]) -> Result<(), ApiError> {
-        if body.len() <= UNWEIGHED_BYTES {
-            return Ok(());
-        }
-        self.grow_to((body.len() + weight(body)).min(self.room.bytes_max))
-    }
-
     /// Makes room for a body that has grown to this.
     fn grow_to(&mut self, body_bytes: usize) -> Result<(), ApiError> {
         let more = body_bytes.saturating_sub(UNCOUNTED_BYTES).saturating_sub(self.byte_count);
@@ -131,7 +122,7 @@ impl Drop for Text {
 pub(super) struct Body {
     members: Object,
     carries_card_data: bool,
-    _share: Share,
+    share: Share,
 }
 
 impl Body {
@@ -140,12 +131,48 @@ impl Body {
         &self.members
     }
 
-    /// Reads the arguments out of the bytes.
-    pub(super) fn parse(bytes: Bytes) -> Result<Body, ApiError> {
-        let Bytes { text, mut share } = bytes;
-        share.grow_by_values(&text.bytes)?;
-        let members = parse_object(&text.bytes).map_err(|malformed| ApiError::malformed(&malformed))?;
-        Ok(Body { members, carries_card_data: text.carries_card_data, _share: share })
+    /// Reads the arguments of a call to this out of the bytes. What was read before a refusal is overwritten like all.
+    pub(super) fn parse(bytes: Bytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
+        let Bytes { text, share } = bytes;
+        let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
+        let mut values = Values { declaration, share: &mut body.share, text: text.bytes.len(), taken: 0, reserved: 0 };
+        match read_object(&text.bytes, &mut body.members, &mut values) {
+            Ok(()) => Ok(body),
+            Err(Unread::Malformed(malformed)) => Err(ApiError::malformed(&malformed)),
+            Err(Unread::UnknownNames) => Err(too_many_unknown_names(declaration, &body.members)),
+            Err(Unread::NoRoom) => Err(ApiError::overloaded(RETRY_AFTER_SECONDS)),
+        }
+    }
+}
+
+/// The values of a body while they are read: what its endpoint takes, and the room that they have taken.
+struct Values<'s> {
+    declaration: &'static Declaration,
+    share: &'s mut Share,
+    /// Bytes of the text itself.
+    text: usize,
+    taken: usize,
+    reserved: usize,
+}
+
+impl Bounds for Values<'_> {
+    fn expected(&self, name: &str) -> Expected {
+        let arguments = self.declaration.arguments;
+        match self.declaration.position(name).and_then(|position| arguments.get(position)) {
+            None => Expected::Nothing,
+            Some(argument) if argument.value_type.is_container() => Expected::Container,
+            Some(_) => Expected::Single,
+        }
+    }
+
+    /// Room is reserved in steps that grow, since others take of it at the same time.
+    fn take(&mut self, bytes: usize) -> bool {
+        self.taken += bytes;
+        if self.text <= UNWEIGHED_BYTES || self.taken <= self.reserved {
+            return true;
+        }
+        self.reserved = self.taken + self.taken / 8;
+        self.share.grow_to((self.text + self.reserved).min(self.share.room.bytes_max)).is_ok()
     }
 }
 
@@ -183,14 +210,14 @@ pub(super) async fn read(
     room: BodyRoom,
     declaration: &Declaration,
 ) -> Result<Bytes, ApiError> {
-    let announced = announced(headers);
-    if announced > BODY_BYTES_MAX {
-        return Err(too_large());
+    let (announced, package) = (announced(headers), declaration.package);
+    if announced > package.body_bytes_max() {
+        return Err(too_large(package));
     }
     // What was only announced takes no memory.
     let bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
     let text = Text { bytes, carries_card_data: declaration.flags.carries_card_data };
-    let mut collected = pin!(collect(payload, announced, Bytes { text, share: room.share() }));
+    let mut collected = pin!(collect(payload, package, announced, Bytes { text, share: room.share() }));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
     }
@@ -236,16 +263,17 @@ pub(super) fn announced(headers: &HeaderMap) -> usize {
 }
 
 /// What is reserved counts as taken: room doubles as the body arrives.
-async fn collect(payload: &mut Payload, announced: usize, bytes: Bytes) -> Result<Bytes, ApiError> {
+async fn collect(payload: &mut Payload, package: Package, announced: usize, bytes: Bytes) -> Result<Bytes, ApiError> {
+    let most = if announced > 0 { announced } else { package.body_bytes_max() };
     let Bytes { mut text, mut share } = bytes;
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| incomplete())?;
         let length = text.bytes.len() + chunk.len();
-        if length > BODY_BYTES_MAX {
-            return Err(too_large());
+        if length > package.body_bytes_max() {
+            return Err(too_large(package));
         }
         if length > text.bytes.capacity() {
-            let capacity = room_for(length, text.bytes.capacity(), announced);
+            let capacity = room_for(length, text.bytes.capacity(), most);
             share.grow_to(capacity)?;
             text = text.grown_to(capacity);
         }
@@ -254,15 +282,23 @@ async fn collect(payload: &mut Payload, announced: usize, bytes: Bytes) -> Resul
     Ok(Bytes { text, share })
 }
 
-/// Bytes to reserve for a body that has grown to `length` and out of what was reserved before.
-fn room_for(length: usize, before: usize, announced: usize) -> usize {
-    let all = if announced > 0 { announced } else { BODY_BYTES_MAX };
-    (2 * before).min(all).max(length)
+/// Bytes to reserve for a body that has grown to `length` and out of what was reserved before, and may grow to `most`.
+fn room_for(length: usize, before: usize, most: usize) -> usize {
+    (2 * before).min(most).max(length)
 }
 
-fn too_large() -> ApiError {
-    let message = format!("The body is larger than {BODY_BYTES_MAX} bytes. Send less in one call.");
+fn too_large(package: Package) -> ApiError {
+    let (segment, bytes_max) = (package.segment(), package.body_bytes_max());
+    let message = format!("The body is larger than {bytes_max} bytes, the limit of /{segment}. Send less in one call.");
     ApiError::new(Code::BodyTooLarge, message).ending_connection()
+}
+
+/// What has been read names no argument so often that the rest was not read: what it may lack is not said.
+fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -> ApiError {
+    let faults: Vec<Fault> = unknown_arguments(declaration, members).collect();
+    let note =
+        format!("Reading stopped at {UNKNOWN_NAMES_MAX} unknown arguments; there may be further faults behind them.");
+    ApiError::invalid_arguments(&faults).with_note(&note)
 }
 
 fn incomplete() -> ApiError {
@@ -275,6 +311,19 @@ mod tests {
     use actix_web::http::header::HeaderName;
 
     use super::*;
+    use crate::protocol::declaration::{Argument, Flags, Returns, ValueType};
+
+    static ALL: Declaration = Declaration {
+        name: "take-all",
+        package: Package::Merchants,
+        group: "tests",
+        summary: "Takes any array.",
+        docs: "",
+        arguments: &[Argument::required("all", ValueType::ARRAY, "The array.")],
+        returns: Returns::Boolean,
+        errors: &[],
+        flags: Flags::CARD_INTAKE,
+    };
 
     fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
         let pairs = pairs.iter().map(|(name, value)| {
@@ -304,16 +353,32 @@ mod tests {
         let room = BodyRoom { taken: Arc::default(), bytes_max: 1 << 20 };
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
         let of = |body: String| Bytes { text: text(body), share: room.clone().share() };
-        let first = Body::parse(of(format!("{{\"all\":[{}0]}}", "0,".repeat(10_000))));
+        let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
+        let first = Body::parse(of(all(10_000)), &ALL);
         assert!(first.is_ok() && room.taken.load(Ordering::Relaxed) > 300_000);
-        let (most, malformed) = (format!("[{}]", "{},".repeat(2_000)), "{".repeat(9_000));
-        let second = Body::parse(of(most.clone()));
+        let second = Body::parse(of(all(13_000)), &ALL);
         assert!(second.is_err_and(|error| error.code() == Code::Unavailable));
         drop(first);
-        for text in [most, malformed] {
-            assert!(Body::parse(of(text)).is_err_and(|error| error.code() == Code::InvalidArguments));
-        }
+        assert!(Body::parse(of(all(13_000)), &ALL).is_ok());
         assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn a_body_of_many_unknown_names_gets_a_bounded_answer() {
+        let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
+        let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
+        let refused = Body::parse(Bytes { text, share: BodyRoom::default().share() }, &ALL).err();
+        let Some(error) = refused else { panic!("accepted") };
+        assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
+        assert!(error.message().contains("stopped at 100"), "{}", error.message());
+    }
+
+    #[test]
+    fn a_body_with_card_data_that_breaks_off_was_read_into_what_is_overwritten() {
+        let (mut members, mut room) = (Object::new(), BodyRoom::default().share());
+        let mut values = Values { declaration: &ALL, share: &mut room, text: 0, taken: 0, reserved: 0 };
+        let outcome = read_object(br#"{"number":"4242424242424242","x"#, &mut members, &mut values);
+        assert!(matches!(outcome, Err(Unread::Malformed(_))) && members.contains_key("number"));
     }
 
     #[test]
@@ -326,16 +391,15 @@ mod tests {
 
     #[test]
     fn a_body_never_has_more_than_twice_the_room_that_it_fills_or_than_was_announced() {
-        for (announced, chunk) in [(1 << 20, 1_000), (900_000, 40_000), (0, 7_000), (20_000, 16_000)] {
-            let (mut length, mut capacity) = (0, UNCOUNTED_BYTES.min(announced));
-            while length + chunk <= if announced > 0 { announced } else { BODY_BYTES_MAX } {
+        for (most, chunk) in [(1 << 20, 1_000), (900_000, 40_000), (1 << 16, 7_000), (20_000, 16_000)] {
+            let (mut length, mut capacity) = (0, UNCOUNTED_BYTES.min(most));
+            while length + chunk <= most {
                 length += chunk;
                 if length > capacity {
-                    capacity = room_for(length, capacity, announced);
+                    capacity = room_for(length, capacity, most);
                 }
-                let most =
-                    (2 * length).max(UNCOUNTED_BYTES).min(if announced > 0 { announced } else { BODY_BYTES_MAX });
-                assert!((length..=most).contains(&capacity), "{length} of {announced}: {capacity}");
+                let bound = (2 * length).max(UNCOUNTED_BYTES).min(most);
+                assert!((length..=bound).contains(&capacity), "{length} of {most}: {capacity}");
             }
         }
     }

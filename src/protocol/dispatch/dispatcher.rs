@@ -1,4 +1,4 @@
-//! The order in which a request is judged: path, method, version, key, rate, media type, size, whether there is too
+//! The order in which a request is judged: host, path, method, version, key, rate, media type, size, whether there is too
 //! much to do, body, and then the endpoint.
 
 use std::cell::{Cell, RefCell};
@@ -23,6 +23,7 @@ use super::connections::Connection;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::documents::{Documents, Subject};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
+use super::hosts::Hosts;
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::pace::Pace;
 use super::path::{OPENAPI_PATH, PAGES_PATH, Place, Probe, ROOT_PATH, locate};
@@ -73,6 +74,7 @@ pub struct Dispatcher<C> {
     origins: Arc<dyn Origins>,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
+    hosts: Hosts,
     body_room: BodyRoom,
     answer_room: AnswerRoom,
     documents: Documents,
@@ -123,7 +125,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url, hosts } = builder;
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
         Dispatcher {
@@ -133,6 +135,7 @@ impl<C: Caller> Dispatcher<C> {
             origins,
             observe,
             public_url,
+            hosts,
             body_room,
             answer_room,
             documents,
@@ -213,6 +216,9 @@ impl<C: Caller> Dispatcher<C> {
         target: Option<Target<'_, C>>,
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
+        if !self.hosts.answer(header_text(exchange.request.headers(), &HOST)) {
+            return Err(ApiError::foreign_host());
+        }
         let target = target.ok_or_else(|| self.unknown_endpoint(exchange.request.path()))?;
         if let Some(answer) = self.judge_method(exchange, &target)? {
             return Ok(answer);
@@ -296,8 +302,9 @@ impl<C: Caller> Dispatcher<C> {
         payload: &mut Payload,
     ) -> Result<Answer, ApiError> {
         if exchange.request.method() == Method::POST {
-            let bytes = exchange.read_body(payload, self.body_room.clone(), &PACKAGE_ITSELF).await?;
-            let body = Body::parse(bytes)?;
+            let declaration = Declaration { package, ..PACKAGE_ITSELF };
+            let bytes = exchange.read_body(payload, self.body_room.clone(), &declaration).await?;
+            let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
         let _permit = self.gate.admit(&exchange.arrival_for_document()).await?;
@@ -373,7 +380,7 @@ impl<C: Caller> Dispatcher<C> {
         if declaration.flags.changes_something && self.answer_room.is_full() {
             return Err(ApiError::overloaded(FULL_RETRY_SECONDS)); // Its answer cannot be refused any more.
         }
-        let body = Body::parse(bytes)?;
+        let body = Body::parse(bytes, declaration)?;
         let reply = function.call(exchange.call(declaration, caller, body)).await;
         drop(permit);
         let reply = reply?;

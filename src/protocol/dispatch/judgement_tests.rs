@@ -14,12 +14,15 @@ use serde_json::{Value, json};
 
 use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Origins, Permit};
 use super::large_answers::UNFETCHED_BYTES_MAX;
-use super::{BODY_BYTES_MAX, Call, Dispatcher, Entrance, Reply, endpoint};
+use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
 use crate::protocol::field;
 use crate::protocol::listener::{Listener, ListenerSettings};
 use crate::protocol::version::ApiVersion;
+
+/// Bytes of a body, at most.
+const BODY_BYTES_MAX: usize = Package::Merchants.body_bytes_max();
 
 static ECHO: Declaration = Declaration {
     name: "echo-text",

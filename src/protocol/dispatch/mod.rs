@@ -13,6 +13,7 @@ mod dispatcher;
 mod documents;
 mod encoding;
 mod hooks;
+mod hosts;
 mod idempotency_key;
 #[cfg(test)]
 mod judgement_tests;
@@ -28,12 +29,12 @@ mod table;
 mod tally;
 mod unknown_path;
 
-pub use body::BODY_BYTES_MAX;
 pub use call::{Call, Function, Reply, endpoint};
 pub(crate) use completed::CompletedSocket;
 pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
 pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Origins, Permit};
+pub use hosts::Hosts;
 pub(super) use large_answers::SLICE_BYTES;
 pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, Standing, address_group};
 pub(crate) use pace::PacedSocket;

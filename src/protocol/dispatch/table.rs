@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::call::{Call, Function, Reply, endpoint};
 use super::dispatcher::Dispatcher;
 use super::hooks::{AnyOrigin, Authenticate, Caller, Gate, Observe, OpenGate, Origins};
+use super::hosts::Hosts;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
@@ -34,6 +35,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) origins: Arc<dyn Origins>,
     pub(super) observe: Option<Arc<dyn Observe>>,
     pub(super) public_url: Option<String>,
+    pub(super) hosts: Hosts,
 }
 
 impl<C: Caller> DispatcherBuilder<C> {
@@ -48,6 +50,7 @@ impl<C: Caller> DispatcherBuilder<C> {
             origins: Arc::new(AnyOrigin),
             observe: None,
             public_url: None,
+            hosts: Hosts::Any,
         };
         if serves_merchants {
             builder.function(endpoint(&AVAILABLE_API_VERSIONS, (), available_api_versions))
@@ -105,6 +108,12 @@ impl<C: Caller> DispatcherBuilder<C> {
     #[must_use]
     pub fn public_url(self, public_url: Option<String>) -> DispatcherBuilder<C> {
         DispatcherBuilder { public_url, ..self }
+    }
+
+    /// Says which hosts are answered; any when nothing says so.
+    #[must_use]
+    pub fn hosts(self, hosts: Hosts) -> DispatcherBuilder<C> {
+        DispatcherBuilder { hosts, ..self }
     }
 
     /// The dispatcher.

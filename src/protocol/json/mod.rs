@@ -1,13 +1,16 @@
 //! Strict JSON: what a body may be, and the value it becomes.
 
 mod canonical;
+mod literals;
 mod number;
 mod parse;
+mod reading;
 mod value;
-mod weight;
 
 pub use canonical::{canonical, depth};
 pub use number::Number;
-pub use parse::{DEPTH_MAX, Malformed, parse_object};
+#[cfg(test)]
+pub use parse::parse_object;
+pub use parse::{DEPTH_MAX, Malformed, Unread, read_object};
+pub use reading::{Bounds, Expected, UNKNOWN_NAMES_MAX, VALUES_MAX};
 pub use value::{Json, Object};
-pub use weight::weight;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+use zeroize::Zeroize;
 
 /// The largest integer that every JSON implementation reads exactly: 2^53-1.
 const INTEGER_MAX: i64 = (1 << 53) - 1;
@@ -71,6 +72,16 @@ impl Number {
         match &self.0 {
             Exact::Integer(integer) => *integer as f64, // Within +-(2^53-1), so exact.
             Exact::Decimal(text) => text.parse().expect("the text was read as a double when the number was made"),
+        }
+    }
+}
+
+/// A card's number may have been sent as one.
+impl Zeroize for Number {
+    fn zeroize(&mut self) {
+        match &mut self.0 {
+            Exact::Integer(integer) => integer.zeroize(),
+            Exact::Decimal(text) => text.zeroize(),
         }
     }
 }

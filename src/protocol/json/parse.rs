@@ -1,11 +1,12 @@
-//! Bytes to a JSON object, strictly.
+//! Bytes to a JSON object, strictly, and no further than its bounds allow.
 
-use std::collections::btree_map::Entry;
+use std::collections::btree_map::{Entry, VacantEntry};
 use std::fmt;
 use std::str;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
+use super::reading::{Bounds, Expected, Reading};
 use super::{Json, Number, Object};
 
 /// How deep objects and arrays may nest; the body itself is level 1.
@@ -43,37 +44,55 @@ impl Malformed {
     }
 }
 
-/// Reads a request body: one JSON object in UTF-8 and nothing after it.
+/// Why a body was not read to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unread {
+    /// It is no JSON that any endpoint reads.
+    Malformed(Malformed),
+    /// It has [`super::UNKNOWN_NAMES_MAX`] names of no argument; those read so far are among the members.
+    UnknownNames,
+    /// There is no room for its values now.
+    NoRoom,
+}
+
+/// Reads a request body into `members`: one JSON object in UTF-8 and nothing after it. What was read before a refusal
+/// stays in them, so that the caller can overwrite it.
 ///
 /// # Errors
 /// Everything that the grammar refuses (a lone surrogate, a raw control character, a second value), and
 /// beyond it: an empty body, a body that is no object, nesting deeper than [`DEPTH_MAX`], a key twice in
-/// any object, a number beyond +-(2^53-1) or too small for a double.
-pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
-    if body.iter().all(u8::is_ascii_whitespace) {
-        return Err(Malformed::new("the body is empty; send a JSON object, {} at least"));
-    }
-    if body.starts_with(BYTE_ORDER_MARK) {
-        return Err(Malformed::new("the body begins with a byte order mark (EF BB BF); send UTF-8 without one"));
-    }
-    let text = str::from_utf8(body).map_err(|error| not_utf_8(error.valid_up_to()))?;
-    match parse_value(text).map_err(|error| unacceptable(&error))? {
-        Json::Object(members) => Ok(members),
-        Json::String(text) if text.trim_start().starts_with('{') => {
-            Err(Malformed::new("the body is JSON text within a string: it was encoded twice; encode it once"))
-        }
-        other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
-            Err(Malformed::new(format!("the body is {}; send a JSON object", other.kind())))
-        }
-    }
+/// any object, a number beyond +-(2^53-1) or too small for a double, and what the bounds refuse.
+pub fn read_object(body: &[u8], members: &mut Object, bounds: &mut dyn Bounds) -> Result<(), Unread> {
+    let text = object_text(body).map_err(|message| Unread::Malformed(Malformed::new(message)))?;
+    let mut reading = Reading::new(text, bounds);
+    read_members(text, members, &mut reading)
+        .map_err(|error| reading.stopped.take().unwrap_or_else(|| Unread::Malformed(unacceptable(&error))))
 }
 
-fn not_utf_8(valid_bytes: usize) -> Malformed {
-    let message = format!(
+/// The text of a body that may be an object, or why it is none.
+fn object_text(body: &[u8]) -> Result<&str, String> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Err("the body is empty; send a JSON object, {} at least".to_owned());
+    }
+    if body.starts_with(BYTE_ORDER_MARK) {
+        return Err("the body begins with a byte order mark (EF BB BF); send UTF-8 without one".to_owned());
+    }
+    let text = str::from_utf8(body).map_err(|error| not_utf_8(error.valid_up_to()))?;
+    if encoded_twice(text) {
+        return Err("the body is JSON text within a string: it was encoded twice; encode it once".to_owned());
+    }
+    other_kind(text).map_or(Ok(text), |kind| Err(format!("the body is {kind}; send a JSON object")))
+}
+
+fn not_utf_8(valid_bytes: usize) -> String {
+    format!(
         "the body is not UTF-8 from byte {} on; encode its text as UTF-8, not as Latin-1 or another encoding",
         valid_bytes + 1
-    );
-    Malformed::new(message)
+    )
+}
+
+fn encoded_twice(text: &str) -> bool {
+    text.trim_ascii_start().strip_prefix('"').is_some_and(|inner| inner.trim_start().starts_with('{'))
 }
 
 /// What the parser says, with its place, and what is to be done about it where that is known.
@@ -84,71 +103,93 @@ fn unacceptable(error: &serde_json::Error) -> Malformed {
     Malformed::new(format!("the body is not acceptable JSON: {said}{remedy}"))
 }
 
-fn parse_value(text: &str) -> Result<Json, serde_json::Error> {
-    let mut literals = NumberLiterals { text, at: 0 };
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = ValueSeed { depth: 0, literals: &mut literals }.deserialize(&mut deserializer)?;
-    deserializer.end()?;
-    Ok(value)
-}
-
-/// The number literals of a text, in order.
+/// Reads a body for which there is room, and of which every argument may be anything.
 ///
-/// serde_json hands numbers over as doubles, which would lose what the caller wrote; its visitor meets
-/// them in the text's order, so the n-th number visited is the n-th literal here. The text up to the
-/// visited number has passed the grammar, which is what lets this scan be so simple.
-struct NumberLiterals<'a> {
-    text: &'a str,
-    at: usize,
+/// # Errors
+/// As [`read_object`].
+#[cfg(test)]
+pub fn parse_object(body: &[u8]) -> Result<Object, Malformed> {
+    let mut members = Object::new();
+    match read_object(body, &mut members, &mut super::reading::Unbounded) {
+        Ok(()) => Ok(members),
+        Err(Unread::Malformed(malformed)) => Err(malformed),
+        Err(other @ (Unread::UnknownNames | Unread::NoRoom)) => panic!("{other:?} without bounds"),
+    }
 }
 
-impl<'a> NumberLiterals<'a> {
-    fn next(&mut self) -> Option<&'a str> {
-        let bytes = self.text.as_bytes();
-        while let Some(byte) = bytes.get(self.at) {
-            match byte {
-                b'"' => self.skip_string(bytes),
-                b'-' | b'0'..=b'9' => return Some(self.take_literal(bytes)),
-                _ => self.at += 1,
-            }
-        }
-        None
+/// The kind of a text that begins as another value than an object; None for an object, and for what is no JSON.
+fn other_kind(text: &str) -> Option<&'static str> {
+    let text = text.trim_ascii();
+    match text.as_bytes().first()? {
+        b'[' => Some("an array"),
+        b'"' => Some("a string"),
+        b'-' | b'0'..=b'9' => Some("a number"),
+        _ => match text {
+            "null" => Some("null"),
+            "true" | "false" => Some("a boolean"),
+            _ => None,
+        },
+    }
+}
+
+fn read_members(text: &str, members: &mut Object, reading: &mut Reading<'_>) -> Result<(), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    deserializer.deserialize_any(ArgumentsVisitor { members, reading })?;
+    deserializer.end()
+}
+
+/// Reads the members of the body itself.
+struct ArgumentsVisitor<'r, 'a> {
+    members: &'r mut Object,
+    reading: &'r mut Reading<'a>,
+}
+
+impl<'de> Visitor<'de> for ArgumentsVisitor<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON object")
     }
 
-    fn skip_string(&mut self, bytes: &[u8]) {
-        self.at += 1;
-        while let Some(byte) = bytes.get(self.at) {
-            match byte {
-                b'\\' => self.at += 2,
-                b'"' => break,
-                _ => self.at += 1,
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
+        let ArgumentsVisitor { members, reading } = self;
+        while let Some(name) = access.next_key::<String>()? {
+            reading.take_member(members.len())?;
+            let expected = reading.bounds.expected(&name);
+            let member = vacant(members, name)?;
+            if expected == Expected::Nothing && reading.is_last_unknown_name() {
+                member.insert(Json::Null);
+                return Err(reading.stop(Unread::UnknownNames));
             }
+            member.insert(access.next_value_seed(ValueSeed { depth: 1, expected, reading: &mut *reading })?);
         }
-        self.at += 1;
+        Ok(())
     }
+}
 
-    fn take_literal(&mut self, bytes: &[u8]) -> &'a str {
-        let start = self.at;
-        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        self.at += bytes[start..].iter().take_while(|byte| is_part(byte)).count();
-        &self.text[start..self.at]
+/// The place of a member that is not there yet.
+fn vacant<E: serde::de::Error>(members: &mut Object, name: String) -> Result<VacantEntry<'_, String, Json>, E> {
+    match members.entry(name) {
+        Entry::Vacant(member) => Ok(member),
+        Entry::Occupied(_) => Err(E::custom("an object has the same key twice")),
     }
 }
 
 /// Reads one value at `depth` containers below the start.
-struct ValueSeed<'l, 'a> {
+struct ValueSeed<'r, 'a> {
     depth: usize,
-    literals: &'l mut NumberLiterals<'a>,
+    expected: Expected,
+    reading: &'r mut Reading<'a>,
 }
 
 impl<'a> ValueSeed<'_, 'a> {
     fn number<E: serde::de::Error>(self) -> Result<Json, E> {
-        let literal = self.literals.next().ok_or_else(|| E::custom("a number could not be read"))?;
+        let literal = self.reading.literals.next().ok_or_else(|| E::custom("a number could not be read"))?;
         Number::from_literal(literal).map(Json::Number).map_err(E::custom)
     }
 
     fn inner(&mut self) -> ValueSeed<'_, 'a> {
-        ValueSeed { depth: self.depth, literals: &mut *self.literals }
+        ValueSeed { depth: self.depth, expected: self.expected, reading: &mut *self.reading }
     }
 
     fn descend<E: serde::de::Error>(&mut self) -> Result<(), E> {
@@ -164,6 +205,7 @@ impl<'de> DeserializeSeed<'de> for ValueSeed<'_, '_> {
     type Value = Json;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        self.reading.count_value(self.expected)?;
         deserializer.deserialize_any(self)
     }
 }
@@ -195,11 +237,12 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
         self.number()
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Json, E> {
-        Ok(Json::String(text.to_owned()))
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Json, E> {
+        self.visit_string(text.to_owned())
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Json, E> {
+    fn visit_string<E: serde::de::Error>(self, text: String) -> Result<Json, E> {
+        self.reading.take_text()?;
         Ok(Json::String(text))
     }
 
@@ -207,6 +250,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
         self.descend()?;
         let mut items = Vec::new();
         while let Some(item) = access.next_element_seed(self.inner())? {
+            self.reading.take_item(items.len())?;
             items.push(item);
         }
         Ok(Json::Array(items))
@@ -215,10 +259,9 @@ impl<'de> Visitor<'de> for ValueSeed<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(mut self, mut access: A) -> Result<Json, A::Error> {
         self.descend()?;
         let mut members = Object::new();
-        while let Some(key) = access.next_key::<String>()? {
-            let Entry::Vacant(member) = members.entry(key) else {
-                return Err(A::Error::custom("an object has the same key twice"));
-            };
+        while let Some(name) = access.next_key::<String>()? {
+            self.reading.take_member(members.len())?;
+            let member = vacant(&mut members, name)?;
             member.insert(access.next_value_seed(self.inner())?);
         }
         Ok(Json::Object(members))
@@ -311,7 +354,7 @@ mod tests {
     fn nesting_of_sixty_four_levels_is_read_and_sixty_five_is_not() {
         assert!(parse_object(nested(64).as_bytes()).is_ok());
         assert!(refusal(nested(65)).contains("deeper than 64"));
-        assert!(refusal("[".repeat(1_000_000)).contains("deeper than 64"));
+        assert!(refusal(format!("{{\"a\":{}", "[".repeat(1_000_000))).contains("deeper than 64"));
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Serialize for Json {
     }
 }
 
-/// Overwrites the text of every string below, keys excepted: a card's number and security code must
+/// Overwrites every text and number below, keys excepted: a card's number and security code must
 /// not stay in freed memory.
 impl Zeroize for Json {
     fn zeroize(&mut self) {
@@ -109,7 +109,8 @@ impl Zeroize for Json {
             Json::String(text) => text.zeroize(),
             Json::Array(items) => items.iter_mut().for_each(Json::zeroize),
             Json::Object(members) => members.values_mut().for_each(Json::zeroize),
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+            Json::Number(number) => number.zeroize(),
+            Json::Null | Json::Bool(_) => {}
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) struct Start {
     record: Option<PathBuf>,
     trusted: Option<PathBuf>,
     limit: Option<Duration>,
+    shell: Option<String>,
 }
 
 impl Start {
@@ -63,6 +64,13 @@ impl Start {
     #[must_use]
     pub(crate) fn within(mut self, limit: Duration) -> Start {
         self.limit = Some(limit);
+        self
+    }
+
+    /// Starts a server behind these words of a shell, such as `umask 000`.
+    #[must_use]
+    pub(crate) fn behind(mut self, words: &str) -> Start {
+        self.shell = Some(words.to_owned());
         self
     }
 
@@ -108,7 +116,11 @@ impl Start {
     /// Starts a server on `data`, or says what it printed when it refused.
     pub(crate) fn try_server_on(&self, data: &Path, directory: Option<Arc<TempDir>>) -> Result<Server, String> {
         let mut command = self.command(data);
-        command.arg("serve").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg("serve");
+        if let Some(words) = &self.shell {
+            command = limited(&command, words);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary can be started");
         let watch = kill_unless_dropped(child.id(), self.limit.unwrap_or(PATIENCE));
         let mut lines = BufReader::new(child.stdout.take().expect("its output is piped")).lines();
@@ -297,7 +309,7 @@ impl Server {
 
     /// The value of a metric without labels. Nothing when there is none of this name.
     pub(crate) fn metric(&self, name: &str) -> Option<f64> {
-        let Value::String(metrics) = Client::new(&self.admin).get("/metrics").body else { return None };
+        let Value::String(metrics) = self.client_of(&self.admin).get("/metrics").body else { return None };
         let value = |line: &str| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok();
         metrics.lines().find_map(value)
     }

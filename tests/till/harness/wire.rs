@@ -82,7 +82,10 @@ pub(crate) fn received(stream: &mut TcpStream) -> Received {
 
 /// A request's bytes. The length is named unless a header of the caller's says how the body ends.
 fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nHost: till.example\r\nConnection: close\r\n");
+    let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        text.push_str("Host: localhost\r\n");
+    }
     let ends_itself =
         |name: &str| ["content-length", "transfer-encoding"].iter().any(|own| name.eq_ignore_ascii_case(own));
     if !headers.iter().any(|(name, _)| ends_itself(name)) && (method == "POST" || !body.is_empty()) {

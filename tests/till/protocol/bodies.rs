@@ -194,6 +194,43 @@ fn a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not() {
     }
 }
 
+/// What a body of `/sdk` is answered, in one piece and in chunks.
+fn sdk_answers(wire: &Wire, path: &str, body: &[u8]) -> [(u16, String); 2] {
+    let json = ("Content-Type", "application/json");
+    let in_chunks = [json, ("Transfer-Encoding", "chunked")];
+    [wire.send("POST", path, &[json], body), wire.send("POST", path, &in_chunks, &chunked(body))]
+        .map(|answer| (answer.status, answer.code().to_owned()))
+}
+
+#[test]
+fn a_device_s_body_is_at_most_64_kib() {
+    let server = Server::start();
+    let wire = Wire::new(server.public());
+    let padded = |length: usize| [b"{\"x\":1}".as_slice(), &vec![b' '; length - 7]].concat();
+    for path in ["/sdk/check-status", "/sdk"] {
+        for (status, code) in sdk_answers(&wire, path, &padded(1 << 16)) {
+            assert_eq!((status, code.as_str()), (400, "INVALID_ARGUMENTS"), "{path}");
+        }
+        for (status, code) in sdk_answers(&wire, path, &padded((1 << 16) + 1)) {
+            assert_eq!((status, code.as_str()), (413, "BODY_TOO_LARGE"), "{path}");
+        }
+    }
+}
+
+#[test]
+fn metadata_may_have_as_many_values_as_a_body_holds_and_nothing_else() {
+    let server = Server::start();
+    let shop = server.shop();
+    let many = vec![0; 500_000];
+    let record = json!({ "key": "many", "metadata": many });
+    assert_eq!(shop.call("sync-metadata", &record).ok()["metadata"].as_array().map(Vec::len), Some(500_000));
+    for body in [json!({ "key": many, "metadata": 1 }), json!({ "key": "k", "metadata": 1, "x": many })] {
+        let answer = shop.call("sync-metadata", &body);
+        assert_eq!(answer.refused("INVALID_ARGUMENTS"), json!([]));
+        assert!(answer.message().contains("more than 1000 values"), "{}", answer.message());
+    }
+}
+
 #[test]
 fn a_body_that_breaks_off_changes_nothing() {
     let server = Server::start();

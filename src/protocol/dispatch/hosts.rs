@@ -1,0 +1,70 @@
+//! The hosts under which a listener is called.
+//!
+//! A page on the web can have its visitor's browser look its own name up as an address of the visitor's network (DNS
+//! rebinding), and then read what a listener there answers without a token. The name stands in `Host`, and is none of ours.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// The hosts that a listener answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hosts {
+    /// Any: the listener is public, or a browser compares the name with the listener's certificate.
+    Any,
+    /// Addresses, `localhost` and this name.
+    Named(String),
+}
+
+impl Hosts {
+    /// Whether a request with this `Host` header is answered. A browser always sends one.
+    pub(super) fn answer(&self, host: Option<&str>) -> bool {
+        match (self, host) {
+            (Hosts::Any, _) | (Hosts::Named(_), None) => true,
+            (Hosts::Named(own), Some(host)) => is_own(without_port(host), own),
+        }
+    }
+}
+
+fn is_own(host: &str, own: &str) -> bool {
+    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    host.parse::<Ipv4Addr>().is_ok()
+        || in_brackets.is_some_and(|host| host.parse::<Ipv6Addr>().is_ok())
+        || host.eq_ignore_ascii_case("localhost")
+        || host.eq_ignore_ascii_case(own)
+}
+
+fn without_port(host: &str) -> &str {
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    host.rsplit_once(':').filter(|(_, port)| is_port(port)).map_or(host, |(host, _)| host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_localhost_and_the_configured_name_are_answered() {
+        let hosts = Hosts::Named("till.internal".to_owned());
+        for host in ["127.0.0.1", "10.0.0.7:9090", "[::1]", "[fe80::1]:9090", "LocalHost:1", "Till.Internal:9090"] {
+            assert!(hosts.answer(Some(host)), "{host}");
+        }
+        assert!(hosts.answer(None));
+    }
+
+    #[test]
+    fn any_other_name_is_not_answered() {
+        let hosts = Hosts::Named("till.internal".to_owned());
+        for host in [
+            "evil.example",
+            "evil.example:9090",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example",
+            "::1",
+            "[::1",
+            "1",
+            "",
+        ] {
+            assert!(!hosts.answer(Some(host)), "{host}");
+        }
+        assert!(Hosts::Any.answer(Some("evil.example")));
+    }
+}

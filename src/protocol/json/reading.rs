@@ -1,0 +1,207 @@
+//! How far a body is read: what its names may stand for, how many values it may have, and what they take in memory.
+
+use super::Json;
+use super::literals::NumberLiterals;
+use super::parse::Unread;
+
+/// Names of no argument in a body, at most: reading stops at the last of them.
+pub const UNKNOWN_NAMES_MAX: usize = 100;
+
+/// Values of a body, at most, beside those below arguments that are objects or arrays. No call takes a tenth of them.
+pub const VALUES_MAX: usize = 1_000;
+
+/// Bytes that an item takes: lists grow by doubling.
+const ITEM_BYTES: usize = 2 * size_of::<Json>();
+
+/// Bytes that a list takes at least, once it has an item: there is room for four.
+const LIST_BYTES: usize = 4 * size_of::<Json>();
+
+/// Bytes that an object takes at least, once it has a member: a node of a tree, with room for eleven.
+const OBJECT_BYTES: usize = 11 * (size_of::<String>() + size_of::<Json>()) + 32;
+
+/// Bytes that a member takes beside the text of its name: nodes are at least about half full.
+const MEMBER_BYTES: usize = 2 * (size_of::<String>() + size_of::<Json>()) + TEXT_BYTES;
+
+/// Bytes that a text takes beside its own: no allocation is smaller.
+const TEXT_BYTES: usize = 16;
+
+/// What may stand under a name of the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expected {
+    /// Nothing: there is no argument of this name.
+    Nothing,
+    /// A single value.
+    Single,
+    /// An object or an array, with as many values as there is room for.
+    Container,
+}
+
+/// What the reader of a body asks on its way.
+pub trait Bounds {
+    /// What may stand under this name of the body.
+    fn expected(&self, name: &str) -> Expected;
+
+    /// Takes memory for values. False when there is none left.
+    fn take(&mut self, bytes: usize) -> bool;
+}
+
+/// One body while it is read.
+pub(super) struct Reading<'a> {
+    pub(super) literals: NumberLiterals<'a>,
+    pub(super) bounds: &'a mut dyn Bounds,
+    /// Why reading was stopped, unless the text itself is at fault.
+    pub(super) stopped: Option<Unread>,
+    value_count: usize,
+    unknown_name_count: usize,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn new(text: &'a str, bounds: &'a mut dyn Bounds) -> Reading<'a> {
+        let literals = NumberLiterals::of(text);
+        Reading { literals, bounds, stopped: None, value_count: 0, unknown_name_count: 0 }
+    }
+
+    /// Stops the reader. The error only carries it to the end; `why` is the answer.
+    pub(super) fn stop<E: serde::de::Error>(&mut self, why: Unread) -> E {
+        self.stopped = Some(why);
+        E::custom("reading was stopped")
+    }
+
+    /// Counts one more name of no argument; true when it is the last that is read.
+    pub(super) fn is_last_unknown_name(&mut self) -> bool {
+        self.unknown_name_count += 1;
+        self.unknown_name_count == UNKNOWN_NAMES_MAX
+    }
+
+    /// Counts one more value, unless there may be any number of them.
+    pub(super) fn count_value<E: serde::de::Error>(&mut self, expected: Expected) -> Result<(), E> {
+        self.value_count += usize::from(expected != Expected::Container);
+        if self.value_count > VALUES_MAX {
+            return Err(E::custom(format_args!(
+                "it has more than {VALUES_MAX} values beside those of arguments that take objects or arrays"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Takes memory for one more item of a list.
+    pub(super) fn take_item<E: serde::de::Error>(&mut self, items_before: usize) -> Result<(), E> {
+        self.take(if items_before == 0 { LIST_BYTES } else { ITEM_BYTES })
+    }
+
+    /// Takes memory for one more member of an object.
+    pub(super) fn take_member<E: serde::de::Error>(&mut self, members_before: usize) -> Result<(), E> {
+        self.take(if members_before == 0 { OBJECT_BYTES + MEMBER_BYTES } else { MEMBER_BYTES })
+    }
+
+    /// Takes memory for a text.
+    pub(super) fn take_text<E: serde::de::Error>(&mut self) -> Result<(), E> {
+        self.take(TEXT_BYTES)
+    }
+
+    fn take<E: serde::de::Error>(&mut self, bytes: usize) -> Result<(), E> {
+        if self.bounds.take(bytes) { Ok(()) } else { Err(self.stop(Unread::NoRoom)) }
+    }
+}
+
+/// Bounds for tests of what stands behind them.
+#[cfg(test)]
+pub(super) struct Unbounded;
+
+#[cfg(test)]
+impl Bounds for Unbounded {
+    fn expected(&self, _: &str) -> Expected {
+        Expected::Container
+    }
+
+    fn take(&mut self, _: usize) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json::{Malformed, Object, read_object};
+
+    /// A body with the arguments `one` and `many`, for which there are so many bytes.
+    struct Bounded {
+        taken: usize,
+        bytes_max: usize,
+    }
+
+    impl Bounds for Bounded {
+        fn expected(&self, name: &str) -> Expected {
+            match name {
+                "one" => Expected::Single,
+                "many" => Expected::Container,
+                _ => Expected::Nothing,
+            }
+        }
+
+        fn take(&mut self, bytes: usize) -> bool {
+            self.taken += bytes;
+            self.taken <= self.bytes_max
+        }
+    }
+
+    fn read(body: &str, bytes_max: usize) -> (Result<(), Unread>, Object, usize) {
+        let (mut members, mut bounds) = (Object::new(), Bounded { taken: 0, bytes_max });
+        let outcome = read_object(body.as_bytes(), &mut members, &mut bounds);
+        (outcome, members, bounds.taken)
+    }
+
+    fn taken(value: &str) -> usize {
+        let (outcome, _, taken) = read(&format!("{{\"many\":{value}}}"), usize::MAX);
+        assert_eq!(outcome, Ok(()), "{value}");
+        taken - OBJECT_BYTES - MEMBER_BYTES
+    }
+
+    #[test]
+    fn every_value_takes_memory_by_its_kind() {
+        assert_eq!((taken("12"), taken("\"[,,{\""), taken("[]"), taken("{}")), (0, TEXT_BYTES, 0, 0));
+        assert_eq!(taken("[1,2,3]"), LIST_BYTES + 2 * ITEM_BYTES);
+        assert_eq!(taken(r#"{"a":1,"b":[2]}"#), OBJECT_BYTES + 2 * MEMBER_BYTES + LIST_BYTES);
+    }
+
+    #[test]
+    fn no_json_of_a_mebibyte_takes_more_than_the_room_of_all_bodies() {
+        for filling in ["0,", "[],", "[0],", "[[0]],", "{},", "{\"\":0},", "\"\",", "[\"\"],"] {
+            let most = taken(&format!("[{}0]", filling.repeat(100))) / 100 * ((1 << 20) / filling.len());
+            assert!(most < 255 << 20, "{filling}: {} MiB", most >> 20);
+        }
+    }
+
+    #[test]
+    fn reading_stops_where_there_is_no_room_for_more() {
+        let (outcome, _, taken) = read(&format!("{{\"many\":[{}0]}}", "0,".repeat(100_000)), 10_000);
+        assert_eq!(outcome, Err(Unread::NoRoom));
+        assert!(taken <= 10_000 + ITEM_BYTES, "{taken}");
+    }
+
+    #[test]
+    fn reading_stops_at_the_hundredth_unknown_name() {
+        let body = |count: usize| (0..count).map(|number| format!(",\"x{number}\":0")).collect::<String>();
+        let (outcome, members, _) = read(&format!("{{\"one\":1{}}}", body(99)), usize::MAX);
+        assert_eq!((outcome, members.len()), (Ok(()), 100));
+        // What follows is not even looked at.
+        let (outcome, members, _) = read(&format!("{{\"one\":1{},!", body(100)), usize::MAX);
+        assert_eq!((outcome, members.len()), (Err(Unread::UnknownNames), 101));
+    }
+
+    #[test]
+    fn an_argument_that_is_no_container_and_an_unknown_one_have_few_values() {
+        let list = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
+        for name in ["one", "x"] {
+            assert_eq!(read(&format!("{{\"{name}\":{}}}", list(VALUES_MAX - 1)), usize::MAX).0, Ok(()));
+            let (outcome, _, _) = read(&format!("{{\"{name}\":{}", list(VALUES_MAX)), usize::MAX);
+            assert!(matches!(&outcome, Err(Unread::Malformed(fault)) if told(fault)), "{name}: {outcome:?}");
+        }
+        let both = format!("{{\"many\":{},\"one\":{}}}", list(50_000), list(VALUES_MAX - 1));
+        assert_eq!(read(&both, usize::MAX).0, Ok(()));
+    }
+
+    fn told(fault: &Malformed) -> bool {
+        fault.to_string().contains("more than 1000 values")
+    }
+}

@@ -1,0 +1,92 @@
+//! What other users of the machine cannot read: files, and the memory of the server.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::{Server, Start, limited};
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).expect("it is there").mode() & 0o777
+}
+
+/// Everything below a directory that others than its owner may do something with, and how much there is.
+fn open_to_others(directory: &Path) -> (Vec<(PathBuf, u32)>, usize) {
+    let (mut open, mut count) = (Vec::new(), 0);
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for path in fs::read_dir(&directory).expect("it is ours").flatten().map(|entry| entry.path()) {
+            count += 1;
+            if mode(&path) & 0o077 != 0 {
+                open.push((path.clone(), mode(&path)));
+            }
+            if path.is_dir() {
+                directories.push(path);
+            }
+        }
+    }
+    (open, count)
+}
+
+/// A command of the server's under a mask that takes nothing away.
+#[track_caller]
+fn succeeds(server: &Server, arguments: &[&str]) {
+    let mut command = server.command();
+    command.args(arguments);
+    let output = limited(&command, "umask 000").output().expect("a shell can be started");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn all_that_is_made_is_its_owner_s_alone_whatever_the_umask() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let place = |name: &str| directory.path().join(name).to_str().expect("ASCII").to_owned();
+    let start = Start::default().behind("umask 000").with("TILL_ARCHIVE_DIRECTORY", &place("archive"));
+    let mut server = start.without("TILL_VAULT_KEY").server_in(&directory.path().join("data"));
+    server.shop().pay(1_000);
+    server.admin("create-checkpoint", &json!({ "name": "first" })).ok();
+    let checkpoint = place("data/checkpoints/first");
+    succeeds(&server, &["restore", "--from", &checkpoint, "--archive", &place("archive"), "--to", &place("restored")]);
+    assert!(server.stop());
+    succeeds(&server, &["verify"]);
+    succeeds(&server, &["export", "--to", &place("export"), "--open-personal-data"]);
+    let (open, count) = open_to_others(directory.path());
+    assert_eq!(open, []);
+    assert!(count > 40, "only {count} files");
+}
+
+#[test]
+fn a_store_that_others_could_read_is_closed_to_them_and_named() {
+    let directory = TempDir::new().expect("a temporary directory can be made");
+    let (data, log) = (directory.path().join("data"), directory.path().join("log"));
+    let archive = directory.path().join("archive");
+    let start = Start::default().recording(&log).with("TILL_ARCHIVE_DIRECTORY", archive.to_str().expect("ASCII"));
+    let mut server = start.server_in(&data);
+    assert!(server.stop());
+    let made = ["high-water", "db", "sandbox"].map(|name| data.join(name));
+    for path in made.iter().chain([&data, &archive]) {
+        fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    server.restart();
+    assert_eq!(made.each_ref().map(|path| mode(path)), [0o700; 3]);
+    let said = fs::read_to_string(&log).expect("a record is kept");
+    for path in &made {
+        let path = path.display().to_string();
+        assert!(said.lines().any(|line| line.contains("now its owner alone can") && line.contains(&path)), "{said}");
+    }
+    for path in [&data, &archive] {
+        let remedy = format!("chmod -R go-rwx {}", path.display());
+        assert!(said.lines().any(|line| line.contains(&remedy)), "{said}");
+    }
+}
+
+#[test]
+fn a_server_s_memory_goes_into_no_core_file() {
+    let server = Start::default().behind("ulimit -c unlimited 2>/dev/null || ulimit -c $(ulimit -H -c)").server();
+    let limits = fs::read_to_string(format!("/proc/{}/limits", server.id())).expect("it runs, on Linux");
+    let core = limits.lines().find_map(|line| line.strip_prefix("Max core file size")).expect("Linux says it");
+    assert_eq!(core.split_whitespace().take(2).collect::<Vec<_>>(), ["0", "0"]);
+}
