@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Argument, Attribute, Declaration, JsonType, ObjectType, Package, Returns, ValueType};
 use crate::protocol::api_error::Code;
+use crate::protocol::pipelining;
 use crate::protocol::version::ApiVersion;
 
 /// The codes that any endpoint may answer.
@@ -37,6 +38,7 @@ pub fn package_document<'a>(
     let declarations: Vec<&Declaration> = declarations.into_iter().collect();
     json!({
         "base_url": base_url,
+        "pipeline_url": format!("{base_url}{}", pipelining::NAME),
         "name": package.title(),
         "docs": package.docs(),
         "version": version.name(),

@@ -15,6 +15,7 @@ use zeroize::Zeroize;
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::json::{Malformed, Object, parse_object, weight};
+use crate::protocol::pipelining::Sink;
 
 /// Bytes of a body, at most: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
@@ -103,6 +104,40 @@ pub(super) struct Bytes {
     share: Share,
 }
 
+impl Bytes {
+    /// No bytes yet, of a call to this.
+    pub(super) fn empty(room: BodyRoom, declaration: &Declaration) -> Bytes {
+        Bytes::with_capacity(0, room, declaration)
+    }
+
+    fn with_capacity(capacity: usize, room: BodyRoom, declaration: &Declaration) -> Bytes {
+        let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
+        Bytes { text: Text { bytes, carries_card_data }, share: room.share() }
+    }
+
+    /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
+    fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
+        let length = self.text.bytes.len() + chunk.len();
+        if length > BODY_BYTES_MAX {
+            return Err(too_large());
+        }
+        if length > self.text.bytes.capacity() {
+            let capacity = room_for(length, self.text.bytes.capacity(), announced);
+            self.share.grow_to(capacity)?;
+            self.text = self.text.grown_to(capacity);
+        }
+        self.text.bytes.extend_from_slice(chunk);
+        Ok(())
+    }
+}
+
+/// A step's body is written here instead of read from a connection.
+impl Sink for Bytes {
+    fn push(&mut self, piece: &str) -> Result<(), ApiError> {
+        self.add(piece.as_bytes(), 0)
+    }
+}
+
 /// What has arrived of a body. What may hold card data is overwritten when it is dropped, whatever becomes of the call;
 /// the web server's own copy of it is not.
 struct Text {
@@ -188,9 +223,8 @@ pub(super) async fn read(
         return Err(too_large());
     }
     // What was only announced takes no memory.
-    let bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
-    let text = Text { bytes, carries_card_data: declaration.flags.carries_card_data };
-    let mut collected = pin!(collect(payload, announced, Bytes { text, share: room.share() }));
+    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), room, declaration);
+    let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
     }
@@ -235,23 +269,11 @@ pub(super) fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-/// What is reserved counts as taken: room doubles as the body arrives.
-async fn collect(payload: &mut Payload, announced: usize, bytes: Bytes) -> Result<Bytes, ApiError> {
-    let Bytes { mut text, mut share } = bytes;
+async fn collect(payload: &mut Payload, announced: usize, mut bytes: Bytes) -> Result<Bytes, ApiError> {
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| incomplete())?;
-        let length = text.bytes.len() + chunk.len();
-        if length > BODY_BYTES_MAX {
-            return Err(too_large());
-        }
-        if length > text.bytes.capacity() {
-            let capacity = room_for(length, text.bytes.capacity(), announced);
-            share.grow_to(capacity)?;
-            text = text.grown_to(capacity);
-        }
-        text.bytes.extend_from_slice(&chunk);
+        bytes.add(&chunk.map_err(|_| incomplete())?, announced)?;
     }
-    Ok(Bytes { text, share })
+    Ok(bytes)
 }
 
 /// Bytes to reserve for a body that has grown to `length` and out of what was reserved before.

@@ -26,7 +26,11 @@ pub(super) struct CrossOrigin {
 
 impl CrossOrigin {
     pub(super) fn grant(&self) {
-        self.granted.set(true);
+        self.set(true);
+    }
+
+    pub(super) fn set(&self, is_granted: bool) {
+        self.granted.set(is_granted);
     }
 
     pub(super) fn is_granted(&self) -> bool {
