@@ -88,7 +88,7 @@ pub struct Entrance {
     pub host: String,
 }
 
-/// What the log and the counters are told of a call.
+/// A call as the log and the counters are told of it.
 pub(super) struct Told {
     code: &'static str,
     status: StatusCode,
@@ -127,7 +127,7 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// The declarations of one interface, by name, its pipeline's behind them.
+    /// The declarations of one interface, by name, and then its pipeline's.
     pub fn declarations(&self, package: Package) -> impl Iterator<Item = &'static Declaration> {
         let functions = self.packages.get(&package);
         let pipeline = functions.map(|_| pipelining::declaration(package));
@@ -180,7 +180,7 @@ impl<C: Caller> Dispatcher<C> {
         self.with_room(outcome, exchange.changes_something.get())
     }
 
-    /// What the log and the counters are told of an outcome.
+    /// Says what the log and the counters are told of an outcome.
     pub(super) fn told(&self, exchange: &Exchange<'_, C>, outcome: &Result<Answer, ApiError>) -> Told {
         let left_out = match outcome {
             Err(error) if error.is_overload() => self.refusals.turn(),
@@ -248,7 +248,7 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// What is at this path.
+    /// Finds what is at this path.
     pub(super) fn target_at(&self, path: &str) -> Option<Target<'_, C>> {
         locate(path).and_then(|place| self.target(place))
     }

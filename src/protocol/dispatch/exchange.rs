@@ -24,10 +24,10 @@ use crate::protocol::declaration::Declaration;
 use crate::protocol::pipelining::{Results, Step};
 use crate::protocol::version::ApiVersion;
 
-/// How a path that names nothing stands in the log: whatever was typed there may be a secret.
+/// The log names a path that leads to nothing so: its own text may be a secret.
 const UNKNOWN_PATH: &str = "(unknown)";
 
-/// What a call says before its body.
+/// The part of a call before its body.
 #[derive(Clone, Copy)]
 pub(super) struct Head<'r> {
     pub(super) method: &'r Method,
@@ -38,7 +38,7 @@ pub(super) struct Head<'r> {
     pub(super) peer: Option<IpAddr>,
 }
 
-/// Where a call's body comes from.
+/// The source of a call's body.
 pub(super) enum Incoming<'i> {
     /// From the connection.
     Payload(&'i mut Payload),
@@ -51,11 +51,11 @@ pub(super) struct Exchange<'r, C: Caller> {
     pub(super) head: Head<'r>,
     pub(super) entrance: &'r Entrance,
     pub(super) request_id: RequestId,
-    /// What the path names.
+    /// The path, read.
     pub(super) place: Option<Place<'r>>,
     /// The endpoint's name, or another of our own, as it stands in the log and in metrics.
     pub(super) label: Cell<&'static str>,
-    /// Whether its answer tells of a change.
+    /// True when its answer tells of a change.
     pub(super) changes_something: Cell<bool>,
     pub(super) version: Cell<ApiVersion>,
     /// The version that a step has of its pipeline when it names none itself.

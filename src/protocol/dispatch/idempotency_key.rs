@@ -9,7 +9,7 @@ static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of a key, at most.
 const LENGTH_MAX: usize = 255;
 
-/// Whether the request has such a header, of whatever form.
+/// True when the request has such a header, of any form.
 pub(super) fn is_given(headers: &HeaderMap) -> bool {
     headers.contains_key(&NAME)
 }

@@ -1,4 +1,4 @@
-//! What a path led to.
+//! The endpoint, document or page that a path leads to.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::table::Functions;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::swagger_ui::Page;
 
-/// What a path led to.
+/// Everything that a path can lead to.
 pub(super) enum Target<'d, C> {
     Function(&'d Arc<dyn Function<C>>),
     Pipeline(&'static Declaration),
@@ -35,7 +35,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// Whether an answer from it tells of a change, or may.
+    /// True when an answer from it tells of a change, or may.
     pub(super) fn changes_something(&self) -> bool {
         match self {
             Target::Function(function) => function.declaration().flags.changes_something,
@@ -44,7 +44,7 @@ impl<C> Target<'_, C> {
         }
     }
 
-    /// Whether web pages call it, so that browsers ask before they do.
+    /// True when web pages call it, so that browsers ask before they do.
     pub(super) fn is_for_pages(&self) -> bool {
         let package = match self {
             Target::Function(function) => Some(function.declaration().package),

@@ -7,7 +7,7 @@ pub(in crate::protocol) struct Address {
     bases: Vec<Url>,
 }
 
-/// What a step calls.
+/// An address without its server.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::protocol) struct PathAndQuery {
     pub(in crate::protocol) path: String,
@@ -20,7 +20,7 @@ impl Address {
         Address { bases: addresses.into_iter().filter_map(|address| Url::parse(address).ok()).collect() }
     }
 
-    /// What is called at this address. None when it is another server's.
+    /// Splits the server off this address. None when it is another server's.
     pub(super) fn resolve(&self, address: &str) -> Option<PathAndQuery> {
         self.bases.iter().find_map(|base| below(base, &Url::options().base_url(Some(base)).parse(address).ok()?))
     }

@@ -1,4 +1,4 @@
-//! How a pipeline is declared: once for each interface, with the same arguments.
+//! The declarations of pipelines: one for each interface, with the same arguments.
 
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
@@ -19,7 +19,7 @@ const ARGUMENTS: &[Argument] = &[
     ),
 ];
 
-/// What the calls in a pipeline may be refused with. The first one that is refused ends the pipeline with its error.
+/// The codes with which a step may be refused. The first step that is refused ends the pipeline with its error.
 const ERRORS: &[DeclaredError] = &[
     of_a_step(Code::Unauthorized),
     of_a_step(Code::NotFound),

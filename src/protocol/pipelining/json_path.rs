@@ -1,7 +1,7 @@
 //! Paths into the results of a pipeline: members, indexes and slices of JSONPath.
 //!
 //! Source: RFC 9535, sections 2.3.1, 2.3.3, 2.3.4 and 2.5.1. Of it are read `.name`, `['name']`, `["name"]`, `[1]`,
-//! `[-1]` and `[1:2]`; wildcards, descendants, filters, lists of selectors and steps of slices are not. A name behind a
+//! `[-1]` and `[1:2]`; wildcards, descendants, filters, lists of selectors and steps of slices are not. A name after a
 //! dot may have hyphens, since published clients write every member so.
 
 use std::ops::Range;
@@ -42,18 +42,18 @@ impl JsonPath {
         self.segments.split_first()
     }
 
-    /// Whether it is `$[-1:]`, by which clients ask for the last result.
+    /// True for `$[-1:]`, by which clients ask for the last result.
     pub(super) fn is_last(&self) -> bool {
         self.segments == [Segment::Slice(Some(-1), None)]
     }
 
-    /// Whether it can find no more than one value (RFC 9535: a singular query), but for `$`, which is all results.
+    /// True when it can find no more than one value (RFC 9535: a singular query), but not for `$`, which is all results.
     pub(super) fn is_one_value(&self) -> bool {
         let has_slice = self.segments.iter().any(|segment| matches!(segment, Segment::Slice(..)));
         !self.segments.is_empty() && !has_slice
     }
 
-    /// Whether it leads to one of so many results, or to all of them.
+    /// True when it leads to one of so many results, or to all of them.
     pub(super) fn reaches(&self, result_count: usize) -> bool {
         match self.segments.first() {
             None => true,
@@ -93,7 +93,7 @@ pub(super) fn find<'t, E>(
     selected.try_for_each(|item| find(item, rest, found))
 }
 
-/// Where an index is in a list of so many, if it is.
+/// The place of an index in a list of so many, if it is in it.
 fn position(index: i64, length: usize) -> Option<usize> {
     let from_end = || length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?);
     let position = if index < 0 { from_end() } else { usize::try_from(index).ok() };
@@ -106,7 +106,7 @@ fn clamped(bound: i64, length: usize) -> usize {
     if bound < 0 { length.saturating_sub(distance) } else { distance.min(length) }
 }
 
-/// What is not read yet of a path.
+/// The part of a path that is not read yet.
 struct Cursor<'t> {
     rest: &'t str,
 }
@@ -158,7 +158,7 @@ impl Cursor<'_> {
         name.starts_with(is_first).then(|| name.to_owned())
     }
 
-    /// A name between quotation marks, in which a backslash keeps the one behind it or another backslash.
+    /// A name between quotation marks, in which a backslash keeps the quotation mark or backslash that follows it.
     fn quoted(&mut self, quote: char) -> Option<String> {
         let mut name = String::new();
         let mut letters = self.rest.char_indices().skip(1);

@@ -41,7 +41,7 @@ impl<'t> JsonText<'t> {
     }
 }
 
-/// Whether a key is this name, escapes resolved.
+/// True when a key is this name, escapes resolved.
 fn is_name(key: JsonText<'_>, name: &str) -> bool {
     if key.0.contains('\\') {
         return serde_json::from_str::<String>(key.0).is_ok_and(|key| key == name);

@@ -1,4 +1,4 @@
-//! What a pipeline is to do, read as a whole before its first step: all that is wrong with it is told at once.
+//! The steps of a pipeline, read as a whole before the first one is done: all faults are told at once.
 
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 
@@ -32,13 +32,13 @@ static COUNTED: [HeaderName; 4] = [
     header::ACCEPT,
 ];
 
-/// What each step has of the pipeline's own request, unless it says otherwise itself.
+/// Headers that each step has from the pipeline's own request, unless it has its own.
 static INHERITED: [HeaderName; 3] = [header::AUTHORIZATION, header::ACCEPT, header::ORIGIN];
 
-/// What is refused as a step's body.
+/// The message for a body that is neither an object nor a reference.
 const NO_BODY: &str = "send a JSON object, or a reference to one";
 
-/// The steps, and what is answered when they are done.
+/// The steps, and the path to the answer.
 pub(in crate::protocol) struct Plan<'b> {
     pub(in crate::protocol) steps: Vec<Step<'b>>,
     pub(in crate::protocol) returns: JsonPath,
@@ -251,7 +251,7 @@ fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
     }
 }
 
-/// As much of a member's name as is repeated to the caller.
+/// The beginning of a member's name, as it is repeated to the caller.
 fn repeated(name: &str) -> &str {
     name.char_indices().nth(NAME_REPEATED_MAX).map_or(name, |(end, _)| &name[..end])
 }

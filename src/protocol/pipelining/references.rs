@@ -6,9 +6,9 @@ use super::json_path::JsonPath;
 use super::results::{Results, Sink, Unresolved};
 use crate::protocol::json::Json;
 
-/// What a string of a step means.
+/// The meaning of a string in a step.
 pub(super) enum Meaning<'t> {
-    /// What is at this path of the results.
+    /// The value at this path of the results.
     Reference(JsonPath),
     /// This text.
     Text(&'t str),
@@ -24,7 +24,7 @@ impl Meaning<'_> {
     }
 }
 
-/// Whether a reference in this value leads to a result beyond the first `result_count`.
+/// True when a reference in this value leads beyond the first `result_count` results.
 pub(super) fn leads_too_far(value: &Json, result_count: usize) -> bool {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => false,

@@ -1,4 +1,4 @@
-//! What the steps of a pipeline have answered so far, and what paths find in it.
+//! The answers of the steps so far, and looking paths up in them.
 
 use std::cell::Cell;
 
@@ -52,7 +52,7 @@ pub(super) enum Unresolved {
     Nothing,
     /// More would have to be looked through than may be.
     TooMuch,
-    /// What takes the value has no room for it.
+    /// The body or answer has no room for the value.
     NoRoom(ApiError),
 }
 
@@ -77,7 +77,7 @@ impl Unresolved {
 }
 
 impl Results {
-    /// How many there are.
+    /// Their number.
     pub(in crate::protocol) fn count(&self) -> usize {
         self.kept.len()
     }
@@ -103,7 +103,7 @@ impl Results {
         Ok(())
     }
 
-    /// What a pipeline answers that returns this path; null when it finds nothing, since the steps are done.
+    /// The answer of a pipeline that returns this path; null when it finds nothing, since the steps are done.
     pub(in crate::protocol) fn returned(&self, path: &JsonPath) -> String {
         self.looked_up_bytes.set(0); // The answer has a count of its own, for which all results are small enough.
         let mut text = String::new();

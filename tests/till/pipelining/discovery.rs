@@ -1,4 +1,4 @@
-//! How clients find the pipeline, and what published ones send there.
+//! Clients find the pipeline by package documents, and published ones can use it as they are.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What a string of a step stands for.
+//! References: strings of a step that stand for results of earlier ones.
 
 use serde_json::{Value, json};
 

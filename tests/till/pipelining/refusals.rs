@@ -1,4 +1,4 @@
-//! What no pipeline may be, told before its first step.
+//! Refusals before the first step.
 
 use serde_json::{Value, json};
 

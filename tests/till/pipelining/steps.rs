@@ -82,7 +82,8 @@ fn a_step_is_done_once_under_its_own_idempotency_key() {
     assert_eq!(caller.run_for("$[0]", &steps(100)).id(), first);
     let single = caller.shop.client().idempotency_key("order 17");
     let alone = single.post("/merchants/initiate-payment-flow", &caller.shop.initiation(&token, 100));
-    assert_eq!((alone.header("idempotent-replayed"), alone.id()), (Some("true"), first), "it is the same call");
+    assert_eq!(alone.header("idempotent-replayed"), Some("true"), "it is the same call");
+    assert_eq!(alone.id(), first);
     caller.run(&steps(200)).refused("IDEMPOTENCY_KEY_REUSED");
     assert_eq!(caller.shop.all("list-payments").len(), 1);
 }
