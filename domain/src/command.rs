@@ -122,6 +122,7 @@ impl Command {
         match self {
             Command::RevokeKey(_) => true,
             Command::CreateMerchant(_)
+            | Command::UpdateMerchant(_)
             | Command::SuspendMerchant
             | Command::ResumeMerchant
             | Command::GenerateKey(_)

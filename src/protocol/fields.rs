@@ -201,7 +201,7 @@ fn is_called(name: &str, known: &str) -> bool {
 
 /// The known name that a mistyped one most likely stands for: letter case, `-` for `_` and a few edits
 /// forgiven.
-fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(in crate::protocol) fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let folded = name.to_lowercase().replace('-', "_");
     let distances =
         known.map(|candidate| (strsim::damerau_levenshtein(&folded, &candidate.replace('-', "_")), candidate));

@@ -2,7 +2,8 @@
 //!
 //! To read from the bottom up: `json`, what can be wrong with a body (`fault`, `fields`), single arguments
 //! (`field`), how a refusal is answered (`api_error`), how endpoints are declared (`declaration`), and the
-//! dispatcher that judges a request (`dispatch`) behind its socket (`serving`, `listener`).
+//! dispatcher that judges a request (`dispatch`), or each step of several in one (`pipelining`), behind its socket
+//! (`serving`, `listener`).
 
 pub mod api_error;
 pub mod declaration;
@@ -12,6 +13,7 @@ pub mod field;
 pub mod fields;
 pub mod json;
 pub mod listener;
+mod pipelining;
 pub mod quality;
 mod serving;
 mod swagger_ui;

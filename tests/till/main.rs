@@ -30,5 +30,6 @@ mod failures;
 mod idempotency;
 mod overload;
 mod disk;
+mod pipelining;
 mod web_function;
 mod bench;

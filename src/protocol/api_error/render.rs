@@ -43,17 +43,22 @@ impl Form {
         if problem > 0 && problem >= plain { Form::Problem } else { Form::Triple }
     }
 
+    /// The status of a refusal in this form.
+    #[must_use]
+    pub fn status(self, error: &ApiError) -> StatusCode {
+        match self {
+            Form::Triple => triple_status(error.code()),
+            Form::Problem => problem_status(error),
+        }
+    }
+
     /// Gives a refusal this form.
     #[must_use]
     pub fn render(self, error: &ApiError) -> Rendered {
+        let status = self.status(error);
         match self {
-            Form::Triple => Rendered {
-                status: triple_status(error.code()),
-                media_type: JSON_MEDIA_TYPE,
-                body: triple(error).to_string(),
-            },
+            Form::Triple => Rendered { status, media_type: JSON_MEDIA_TYPE, body: triple(error).to_string() },
             Form::Problem => {
-                let status = problem_status(error);
                 Rendered { status, media_type: PROBLEM_MEDIA_TYPE, body: problem(error, status).to_string() }
             }
         }

@@ -60,6 +60,8 @@ pub(super) struct Addressee<'r> {
     pub(super) request_id: &'r RequestId,
     pub(super) version: ApiVersion,
     pub(super) may_read_cross_origin: bool,
+    /// The form of a refusal, where it is not the `Accept` header that decides.
+    pub(super) form: Option<Form>,
 }
 
 impl Addressee<'_> {
@@ -83,6 +85,21 @@ impl Addressee<'_> {
         }
     }
 
+    /// The status that the response for an outcome has.
+    pub(super) fn status(&self, outcome: &Result<Answer, ApiError>) -> StatusCode {
+        match outcome {
+            Ok(Answer::Json { .. } | Answer::Text { .. } | Answer::File(_)) => StatusCode::OK,
+            Ok(Answer::Moved { .. }) => StatusCode::PERMANENT_REDIRECT,
+            Ok(Answer::Preflight { .. }) => StatusCode::NO_CONTENT,
+            Err(error) => self.form().status(error),
+        }
+    }
+
+    /// The form that a refusal has.
+    pub(super) fn form(&self) -> Form {
+        self.form.unwrap_or_else(|| Form::from_accept(&self.accept()))
+    }
+
     fn json(&self, json: String, replayed: bool) -> HttpResponse {
         let mut response = self.start(StatusCode::OK);
         if replayed {
@@ -92,8 +109,7 @@ impl Addressee<'_> {
     }
 
     fn refusal(&self, error: &ApiError) -> HttpResponse {
-        let form = Form::from_accept(&self.accept());
-        let rendered = form.render(error);
+        let rendered = self.form().render(error);
         let mut response = self.start(rendered.status);
         if let Some(seconds) = error.retry_after_seconds() {
             response.insert_header((header::RETRY_AFTER, seconds.to_string()));

@@ -17,6 +17,7 @@ use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::unknown_arguments;
 use crate::protocol::json::{Bounds, Expected, Malformed, Object, UNKNOWN_NAMES_MAX, Unread, read_object};
+use crate::protocol::pipelining::Sink;
 
 /// What every body is.
 const JSON: &str = "application/json";
@@ -92,6 +93,44 @@ impl Drop for Share {
 pub(super) struct Bytes {
     text: Text,
     share: Share,
+    package: Package,
+}
+
+impl Bytes {
+    /// No bytes yet, of a call to this.
+    pub(super) fn empty(room: BodyRoom, declaration: &Declaration) -> Bytes {
+        Bytes::with_capacity(0, room, declaration)
+    }
+
+    fn with_capacity(capacity: usize, room: BodyRoom, declaration: &Declaration) -> Bytes {
+        let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
+        let package = declaration.package;
+        Bytes { text: Text { bytes, carries_card_data }, share: room.share(), package }
+    }
+
+    /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
+    fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
+        let length = self.text.bytes.len() + chunk.len();
+        let bytes_max = self.package.body_bytes_max();
+        if length > bytes_max {
+            return Err(too_large(self.package));
+        }
+        if length > self.text.bytes.capacity() {
+            let most = if announced > 0 { announced } else { bytes_max };
+            let capacity = room_for(length, self.text.bytes.capacity(), most);
+            self.share.grow_to(capacity)?;
+            self.text = self.text.grown_to(capacity);
+        }
+        self.text.bytes.extend_from_slice(chunk);
+        Ok(())
+    }
+}
+
+/// A step's body is written here instead of read from a connection.
+impl Sink for Bytes {
+    fn push(&mut self, piece: &str) -> Result<(), ApiError> {
+        self.add(piece.as_bytes(), 0)
+    }
 }
 
 /// What has arrived of a body. What may hold card data is overwritten when it is dropped, whatever becomes of the call;
@@ -133,7 +172,7 @@ impl Body {
 
     /// Reads the arguments of a call to this out of the bytes. What was read before a refusal is overwritten like all.
     pub(super) fn parse(bytes: Bytes, declaration: &'static Declaration) -> Result<Body, ApiError> {
-        let Bytes { text, share } = bytes;
+        let Bytes { text, share, package: _ } = bytes;
         let mut body = Body { members: Object::new(), carries_card_data: text.carries_card_data, share };
         let mut values = Values { declaration, share: &mut body.share, text: text.bytes.len(), taken: 0, reserved: 0 };
         match read_object(&text.bytes, &mut body.members, &mut values) {
@@ -215,9 +254,8 @@ pub(super) async fn read(
         return Err(too_large(package));
     }
     // What was only announced takes no memory.
-    let bytes = Vec::with_capacity(announced.min(UNCOUNTED_BYTES));
-    let text = Text { bytes, carries_card_data: declaration.flags.carries_card_data };
-    let mut collected = pin!(collect(payload, package, announced, Bytes { text, share: room.share() }));
+    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), room, declaration);
+    let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
     }
@@ -262,24 +300,11 @@ pub(super) fn announced(headers: &HeaderMap) -> usize {
     usize::try_from(announced).unwrap_or(usize::MAX)
 }
 
-/// What is reserved counts as taken: room doubles as the body arrives.
-async fn collect(payload: &mut Payload, package: Package, announced: usize, bytes: Bytes) -> Result<Bytes, ApiError> {
-    let most = if announced > 0 { announced } else { package.body_bytes_max() };
-    let Bytes { mut text, mut share } = bytes;
+async fn collect(payload: &mut Payload, announced: usize, mut bytes: Bytes) -> Result<Bytes, ApiError> {
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| incomplete())?;
-        let length = text.bytes.len() + chunk.len();
-        if length > package.body_bytes_max() {
-            return Err(too_large(package));
-        }
-        if length > text.bytes.capacity() {
-            let capacity = room_for(length, text.bytes.capacity(), most);
-            share.grow_to(capacity)?;
-            text = text.grown_to(capacity);
-        }
-        text.bytes.extend_from_slice(&chunk);
+        bytes.add(&chunk.map_err(|_| incomplete())?, announced)?;
     }
-    Ok(Bytes { text, share })
+    Ok(bytes)
 }
 
 /// Bytes to reserve for a body that has grown to `length` and out of what was reserved before, and may grow to `most`.

@@ -27,7 +27,11 @@ pub(super) struct CrossOrigin {
 
 impl CrossOrigin {
     pub(super) fn allow_only(&self, origin: &str) {
-        self.allowed.replace(Some(origin.to_owned()));
+        self.set(Some(origin.to_owned()));
+    }
+
+    pub(super) fn set(&self, allowed: Option<String>) {
+        self.allowed.replace(allowed);
     }
 
     /// The only origin whose pages may read the answer, for the log. No caller is told.

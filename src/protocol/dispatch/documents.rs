@@ -25,14 +25,13 @@ pub(super) struct Documents {
     written: Mutex<BTreeMap<Subject, Arc<Written>>>,
 }
 
-/// A document's text around its address.
+/// A document's text around its address, which may stand in several places and begin longer ones.
 struct Written {
-    before: String,
-    after: String,
+    parts: Vec<String>,
 }
 
 impl Documents {
-    /// The document about `subject` with this address. `document` makes it from an address, which it names once.
+    /// The document about `subject` with this address. `document` makes it from an address.
     pub(super) fn text(&self, subject: Subject, address: &str, document: impl FnOnce(&str) -> Value) -> String {
         // Whole between any two steps, so a panic elsewhere has not broken it.
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -43,14 +42,12 @@ impl Documents {
 
 impl Written {
     fn of(document: &Value) -> Written {
-        let text = document.to_string();
-        let around = text.split_once(&Value::from(ADDRESS).to_string());
-        let (before, after) = around.expect("a document names its address");
-        Written { before: before.to_owned(), after: after.to_owned() }
+        Written { parts: document.to_string().split(ADDRESS).map(str::to_owned).collect() }
     }
 
     fn with(&self, address: &str) -> String {
-        [self.before.as_str(), &Value::from(address).to_string(), &self.after].concat()
+        let quoted = Value::from(address).to_string();
+        self.parts.join(&quoted[1..quoted.len() - 1])
     }
 }
 
@@ -63,7 +60,7 @@ mod tests {
     const SUBJECT: Subject = Subject { package: None, version: ApiVersion::NEWEST };
 
     fn document(address: &str) -> Value {
-        json!({ "first": 1, "address": address, "last": [2] })
+        json!({ "first": 1, "address": address, "last": [2, format!("{address}pipeline")] })
     }
 
     #[test]

@@ -9,6 +9,11 @@ static NAME: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of a key, at most.
 const LENGTH_MAX: usize = 255;
 
+/// True when the request has such a header, of any form.
+pub(super) fn is_given(headers: &HeaderMap) -> bool {
+    headers.contains_key(&NAME)
+}
+
 /// The request's key: 1 to 255 visible ASCII characters and spaces, in one header. Spaces and tabs around a
 /// header's value are no part of it (RFC 9110, section 5.5).
 pub(super) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {

@@ -507,3 +507,42 @@ fn head_of_the_package_has_its_headers_and_no_body() {
         "{answer}"
     );
 }
+
+/// A pipeline of calls to these paths, each with a body that `echo-text` takes.
+fn pipeline(package: &str, paths: &[&str]) -> TestRequest {
+    let step = |path: &&str| json!({ "url": format!("http://localhost:8080{path}"), "body": { "text": "hi" } });
+    let body = json!({ "steps": paths.iter().map(step).collect::<Vec<_>>() });
+    post(&format!("/{package}/pipeline")).set_payload(body.to_string())
+}
+
+#[actix_web::test]
+async fn a_page_reads_a_pipelines_answer_when_it_may_read_every_steps() {
+    let origin = ("Origin", "https://shop.example");
+    let readable = |received: &Received| received.header("access-control-allow-origin") == Some("https://shop.example");
+    let granted = ["/sdk/check-status", "/merchants/echo-text"];
+    let received = send(pipeline("sdk", &granted).insert_header(origin)).await;
+    assert_eq!((received.status, received.json(), readable(&received)), (200, json!(["hi", "hi"]), true));
+    let one_without = ["/sdk/check-status", "/merchants/panic-now"];
+    assert!(!readable(&send(pipeline("sdk", &one_without).insert_header(origin)).await));
+    let asks = TestRequest::with_uri("/sdk/pipeline").method(Method::OPTIONS).insert_header(origin);
+    let preflight = send(asks.insert_header(("Access-Control-Request-Method", "POST"))).await;
+    assert_eq!((preflight.status, readable(&preflight)), (204, true));
+    assert_eq!(send(pipeline("merchants", &granted).method(Method::OPTIONS)).await.status, 405);
+}
+
+#[actix_web::test]
+async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
+    let received = send(pipeline("merchants", &["/merchants/echo-text", "/merchants/panic-now"])).await;
+    assert_eq!(received.refusal(), refused(500, Code::UnhandledError));
+    let received = send(pipeline("merchants", &["/merchants/list-nothing"])).await;
+    assert_eq!((received.refusal(), received.header("retry-after")), (refused(429, Code::RateLimited), Some("7")));
+}
+
+#[actix_web::test]
+async fn without_room_for_answers_a_step_that_changes_something_is_not_begun() {
+    let dispatcher = dispatcher();
+    let request = pipeline("merchants", &["/merchants/echo-text"]).to_request();
+    let all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX);
+    assert_eq!(dispatcher.handle(request, &entrance()).await.status(), 503);
+    drop(all);
+}

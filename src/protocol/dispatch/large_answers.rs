@@ -31,7 +31,7 @@ impl Default for AnswerRoom {
 
 /// What an answer has taken of the room. Dropping it gives it back.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(in crate::protocol) struct Share {
     room: AnswerRoom,
     byte_count: usize,
 }

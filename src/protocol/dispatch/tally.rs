@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use metrics::{Counter, Histogram, counter, histogram};
 
-use super::dispatcher::UNKNOWN_PATH;
+use super::exchange::UNKNOWN_PATH;
 
 /// The counters of one endpoint that a thread has used.
 struct Handles {

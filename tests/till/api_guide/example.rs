@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The first line, `-i`, the headers, the `tee` and the last line may be left out; `-d '{}'` stands for a body without
-//! variables. A call that waits is about something that takes a moment.
+//! variables. `\$` is a dollar in a body. A call that waits is about something that takes a moment.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -63,8 +63,12 @@ impl Variables {
         self.0.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The text with the values of all variables in it, as bash puts them in.
+    /// The text with the values of all variables in it, as bash puts them in. `\$` is a dollar.
     pub(super) fn put_into(&self, text: &str) -> String {
+        text.split("\\$").map(|part| self.put_into_part(part)).collect::<Vec<_>>().join("$")
+    }
+
+    fn put_into_part(&self, text: &str) -> String {
         let mut parts = text.split('$');
         let mut whole = parts.next().unwrap_or_default().to_owned();
         for part in parts {
@@ -195,7 +199,12 @@ impl Command<'_> {
 
     /// The text, if it means to bash what it means here.
     fn plain(&self, text: &str) -> String {
-        assert!(!text.contains(['\\', '`', '!']) && !text.contains("$("), "line {}: {text}", self.line);
+        let special = text.replace("\\$", "");
+        assert!(
+            !special.contains(['\\', '`', '!']) && !special.contains("$(") && !special.contains("$["),
+            "line {}: {text}",
+            self.line
+        );
         text.to_owned()
     }
 }
@@ -247,6 +256,7 @@ mod tests {
             (" | tee answer.json", ""),
             ("jq -r", "jq"),
             ("$PAYMENT", "$(cat payment)"),
+            ("$PAYMENT", "$[0]"),
         ] {
             assert!(COMMAND.contains(from), "{from}");
             let other = COMMAND.replace(from, to);
@@ -261,6 +271,7 @@ mod tests {
         variables.set("KEY", "a");
         variables.set("KEY_ID", "b");
         assert_eq!(variables.put_into("$KEY/$KEY_ID-$KEY\"$KEY\""), "a/b-a\"a\"");
+        assert_eq!(variables.put_into("\\$[0] \\$KEY $KEY"), "$[0] $KEY a");
         assert!(std::panic::catch_unwind(|| variables.put_into("$KEYS")).is_err());
     }
 }

@@ -12,6 +12,7 @@ use super::spelling::spelt;
 use crate::protocol::api_error::Code;
 use crate::protocol::declaration::objects::objects;
 use crate::protocol::declaration::{Argument, Attribute, Declaration, ObjectType, Package, Returns, ValueType};
+use crate::protocol::pipelining;
 use crate::protocol::version::ApiVersion;
 
 /// The codes that any endpoint may answer.
@@ -38,6 +39,7 @@ pub fn package_document<'a>(
     let declarations: Vec<&Declaration> = declarations.into_iter().collect();
     json!({
         "base_url": base_url,
+        "pipeline_url": format!("{base_url}{}", pipelining::NAME),
         "name": package.title(),
         "docs": package.docs(),
         "version": version.name(),

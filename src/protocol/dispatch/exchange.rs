@@ -1,0 +1,229 @@
+//! One call on its way, over HTTP or as a pipeline's step, with what has been learnt of it so far.
+
+use std::cell::{Cell, RefCell};
+use std::net::IpAddr;
+use std::time::Duration;
+
+use actix_http::Request;
+use actix_web::HttpMessage;
+use actix_web::dev::Payload;
+use actix_web::http::header::{HeaderMap, HeaderName};
+use actix_web::http::{Method, StatusCode};
+
+use super::answer::{API_VERSION, Addressee};
+use super::body::{self, Body, BodyRoom};
+use super::call::Call;
+use super::cross_origin::{self, CrossOrigin, Unread};
+use super::dispatcher::Entrance;
+use super::hooks::Caller;
+use super::idempotency_key;
+use super::path::{Place, locate};
+use super::request_id::RequestId;
+use crate::protocol::api_error::{ApiError, Form};
+use crate::protocol::declaration::Declaration;
+use crate::protocol::pipelining::{Results, Step};
+use crate::protocol::version::{ApiVersion, NamedIn};
+
+/// The log names a path that leads to nothing so: its own text may be a secret.
+pub(super) const UNKNOWN_PATH: &str = "(unknown)";
+
+/// The part of a call before its body.
+#[derive(Clone, Copy)]
+pub(super) struct Head<'r> {
+    pub(super) method: &'r Method,
+    pub(super) path: &'r str,
+    pub(super) query: &'r str,
+    pub(super) headers: &'r HeaderMap,
+    /// The address at the other end of the connection.
+    pub(super) peer: Option<IpAddr>,
+}
+
+/// The source of a call's body.
+pub(super) enum Incoming<'i> {
+    /// From the connection.
+    Payload(&'i mut Payload),
+    /// From a pipeline, in which it may refer to the results so far.
+    Step(&'i Step<'i>, &'i Results),
+}
+
+/// A call on its way.
+pub(super) struct Exchange<'r, C: Caller> {
+    pub(super) head: Head<'r>,
+    pub(super) entrance: &'r Entrance,
+    pub(super) request_id: RequestId,
+    /// The path, read.
+    pub(super) place: Option<Place<'r>>,
+    /// The endpoint's name, or another of our own, as it stands in the log and in metrics.
+    pub(super) label: Cell<&'static str>,
+    /// True when its answer tells of a change.
+    pub(super) changes_something: Cell<bool>,
+    pub(super) version: Cell<ApiVersion>,
+    /// The version that a step has of its pipeline when it names none itself.
+    pub(super) version_of_pipeline: Option<ApiVersion>,
+    pub(super) caller: RefCell<Option<C::LogName>>,
+    pub(super) cross_origin: CrossOrigin,
+    /// The form of a refusal, where it is not the `Accept` header that decides.
+    pub(super) form: Cell<Option<Form>>,
+}
+
+impl<'r> Head<'r> {
+    pub(super) fn of(request: &'r Request) -> Head<'r> {
+        Head {
+            method: request.method(),
+            path: request.path(),
+            query: request.uri().query().unwrap_or_default(),
+            headers: request.headers(),
+            peer: request.peer_addr().map(|address| address.ip()),
+        }
+    }
+}
+
+impl<'r, C: Caller> Exchange<'r, C> {
+    pub(super) fn new(head: Head<'r>, entrance: &'r Entrance, request_id: RequestId) -> Exchange<'r, C> {
+        Exchange {
+            head,
+            entrance,
+            request_id,
+            place: locate(head.path),
+            label: Cell::new(UNKNOWN_PATH),
+            changes_something: Cell::new(false),
+            version: Cell::new(ApiVersion::NEWEST),
+            version_of_pipeline: None,
+            caller: RefCell::default(),
+            cross_origin: CrossOrigin::default(),
+            form: Cell::new(None),
+        }
+    }
+
+    /// The version that the call names in its path, header and query.
+    pub(super) fn agree_on_version(&self) -> Result<Option<ApiVersion>, ApiError> {
+        let in_path = match self.place {
+            Some(Place::Package { version, .. }) => version,
+            Some(Place::Root | Place::Probe(_) | Place::OpenApi | Place::Pages(_)) | None => None,
+        };
+        // A header that is no text names no version either.
+        let in_headers = self.head.headers.get_all(&API_VERSION).map(|value| value.to_str().unwrap_or(""));
+        let in_query: Vec<_> = url::form_urlencoded::parse(self.head.query.as_bytes())
+            .filter(|(key, _)| key == "api_version")
+            .map(|(_, value)| value)
+            .collect();
+        let in_path = in_path.into_iter().map(|name| (NamedIn::Path, name));
+        let in_headers = in_headers.map(|name| (NamedIn::Header, name));
+        let in_query = in_query.iter().map(|name| (NamedIn::Query, name.as_ref()));
+        let named = ApiVersion::agreed(in_path.chain(in_headers).chain(in_query))?;
+        let named = named.or(self.version_of_pipeline);
+        self.version.set(named.unwrap_or(ApiVersion::NEWEST));
+        Ok(named)
+    }
+
+    pub(super) async fn read_body(
+        &self,
+        incoming: &mut Incoming<'_>,
+        room: BodyRoom,
+        declaration: &Declaration,
+    ) -> Result<body::Bytes, ApiError> {
+        match incoming {
+            Incoming::Payload(payload) => {
+                body::check_media_type(self.head.headers)?;
+                body::read(self.head.headers, payload, room, declaration).await
+            }
+            Incoming::Step(step, results) => {
+                let mut bytes = body::Bytes::empty(room, declaration);
+                step.write_body(results, &mut bytes)?;
+                Ok(bytes)
+            }
+        }
+    }
+
+    pub(super) fn call(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
+        let headers = self.head.headers;
+        let takes_key = declaration.flags.takes_idempotency_key;
+        Call {
+            declaration,
+            caller,
+            body,
+            version: self.version.get(),
+            idempotency_key: if takes_key { idempotency_key::read(headers) } else { Ok(None) },
+            request_id: self.request_id.clone(),
+            peer: self.head.peer,
+            has_origin: cross_origin::origin(headers).is_some(),
+            cross_origin: self.cross_origin.clone(),
+        }
+    }
+
+    pub(super) fn addressee(&self) -> Addressee<'_> {
+        Addressee {
+            headers: self.head.headers,
+            request_id: &self.request_id,
+            version: self.version.get(),
+            may_read_cross_origin: self.may_be_read_by_its_page(),
+            form: self.form.get(),
+        }
+    }
+
+    /// True when a page of the origin that the call names may read the answer.
+    pub(super) fn may_be_read_by_its_page(&self) -> bool {
+        cross_origin::origin(self.head.headers).is_some_and(|origin| self.cross_origin.allows(origin))
+    }
+
+    /// The page that made the call and cannot read the answer. A preflight is answered to every page.
+    fn unread_page(&self) -> Option<Unread> {
+        let is_call = *self.head.method == Method::POST;
+        is_call.then(|| Unread::of(self.head.headers, &self.cross_origin)).flatten()
+    }
+
+    /// Writes the line that a call leaves in the log. Of the path it shows only what is ours; of the query and the
+    /// body nothing.
+    pub(super) fn log(&self, code: &'static str, status: StatusCode, took: Duration, left_out: u64) {
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let method = known_method(self.head.method);
+        let path = if self.label.get() == UNKNOWN_PATH { UNKNOWN_PATH } else { self.path_without_version() };
+        let caller = self.caller.borrow();
+        let caller = caller.as_ref().map(ToString::to_string);
+        let caller = caller.as_deref();
+        let left_out = (left_out > 0).then_some(left_out);
+        let unread = self.unread_page();
+        let note = unread.as_ref().map(|_| Unread::NOTE);
+        let (origin, allowed_origin) = unread.map(|page| (page.origin, page.allowed)).unzip();
+        let (origin, allowed_origin) = (origin.as_deref(), allowed_origin.flatten());
+        let allowed_origin = allowed_origin.as_deref();
+        let is_server_error = status.is_server_error();
+        let status = status.as_u16();
+        if is_server_error {
+            tracing::warn!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
+        } else {
+            tracing::info!(method, path, status, code, ms, caller, left_out, origin, allowed_origin, note, "answered");
+        }
+    }
+
+    /// The path less its first segment when that is the caller's own text.
+    fn path_without_version(&self) -> &str {
+        let path = self.head.path;
+        match self.place {
+            Some(Place::Package { version: Some(version), .. }) => path.get(1 + version.len()..).unwrap_or(path),
+            Some(
+                Place::Root | Place::Package { version: None, .. } | Place::Probe(_) | Place::OpenApi | Place::Pages(_),
+            )
+            | None => path,
+        }
+    }
+}
+
+/// A method's name, when it is one that HTTP defines: others are the caller's own text.
+fn known_method(method: &Method) -> &'static str {
+    const KNOWN: [(&Method, &str); 8] = [
+        (&Method::GET, "GET"),
+        (&Method::HEAD, "HEAD"),
+        (&Method::POST, "POST"),
+        (&Method::PUT, "PUT"),
+        (&Method::DELETE, "DELETE"),
+        (&Method::PATCH, "PATCH"),
+        (&Method::OPTIONS, "OPTIONS"),
+        (&Method::TRACE, "TRACE"),
+    ];
+    KNOWN.iter().find(|(known, _)| *known == method).map_or("(other)", |(_, name)| name)
+}
+
+pub(super) fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}

@@ -1,0 +1,104 @@
+//! Runs pipelines: each step goes through the same judgement as a request of its own.
+
+use std::time::Instant;
+
+use actix_web::http::Method;
+use futures_util::FutureExt;
+
+use super::answer::Answer;
+use super::body::Body;
+use super::dispatcher::{Dispatcher, host_address};
+use super::exchange::{Exchange, Head, Incoming};
+use super::hooks::{Arrival, Caller};
+use super::idempotency_key;
+use super::target::Target;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
+use crate::protocol::pipelining::{Address, Plan, Results, Step};
+use crate::protocol::version::ApiVersion;
+
+/// The pages of an origin read a pipeline's answer when they may read that of every step.
+#[derive(Default)]
+struct Readers {
+    steps: usize,
+    granted: usize,
+}
+
+impl<C: Caller> Dispatcher<C> {
+    /// Answers a pipeline. It holds no permit of its own while its steps ask for theirs.
+    pub(super) async fn pipeline(
+        &self,
+        exchange: &Exchange<'_, C>,
+        named: Option<ApiVersion>,
+        declaration: &'static Declaration,
+        incoming: &mut Incoming<'_>,
+    ) -> Result<Answer, ApiError> {
+        let body = self.pipeline_body(exchange, declaration, incoming).await?;
+        let address = Address::new([self.origin(exchange).as_str(), host_address(exchange).as_str()]);
+        let header_fault = idempotency_key::is_given(exchange.head.headers)
+            .then(|| Fault::invalid(IDEMPOTENCY_KEY, "belongs to a step; send it in the headers of that step"));
+        let is_pipeline = |path: &str| matches!(self.target_at(path), Some(Target::Pipeline(_)));
+        let plan = Plan::read(declaration, body.members(), header_fault, &address, is_pipeline)?;
+        self.check_paths(&plan)?;
+        let (mut results, mut readers) = (Results::default(), Readers::default());
+        for step in &plan.steps {
+            self.step(exchange, named, step, &mut results, &mut readers).boxed_local().await?;
+        }
+        Ok(Answer::Json { json: results.returned(&plan.returns), replayed: false })
+    }
+
+    /// Reads the steps. Of too many calls at once a pipeline is refused here, before it has done anything.
+    async fn pipeline_body(
+        &self,
+        exchange: &Exchange<'_, C>,
+        declaration: &'static Declaration,
+        incoming: &mut Incoming<'_>,
+    ) -> Result<Body, ApiError> {
+        let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
+        let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
+        let _permit = self.gate.admit(&arrival).await?;
+        Body::parse(bytes, declaration)
+    }
+
+    /// Refuses a path at which there is nothing before the first step, though it is the later step's refusal: it cannot
+    /// become right meanwhile.
+    fn check_paths(&self, plan: &Plan<'_>) -> Result<(), ApiError> {
+        let mut paths = plan.steps.iter().map(|step| step.called.path.as_str());
+        let unknown = paths.find(|path| self.target_at(path).is_none());
+        unknown.map_or(Ok(()), |path| Err(self.unknown_endpoint(path)))
+    }
+
+    async fn step(
+        &self,
+        pipeline: &Exchange<'_, C>,
+        named: Option<ApiVersion>,
+        step: &Step<'_>,
+        results: &mut Results,
+        readers: &mut Readers,
+    ) -> Result<(), ApiError> {
+        let started = Instant::now();
+        let headers = step.headers(pipeline.head.headers, results)?;
+        let (path, query) = (step.called.path.as_str(), step.called.query.as_str());
+        let head = Head { method: &Method::POST, path, query, headers: &headers, peer: pipeline.head.peer };
+        let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
+        let exchange = Exchange { version_of_pipeline: named, ..exchange };
+        let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;
+        self.note(&exchange, &self.told(&exchange, &outcome), started.elapsed());
+        readers.count(&exchange, pipeline);
+        let Ok(Answer::Json { json, .. }) = outcome else {
+            pipeline.form.set(Some(exchange.addressee().form()));
+            return Err(outcome.err().unwrap_or_else(ApiError::unhandled)); // A step is a POST, which is answered in JSON.
+        };
+        results.keep(json, share, exchange.changes_something.get())
+    }
+}
+
+impl Readers {
+    fn count<C: Caller>(&mut self, step: &Exchange<'_, C>, pipeline: &Exchange<'_, C>) {
+        self.steps += 1;
+        self.granted += usize::from(step.may_be_read_by_its_page());
+        let is_granted = self.granted == self.steps;
+        pipeline.cross_origin.set(step.cross_origin.allowed().filter(|_| is_granted));
+    }
+}

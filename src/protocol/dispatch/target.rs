@@ -1,0 +1,70 @@
+//! The endpoint, document or page that a path leads to.
+
+use std::sync::Arc;
+
+use actix_web::http::Method;
+
+use super::call::Function;
+use super::hooks::Observe;
+use super::path::{OPENAPI_PATH, PAGES_PATH, Probe, ROOT_PATH};
+use super::table::Functions;
+use crate::protocol::declaration::{Declaration, Package};
+use crate::protocol::swagger_ui::Page;
+
+/// Everything that a path can lead to.
+pub(super) enum Target<'d, C> {
+    Function(&'d Arc<dyn Function<C>>),
+    Pipeline(&'static Declaration),
+    Package(Package, &'d Functions<C>),
+    Probe(Probe, &'d Arc<dyn Observe>),
+    Root,
+    OpenApi,
+    Page(Page),
+    PagesMoved,
+}
+
+impl<C> Target<'_, C> {
+    /// The path as it stands in the log and in metrics: one of ours.
+    pub(super) fn label(&self) -> &'static str {
+        match self {
+            Target::Function(function) => function.declaration().name,
+            Target::Pipeline(declaration) => declaration.name,
+            Target::Package(package, _) => package.segment(),
+            Target::Probe(probe, _) => probe.path(),
+            Target::Root => ROOT_PATH,
+            Target::OpenApi => OPENAPI_PATH,
+            Target::Page(_) | Target::PagesMoved => PAGES_PATH,
+        }
+    }
+
+    /// True when an answer from it tells of a change, or may.
+    pub(super) fn changes_something(&self) -> bool {
+        match self {
+            Target::Function(function) => function.declaration().flags.changes_something,
+            Target::Pipeline(_) => true,
+            Target::Package(..) | Target::Probe(..) | Target::Root | Target::OpenApi | Target::Page(_) | Target::PagesMoved => false,
+        }
+    }
+
+    /// True when web pages call it, so that browsers ask before they do.
+    pub(super) fn is_for_pages(&self) -> bool {
+        let package = match self {
+            Target::Function(function) => Some(function.declaration().package),
+            Target::Pipeline(declaration) => Some(declaration.package),
+            Target::Package(..) | Target::Probe(..) | Target::Root | Target::OpenApi | Target::Page(_) | Target::PagesMoved => None,
+        };
+        package == Some(Package::Sdk)
+    }
+
+    /// The methods that it takes, and how `Allow` names them.
+    pub(super) fn methods(&self) -> (&'static [Method], &'static str) {
+        match self {
+            Target::Root | Target::Probe(..) | Target::OpenApi | Target::Page(_) | Target::PagesMoved => {
+                (&[Method::GET, Method::HEAD], "GET, HEAD")
+            }
+            Target::Package(..) => (&[Method::GET, Method::HEAD, Method::POST], "GET, HEAD, POST"),
+            Target::Function(_) | Target::Pipeline(_) if self.is_for_pages() => (&[Method::POST], "POST, OPTIONS"),
+            Target::Function(_) | Target::Pipeline(_) => (&[Method::POST], "POST"),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The steps of a pipeline, read as a whole before the first one is done: all faults are told at once.
+
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::address::{Address, PathAndQuery};
+use super::json_path::JsonPath;
+use super::references::{self, Meaning, leads_too_far, write_text};
+use super::results::{Results, Sink};
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::Declaration;
+use crate::protocol::fault::Fault;
+use crate::protocol::fields::{Fields, nearest};
+use crate::protocol::json::{Json, Object};
+
+/// Steps of a pipeline, at most.
+const STEPS_MAX: usize = 32;
+
+/// Faults of steps that are reported, at most: a body of a mebibyte could have a hundred thousand.
+const FAULTS_MAX: usize = 100;
+
+/// Characters of a member's name that are repeated to the caller, at most.
+const NAME_REPEATED_MAX: usize = 64;
+
+/// The members of a step.
+const MEMBERS: [&str; 3] = ["url", "headers", "body"];
+
+/// Headers of a step that count.
+static COUNTED: [HeaderName; 4] = [
+    header::AUTHORIZATION,
+    HeaderName::from_static("api-version"),
+    HeaderName::from_static("idempotency-key"),
+    header::ACCEPT,
+];
+
+/// Headers that each step has from the pipeline's own request, unless it has its own.
+static INHERITED: [HeaderName; 4] = [header::AUTHORIZATION, header::ACCEPT, header::ORIGIN, header::HOST];
+
+/// The message for a body that is neither an object nor a reference.
+const NO_BODY: &str = "send a JSON object, or a reference to one";
+
+/// The steps, and the path to the answer.
+pub(in crate::protocol) struct Plan<'b> {
+    pub(in crate::protocol) steps: Vec<Step<'b>>,
+    pub(in crate::protocol) returns: JsonPath,
+}
+
+/// One call of a pipeline.
+pub(in crate::protocol) struct Step<'b> {
+    position: usize,
+    pub(in crate::protocol) called: PathAndQuery,
+    headers: Vec<(&'static HeaderName, &'b str)>,
+    body: &'b Json,
+}
+
+impl<'b> Plan<'b> {
+    /// Reads the arguments of a pipeline, whose own header may be at fault.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` with every fault that can be told before the first step.
+    pub(in crate::protocol) fn read(
+        declaration: &'static Declaration,
+        arguments: &'b Object,
+        header_fault: Option<Fault>,
+        address: &Address,
+        is_pipeline: impl Fn(&str) -> bool,
+    ) -> Result<Plan<'b>, ApiError> {
+        let mut fields = Fields::new(declaration, arguments).with_header_fault(header_fault);
+        let are_steps = fields.required("steps", is_list_of_steps).is_some();
+        let steps = arguments.get("steps").filter(|_| are_steps).map_or(&[][..], items);
+        let returns = fields.optional("returns", |returns| path_among(returns, steps.len()));
+        let mut reader = StepReader { address, is_pipeline, faults: Vec::new() };
+        let read: Vec<Option<Step<'b>>> =
+            steps.iter().enumerate().map(|(position, step)| reader.step(position, step)).collect();
+        reader.faults.into_iter().take(FAULTS_MAX).for_each(|fault| fields.fault(fault));
+        fields.finish(|| {
+            Some(Plan { steps: read.into_iter().collect::<Option<_>>()?, returns: returns.unwrap_or_default() })
+        })
+    }
+}
+
+impl Step<'_> {
+    /// The headers with which it is judged: its own that count, and those of the pipeline's request.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` when a reference leads to nothing, or to what cannot be a header's value.
+    pub(in crate::protocol) fn headers(
+        &self,
+        of_pipeline: &HeaderMap,
+        results: &Results,
+    ) -> Result<HeaderMap, ApiError> {
+        let mut headers = HeaderMap::new();
+        for (name, text) in &self.headers {
+            headers.append((*name).clone(), self.header(name, text, results)?);
+        }
+        for name in &INHERITED {
+            if !headers.contains_key(name) {
+                of_pipeline.get_all(name).for_each(|value| headers.append(name.clone(), value.clone()));
+            }
+        }
+        Ok(headers)
+    }
+
+    fn header(&self, name: &HeaderName, text: &str, results: &Results) -> Result<HeaderValue, ApiError> {
+        let place = format!("steps[{}].headers.{name}", self.position);
+        let fault = |message: &str| ApiError::invalid_arguments(&[Fault::invalid(&place, message)]);
+        let referred = match Meaning::of(text) {
+            Meaning::Text(text) => {
+                return HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("cannot be sent in a header"));
+            }
+            Meaning::Reference(path) => {
+                let mut json = String::new();
+                results.write(&path, &mut json).map_err(|unresolved| unresolved.at(&place))?;
+                json
+            }
+        };
+        let text: String = serde_json::from_str(&referred).map_err(|_| fault("refers to what is no text"))?;
+        HeaderValue::from_bytes(text.as_bytes()).map_err(|_| fault("refers to what cannot be sent in a header"))
+    }
+
+    /// Writes the body with its references replaced.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS` when a reference leads to nothing, and what `out` has no room for.
+    pub(in crate::protocol) fn write_body(&self, results: &Results, out: &mut dyn Sink) -> Result<(), ApiError> {
+        let place = format!("steps[{}].body", self.position);
+        let Json::Object(members) = self.body else {
+            return references::write(self.body, results, out).map_err(|unresolved| unresolved.at(&place));
+        };
+        for (count, (name, value)) in members.iter().enumerate() {
+            out.push(if count == 0 { "{" } else { "," })?;
+            let written = write_text(name, out).and_then(|()| Ok(out.push(":")?));
+            let written = written.and_then(|()| references::write(value, results, out));
+            written.map_err(|unresolved| unresolved.at(&format!("{place}.{}", repeated(name))))?;
+        }
+        out.push(if members.is_empty() { "{}" } else { "}" })
+    }
+}
+
+/// Reads steps and gathers what is wrong with them.
+struct StepReader<'a, F> {
+    address: &'a Address,
+    is_pipeline: F,
+    faults: Vec<Fault>,
+}
+
+impl<F: Fn(&str) -> bool> StepReader<'_, F> {
+    fn step<'b>(&mut self, position: usize, step: &'b Json) -> Option<Step<'b>> {
+        let place = format!("steps[{position}]");
+        let Json::Object(members) = step else {
+            return self.fault(Fault::invalid(&place, "send an object with url, headers and body"));
+        };
+        for name in members.keys().filter(|name| !MEMBERS.contains(&name.as_str())) {
+            let suggestion = if name.len() <= NAME_REPEATED_MAX { nearest(name, MEMBERS.into_iter()) } else { None };
+            self.faults.push(Fault::unknown(&format!("{place}.{}", repeated(name)), suggestion));
+        }
+        let given = |name: &str| members.get(name).filter(|value| !value.is_null());
+        let called = self.url(&format!("{place}.url"), given("url"));
+        let headers = self.headers(&format!("{place}.headers"), position, given("headers"));
+        let body = self.body(&format!("{place}.body"), position, given("body"));
+        Some(Step { position, called: called?, headers: headers?, body: body? })
+    }
+
+    fn url(&mut self, place: &str, url: Option<&Json>) -> Option<PathAndQuery> {
+        let Some(url) = url else { return self.fault(Fault::missing(place)) };
+        let Some(called) = url.as_str().and_then(|url| self.address.resolve(url)) else {
+            let message =
+                format!("is not an address of this server, whose own begin with {}", self.address.beginning());
+            return self.fault(Fault::invalid(place, message));
+        };
+        if (self.is_pipeline)(&called.path) {
+            return self.fault(Fault::invalid(place, "is a pipeline itself; send its steps here instead"));
+        }
+        Some(called)
+    }
+
+    fn headers<'b>(
+        &mut self,
+        place: &str,
+        position: usize,
+        headers: Option<&'b Json>,
+    ) -> Option<Vec<(&'static HeaderName, &'b str)>> {
+        let members = match headers {
+            None => return Some(Vec::new()),
+            Some(Json::Object(members)) => members,
+            Some(_) => return self.fault(Fault::invalid(place, "send an object with a text for each header")),
+        };
+        let counted = members.iter().filter(|(_, value)| !value.is_null()).filter_map(|(name, value)| {
+            Some((COUNTED.iter().find(|counted| counted.as_str().eq_ignore_ascii_case(name))?, value))
+        });
+        let read: Vec<_> =
+            counted.map(|(name, value)| Some((name, self.header(place, position, name, value)?))).collect();
+        read.into_iter().collect()
+    }
+
+    fn header<'b>(&mut self, place: &str, position: usize, name: &HeaderName, value: &'b Json) -> Option<&'b str> {
+        let place = format!("{place}.{name}");
+        let Some(text) = value.as_str() else { return self.fault(Fault::invalid(&place, "send a text")) };
+        self.check_references(&place, position, value);
+        Some(text)
+    }
+
+    fn body<'b>(&mut self, place: &str, position: usize, body: Option<&'b Json>) -> Option<&'b Json> {
+        let Some(body) = body else { return self.fault(Fault::missing(place)) };
+        match body {
+            Json::Object(members) => {
+                for (name, value) in members {
+                    self.check_references(&format!("{place}.{}", repeated(name)), position, value);
+                }
+            }
+            Json::String(text) if JsonPath::parse(text).is_some() => self.check_references(place, position, body),
+            _ => return self.fault(Fault::invalid(place, NO_BODY)),
+        }
+        Some(body)
+    }
+
+    /// A step can refer to those before it only.
+    fn check_references(&mut self, place: &str, position: usize, value: &Json) {
+        if leads_too_far(value, position) {
+            let message =
+                format!("refers to something that cannot be there: there are {position} results before this step");
+            self.faults.push(Fault::invalid(place, message));
+        }
+    }
+
+    fn fault<T>(&mut self, fault: Fault) -> Option<T> {
+        self.faults.push(fault);
+        None
+    }
+}
+
+fn is_list_of_steps(value: &Json) -> Result<(), String> {
+    let count = items(value).len();
+    if (1..=STEPS_MAX).contains(&count) { Ok(()) } else { Err(format!("send an array of 1 to {STEPS_MAX} steps")) }
+}
+
+fn items(value: &Json) -> &[Json] {
+    match value {
+        Json::Array(items) => items,
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => &[],
+    }
+}
+
+/// A path into so many results.
+fn path_among(value: &Json, result_count: usize) -> Result<JsonPath, String> {
+    let path = value.as_str().and_then(JsonPath::parse);
+    let path = path.ok_or("send a path into the results, such as $, $[-1:] or $[0].payment_id")?;
+    if path.reaches(result_count) {
+        Ok(path)
+    } else {
+        Err(format!("leads to a result that there will not be: there are {result_count} steps"))
+    }
+}
+
+/// The beginning of a member's name, as it is repeated to the caller.
+fn repeated(name: &str) -> &str {
+    name.char_indices().nth(NAME_REPEATED_MAX).map_or(name, |(end, _)| &name[..end])
+}

@@ -1,0 +1,137 @@
+//! A step's JSON with the references in it replaced by what they find.
+
+use zeroize::Zeroizing;
+
+use super::json_path::JsonPath;
+use super::results::{Results, Sink, Unresolved};
+use crate::protocol::json::Json;
+
+/// The meaning of a string in a step.
+pub(super) enum Meaning<'t> {
+    /// The value at this path of the results.
+    Reference(JsonPath),
+    /// This text.
+    Text(&'t str),
+}
+
+impl Meaning<'_> {
+    /// A string that is a path as a whole is a reference; `\$` at the beginning of any other stands for `$`.
+    pub(super) fn of(text: &str) -> Meaning<'_> {
+        match JsonPath::parse(text) {
+            Some(path) => Meaning::Reference(path),
+            None => Meaning::Text(text.strip_prefix('\\').filter(|rest| rest.starts_with('$')).unwrap_or(text)),
+        }
+    }
+}
+
+/// True when a reference in this value leads beyond the first `result_count` results.
+pub(super) fn leads_too_far(value: &Json, result_count: usize) -> bool {
+    match value {
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
+        Json::String(text) => JsonPath::parse(text).is_some_and(|path| !path.reaches(result_count)),
+        Json::Array(items) => items.iter().any(|item| leads_too_far(item, result_count)),
+        Json::Object(members) => members.values().any(|member| leads_too_far(member, result_count)),
+    }
+}
+
+/// Writes the value with its references replaced.
+pub(super) fn write(value: &Json, results: &Results, out: &mut dyn Sink) -> Result<(), Unresolved> {
+    match value {
+        Json::Null => Ok(out.push("null")?),
+        Json::Bool(truth) => Ok(out.push(if *truth { "true" } else { "false" })?),
+        Json::Number(number) => Ok(out.push(&number.to_string())?), // Its own literal: a double would lose digits.
+        Json::String(text) => match Meaning::of(text) {
+            Meaning::Reference(path) => results.write(&path, out),
+            Meaning::Text(text) => write_text(text, out),
+        },
+        Json::Array(items) => {
+            for (count, item) in items.iter().enumerate() {
+                out.push(if count == 0 { "[" } else { "," })?;
+                write(item, results, out)?;
+            }
+            Ok(out.push(if items.is_empty() { "[]" } else { "]" })?)
+        }
+        Json::Object(members) => {
+            for (count, (name, member)) in members.iter().enumerate() {
+                out.push(if count == 0 { "{" } else { "," })?;
+                write_text(name, out)?;
+                out.push(":")?;
+                write(member, results, out)?;
+            }
+            Ok(out.push(if members.is_empty() { "{}" } else { "}" })?)
+        }
+    }
+}
+
+/// Writes a text between quotation marks. It may be a card's number.
+pub(super) fn write_text(text: &str, out: &mut dyn Sink) -> Result<(), Unresolved> {
+    let quoted = Zeroizing::new(serde_json::to_string(text).expect("a text has a JSON form"));
+    Ok(out.push(&quoted)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::json::{Object, parse_object};
+
+    fn parsed(body: &str) -> Object {
+        parse_object(body.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn written(body: &str) -> Result<String, Unresolved> {
+        let mut results = Results::default();
+        for text in ["\"pse_1\"", r#"{"page":[{"id":"a\"b"}],"next":null}"#] {
+            assert_eq!(results.keep(text.to_owned(), None, false), Ok(()));
+        }
+        let mut out = String::new();
+        write(&Json::Object(parsed(body)), &results, &mut out).map(|()| out)
+    }
+
+    #[test]
+    fn references_are_replaced_wherever_they_are_and_names_are_not() {
+        let body = r#"{"a":"$[0]","b":[{"c":"$[1].page[0].id"},"$[1]['next']"],"$[0]":"$","d":"$[-1:]"}"#;
+        let expected = r#"{"$[0]":["pse_1",{"page":[{"id":"a\"b"}],"next":null}],"a":"pse_1","b":[{"c":"a\"b"},null],"d":{"page":[{"id":"a\"b"}],"next":null}}"#;
+        assert_eq!(written(body).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn any_other_text_stays_and_an_escaped_dollar_is_one() {
+        for (text, expected) in [
+            ("$100", "$100"),
+            ("$ 5", "$ 5"),
+            ("US$[0]", "US$[0]"),
+            ("Bearer $[0]", "Bearer $[0]"),
+            ("\\\\$[0]", "$[0]"),
+            ("\\\\$100", "$100"),
+            ("\\\\$", "$"),
+            ("\\\\\\\\$", "\\\\\\\\$"),
+            ("\\\\a", "\\\\a"),
+            ("é\\\"\\u0007", "é\\\"\\u0007"),
+        ] {
+            assert_eq!(written(&format!("{{\"a\":\"{text}\"}}")), Ok(format!("{{\"a\":\"{expected}\"}}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_written_as_it_was() {
+        let body = r#"{"a":[],"b":{},"c":[true,false,null,-1,9007199254740991,9007199254740991.4,1e3]}"#;
+        assert_eq!(written(body).as_deref(), Ok(body));
+    }
+
+    #[test]
+    fn a_reference_to_nothing_is_no_value() {
+        assert_eq!(written(r#"{"a":{"b":["$[1].nothing"]}}"#), Err(Unresolved::Nothing));
+        assert_eq!(written(r#"{"a":"$.b"}"#), Err(Unresolved::Nothing));
+    }
+
+    #[test]
+    fn a_reference_too_far_is_known_before_there_are_results() {
+        let body = |text: &str| Json::Object(parsed(&format!("{{\"a\":[{{\"b\":\"{text}\"}}]}}")));
+        assert!(
+            leads_too_far(&body("$[1].c"), 1) && leads_too_far(&body("$[-1]"), 0) && leads_too_far(&body("$.a"), 3)
+        );
+        assert!(
+            !leads_too_far(&body("$[1].c"), 2) && !leads_too_far(&body("$100"), 0) && !leads_too_far(&body("$"), 0)
+        );
+    }
+}

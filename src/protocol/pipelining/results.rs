@@ -1,0 +1,233 @@
+//! The answers of the steps so far, and looking paths up in them.
+
+use std::cell::Cell;
+
+use super::json_path::{JsonPath, find};
+use super::json_text::JsonText;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::dispatch::AnswerShare;
+use crate::protocol::fault::Fault;
+
+/// Bytes of a pipeline's results together, at most: 16 MiB, which is two of the largest pages.
+const RESULTS_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of results that the references of one pipeline are looked up in, at most: 64 MiB, read in about a tenth of a
+/// second. A reference counts with the whole of the result that it leads into.
+const LOOKED_UP_BYTES_MAX: usize = 64 << 20;
+
+/// Takes JSON text, piece by piece.
+pub(in crate::protocol) trait Sink {
+    /// Takes a piece.
+    ///
+    /// # Errors
+    /// When there is no room for it.
+    fn push(&mut self, piece: &str) -> Result<(), ApiError>;
+}
+
+impl Sink for String {
+    fn push(&mut self, piece: &str) -> Result<(), ApiError> {
+        self.push_str(piece);
+        Ok(())
+    }
+}
+
+/// The results, in order, as the JSON text that each step answered.
+#[derive(Default)]
+pub(in crate::protocol) struct Results {
+    kept: Vec<Kept>,
+    byte_count: usize,
+    looked_up_bytes: Cell<usize>,
+}
+
+/// One result with the room that it takes among all large answers.
+struct Kept {
+    text: String,
+    _share: Option<AnswerShare>,
+}
+
+/// Why a reference does not become a value.
+#[derive(Debug, PartialEq)]
+pub(super) enum Unresolved {
+    /// There is nothing at its path.
+    Nothing,
+    /// More would have to be looked through than may be.
+    TooMuch,
+    /// The body or answer has no room for the value.
+    NoRoom(ApiError),
+}
+
+impl From<ApiError> for Unresolved {
+    fn from(refused: ApiError) -> Unresolved {
+        Unresolved::NoRoom(refused)
+    }
+}
+
+impl Unresolved {
+    /// The error, which names where the reference is.
+    pub(super) fn at(self, place: &str) -> ApiError {
+        let message = match self {
+            Unresolved::Nothing => "refers to something that is not in the results so far".to_owned(),
+            Unresolved::TooMuch => format!(
+                "refers to too large results too often: references are looked up in {LOOKED_UP_BYTES_MAX} bytes at most; use more pipelines"
+            ),
+            Unresolved::NoRoom(refused) => return refused,
+        };
+        ApiError::invalid_arguments(&[Fault::invalid(place, message)])
+    }
+}
+
+impl Results {
+    /// Their number.
+    pub(in crate::protocol) fn count(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Keeps the next one, which must be kept when it tells of a change.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENTS`, which names the step, when there are too many bytes of them.
+    pub(in crate::protocol) fn keep(
+        &mut self,
+        text: String,
+        share: Option<AnswerShare>,
+        tells_of_a_change: bool,
+    ) -> Result<(), ApiError> {
+        self.byte_count += text.len();
+        if self.byte_count > RESULTS_BYTES_MAX && !tells_of_a_change {
+            let message = format!(
+                "with its answer the results are larger than {RESULTS_BYTES_MAX} bytes together; ask for less, or use more pipelines"
+            );
+            return Err(ApiError::invalid_arguments(&[Fault::invalid(&format!("steps[{}]", self.count()), message)]));
+        }
+        self.kept.push(Kept { text, _share: share });
+        Ok(())
+    }
+
+    /// The answer of a pipeline that returns this path; null when it finds nothing, since the steps are done.
+    pub(in crate::protocol) fn returned(&self, path: &JsonPath) -> String {
+        self.looked_up_bytes.set(0); // The answer has a count of its own, for which all results are small enough.
+        let mut text = String::new();
+        match self.write(path, &mut text) {
+            Ok(()) => text,
+            Err(_) => "null".to_owned(),
+        }
+    }
+
+    /// Writes what the path finds: the value of a singular path, else an array. `$[-1:]` is the last result itself.
+    ///
+    /// # Errors
+    /// When a singular path finds nothing, or there is no room.
+    pub(super) fn write(&self, path: &JsonPath, out: &mut dyn Sink) -> Result<(), Unresolved> {
+        if path.is_last() {
+            let last = self.kept.last().ok_or(Unresolved::Nothing)?;
+            return Ok(out.push(&last.text)?);
+        }
+        let mut found = 0;
+        let mut write_one = |value: JsonText<'_>| -> Result<(), Unresolved> {
+            found += 1;
+            if !path.is_one_value() {
+                out.push(if found == 1 { "[" } else { "," })?;
+            }
+            Ok(out.push(value.as_str())?)
+        };
+        self.find(path, &mut write_one)?;
+        match (path.is_one_value(), found) {
+            (true, 0) => Err(Unresolved::Nothing),
+            (true, _) => Ok(()),
+            (false, 0) => Ok(out.push("[]")?),
+            (false, _) => Ok(out.push("]")?),
+        }
+    }
+
+    fn find<'t>(
+        &'t self,
+        path: &JsonPath,
+        found: &mut impl FnMut(JsonText<'t>) -> Result<(), Unresolved>,
+    ) -> Result<(), Unresolved> {
+        let (places, rest) = match path.split() {
+            Some((first, rest)) => (first.places(self.count()), rest),
+            None => (0..self.count(), &[][..]),
+        };
+        for kept in self.kept.iter().skip(places.start).take(places.len()) {
+            if !rest.is_empty() {
+                self.note_look_up(&kept.text)?;
+            }
+            find(JsonText::new(&kept.text), rest, found)?;
+        }
+        Ok(())
+    }
+
+    fn note_look_up(&self, text: &str) -> Result<(), Unresolved> {
+        let bytes = self.looked_up_bytes.get() + text.len();
+        self.looked_up_bytes.set(bytes);
+        if bytes > LOOKED_UP_BYTES_MAX { Err(Unresolved::TooMuch) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results(texts: &[&str]) -> Results {
+        let mut results = Results::default();
+        for text in texts {
+            assert_eq!(results.keep((*text).to_owned(), None, false), Ok(()));
+        }
+        results
+    }
+
+    fn path(text: &str) -> JsonPath {
+        JsonPath::parse(text).unwrap_or_else(|| panic!("no path: {text}"))
+    }
+
+    const THREE: [&str; 3] = ["\"pse_1\"", "true", r#"{"page":[{"id":1},{"id":2}]}"#];
+
+    #[test]
+    fn a_pipeline_returns_all_results_the_last_one_or_what_its_path_finds() {
+        for (returns, answer) in [
+            ("$", r#"["pse_1",true,{"page":[{"id":1},{"id":2}]}]"#),
+            ("$[-1:]", r#"{"page":[{"id":1},{"id":2}]}"#),
+            ("$[0]", "\"pse_1\""),
+            ("$[-2]", "true"),
+            ("$[2].page[-1].id", "2"),
+            ("$[2].page[0:].id", "[1,2]"),
+            ("$[0:2]", "[\"pse_1\",true]"),
+            ("$[-2:]", r#"[true,{"page":[{"id":1},{"id":2}]}]"#),
+            ("$[2:1]", "[]"),
+            ("$[2].page[5:].id", "[]"),
+            ("$[2].page[5].id", "null"),
+        ] {
+            assert_eq!(results(&THREE).returned(&path(returns)), answer, "{returns}");
+        }
+        assert_eq!(results(&[]).returned(&path("$")), "[]");
+    }
+
+    #[test]
+    fn a_reference_that_finds_nothing_is_no_value() {
+        for text in ["$[0].page", "$[3]", "$[2].page[2]"] {
+            let mut out = String::new();
+            assert_eq!(results(&THREE).write(&path(text), &mut out), Err(Unresolved::Nothing), "{text}");
+        }
+    }
+
+    #[test]
+    fn results_are_bounded_together_but_one_that_tells_of_a_change_is_kept() {
+        let mut results = results(&["1"]);
+        let large = || "1".repeat(RESULTS_BYTES_MAX);
+        let refused = results.keep(large(), None, false);
+        assert!(refused.is_err_and(|error| error.message().starts_with("steps[1]: ")));
+        assert_eq!((results.keep(large(), None, true), results.count()), (Ok(()), 2));
+    }
+
+    #[test]
+    fn references_are_looked_up_in_a_bounded_number_of_bytes() {
+        let large = format!("{{\"a\":\"{}\"}}", "x".repeat(RESULTS_BYTES_MAX / 2));
+        let results = results(&[&large]);
+        let mut out = String::new();
+        let times = std::iter::repeat_with(|| results.write(&path("$[0].b"), &mut out));
+        let found = times.take_while(|found| *found == Err(Unresolved::Nothing)).count();
+        assert_eq!(found, LOOKED_UP_BYTES_MAX / large.len());
+        assert_eq!(results.write(&path("$[0].a"), &mut out), Err(Unresolved::TooMuch));
+        assert_eq!(results.returned(&path("$[0].b")), "null", "the answer has a count of its own");
+    }
+}
