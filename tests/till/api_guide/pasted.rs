@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::guide::Guide;
 use crate::harness::{Client, Server, Start};
 
-/// Where the guide says that the server is.
+/// The lines by which the guide says where the server is.
 const PUBLIC: &str = "TILL=http://127.0.0.1:8080\n";
 const ADMIN: &str = "ADMIN=http://127.0.0.1:9090\n";
 
