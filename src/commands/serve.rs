@@ -94,7 +94,7 @@ async fn run(
     let admin = listen(Listener::bind(Arc::clone(&assembly.admin), &admin_settings), "admin_listen")?;
     announce(configuration, &public, &admin);
     if options.demo {
-        demo::prepare_and_print(assembly.service(), &configuration.data, public.address).await?;
+        demo::prepare_and_print(assembly.service(), configuration, public.address).await?;
     }
     let servers = vec![public.server.handle(), admin.server.handle()];
     stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
