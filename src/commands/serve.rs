@@ -14,7 +14,7 @@ use signal_hook::iterator::Signals;
 use super::{ExitCode, ServeArguments};
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
-use crate::configuration::{Configuration, Secrets, TlsFiles};
+use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
 use crate::demo;
 use crate::exposition::expose_certificate_end;
 use crate::logging;
@@ -37,11 +37,11 @@ const OTHER_DESCRIPTORS: u64 = 2_000;
 /// Runs the server until it is told to stop (SIGINT or SIGTERM): it takes no new connections then, finishes the
 /// calls it is working on and closes the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
-    logging::start(configuration)?;
+    let log_format = logging::start(configuration)?;
     if let Err(error) = use_small_pages() {
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
-    tracing::info!(%configuration, "starting with these settings");
+    tell_settings(configuration, log_format);
     warn_of_few_descriptors(configuration);
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
@@ -57,6 +57,18 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
     assembly.stop()?;
     served.context("failed to serve")
+}
+
+/// All settings for machines; for people those that a first look is for.
+fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
+    let Configuration { data, listen, admin_listen, .. } = configuration;
+    match log_format {
+        LogFormat::Json => tracing::info!(%configuration, "starting with these settings"),
+        LogFormat::Text => {
+            let data = data.display();
+            tracing::info!(%data, %listen, %admin_listen, "starting; `till configuration` prints all settings");
+        }
+    }
 }
 
 /// Each connection takes two; table files, logs and what else there is take [`OTHER_DESCRIPTORS`] at most.

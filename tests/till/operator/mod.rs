@@ -9,6 +9,7 @@ mod configuration;
 mod generate;
 mod late_start;
 mod leaks;
+mod logs;
 mod metrics;
 mod rotation;
 mod running;
