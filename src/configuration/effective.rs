@@ -273,7 +273,8 @@ impl Reader<'_> {
     /// Two listeners on one port would be one listener, and the operator's calls public.
     fn check_addresses(&mut self, listen: Option<SocketAddr>, admin_listen: Option<SocketAddr>) {
         if listen.is_some() && listen == admin_listen && listen.is_some_and(|address| address.port() != 0) {
-            self.faults.push("admin_listen: must not be the address of listen".to_owned());
+            self.faults
+                .push("admin_listen: must not be the address of listen, which is the public listener's".to_owned());
         }
     }
 

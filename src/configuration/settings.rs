@@ -128,6 +128,8 @@ pub(super) const ALL: [Setting; 33] = [
     ADMIN_CA_FILE,
 ];
 
+/// The configuration file.
+pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";
 /// The admin token itself; only ever in the environment.
 pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";
 /// The vault key itself; only ever in the environment.
