@@ -11,6 +11,7 @@ mod late_start;
 mod leaks;
 mod logs;
 mod metrics;
+mod refused_starts;
 mod rotation;
 mod running;
 mod secrets;
