@@ -7,7 +7,6 @@
 //! merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries that one has.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -15,7 +14,7 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, temporary};
+use server::{ADMIN_TOKEN, Server, agent, post, program, temporary};
 
 /// Entries that a store has when nothing else is said.
 const ENTRIES: u64 = 1_000_000;
@@ -216,8 +215,7 @@ fn fill(data: &Path, entries: u64) {
     }
     let payments = (entries * 100).div_ceil(ENTRIES_PER_100_PAYMENTS).to_string();
     let arguments = ["generate", "--payments", &payments, "--team-share", TEAM_SHARE];
-    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
-    let status = command.args(arguments).arg("--data").arg(data).status().expect("the binary can be started");
+    let status = program().args(arguments).arg("--data").arg(data).status().expect("the binary can be started");
     assert!(status.success(), "the store is generated");
 }
 

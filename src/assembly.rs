@@ -53,7 +53,8 @@ impl Assembly {
 fn reload_admin_token(reloads: &Reloads, admin_token: &Arc<AdminToken>, configuration: &Configuration) {
     let (admin_token, configuration) = (Arc::clone(admin_token), configuration.clone());
     reloads.add("admin_token", move || {
-        let tokens = Secrets::find_admin_tokens(&configuration).map_err(|error| error.to_string())?;
+        let tokens =
+            Secrets::find_admin_tokens(&configuration).map_err(|error| format!("{:#}", anyhow::Error::new(error)))?;
         let read = format!("{} taken from now on", tokens.len());
         admin_token.replace(tokens);
         Ok(read)

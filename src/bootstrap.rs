@@ -1,7 +1,7 @@
 //! Opens what lasts and starts what runs: the one file of the edge that names the store's implementation.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -26,6 +26,7 @@ use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets, VaultKeySecret};
+use crate::data_directory::check_data_directory;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
 };
@@ -205,8 +206,9 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
 /// Refuses a directory that no server may write to, before anything is made in it.
 ///
 /// # Errors
-/// When it is a checkpoint, or not restored yet.
+/// When it is none, may not be written to, is a checkpoint, or is not restored yet.
 pub fn check_directory(configuration: &Configuration) -> anyhow::Result<()> {
+    check_data_directory(&configuration.data)?;
     Ok(refuse_unfit(&configuration.data)?)
 }
 
@@ -298,12 +300,23 @@ fn open_book(directory: PathBuf, configuration: &Configuration) -> anyhow::Resul
     let (limit, reserve_bytes) = (configuration.open_time_max, configuration.disk_reserve_bytes);
     let place = directory.display().to_string();
     let (sender, receiver) = mpsc::channel();
-    let open = move || drop(sender.send(RocksBook::open_with_reserve(&directory, reserve_bytes)));
+    let book = directory.clone();
+    let open = move || drop(sender.send(RocksBook::open_with_reserve(&book, reserve_bytes)));
     thread::Builder::new().name("open-book".to_owned()).spawn(open)?;
     match receiver.recv_timeout(limit) {
-        Ok(opened) => opened.context(place),
-        Err(_) => bail!("opening {place} did not end within {} s: it is damaged, or the disk hangs", limit.as_secs()),
+        Ok(Ok(book)) => Ok(book),
+        Ok(Err(error)) => bail!("{:#}; {}", anyhow::Error::new(error).context(place), book_remedy(&directory)),
+        Err(_) => bail!("opening {place} did not end within {} s; {}", limit.as_secs(), book_remedy(&directory)),
     }
+}
+
+/// The book keeps what the sandbox was asked, which is play money: without it no payment is missing.
+fn book_remedy(directory: &Path) -> String {
+    let directory = directory.display();
+    format!(
+        "if it is damaged, it can be moved away, and the server starts with a new one: mv {directory} \
+         {directory}.damaged (docs/operations.md, \"The sandbox's book\")"
+    )
 }
 
 /// Opens the store's key ring; makes it at the first start.

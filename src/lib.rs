@@ -13,6 +13,7 @@ pub mod service;
 // How the program is put together, started and watched.
 pub mod configuration;
 pub mod vault_keys;
+pub mod data_directory;
 pub mod bootstrap;
 pub mod assembly;
 pub mod exposition;

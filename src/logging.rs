@@ -1,27 +1,51 @@
 //! Log lines: where they go, and what a panic leaves there.
 
 use std::backtrace::Backtrace;
+use std::fmt;
+use std::io::{IsTerminal, stderr};
 use std::panic;
 
+use jiff::Zoned;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::configuration::{Configuration, LogFormat};
 
-/// Starts logging to standard error.
+/// Asks programs to leave colours out (<https://no-color.org>).
+const NO_COLOR: &str = "NO_COLOR";
+
+/// The time of day of this machine's zone: a person at a terminal knows the date.
+struct TimeOfDay;
+
+impl FormatTime for TimeOfDay {
+    fn format_time(&self, writer: &mut Writer<'_>) -> fmt::Result {
+        write!(writer, "{}", Zoned::now().strftime("%H:%M:%S"))
+    }
+}
+
+/// Starts logging to standard error, and says in which format. Unless the configuration says otherwise, a terminal gets
+/// text and everything else JSON; only a terminal gets colours.
 ///
 /// # Errors
 /// When logging was started before in this process.
-pub fn start(configuration: &Configuration) -> anyhow::Result<()> {
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
+    let is_terminal = stderr().is_terminal();
+    let has_colours = is_terminal && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty());
+    let format = configuration.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
+    let lines = tracing_subscriber::fmt::layer().with_writer(stderr).with_ansi(has_colours);
     let registry = tracing_subscriber::registry().with(EnvFilter::new(&configuration.log_filter));
-    match configuration.log_format {
+    match format {
         LogFormat::Json => registry.with(lines.json().flatten_event(true).with_span_list(false)).try_init()?,
+        LogFormat::Text if is_terminal => {
+            registry.with(lines.compact().with_target(false).with_timer(TimeOfDay)).try_init()?;
+        }
         LogFormat::Text => registry.with(lines).try_init()?,
     }
     log_panics();
-    Ok(())
+    Ok(format)
 }
 
 /// Logs where a panic happened, and its message only when the program's text holds it as it is: a formatted

@@ -28,7 +28,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one with its data in a directory.
     pub(crate) fn start_in(directory: &Path) -> Server {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_till"))
+        let mut child = program()
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
             .arg(directory.join("data"))
@@ -54,6 +54,15 @@ impl Drop for Server {
         let _gone = self.child.kill();
         let _reaped = self.child.wait();
     }
+}
+
+/// The program, without the variables that are the bench's own: it refuses those that are no settings.
+pub(crate) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TILL_BENCH_")) {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// A client with connections of its own.

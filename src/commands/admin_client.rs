@@ -1,5 +1,6 @@
 //! Calls to a running server's admin listener.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -9,10 +10,14 @@ use ureq::Agent;
 use ureq::tls::TlsConfig;
 
 use crate::configuration::Configuration;
+use crate::protocol::api_error::Code;
 use crate::tls;
 
 /// How long a call may take.
 const CALL_MAX: Duration = Duration::from_secs(60);
+
+/// Said where nobody answers.
+const WHERE_IT_LISTENS: &str = "is it running, and is this its admin listener (--admin-listen)?";
 
 /// Calls the operator's interface of one server.
 pub struct AdminClient {
@@ -37,8 +42,20 @@ pub enum AdminCallError {
         /// What a program would go on from; null for nothing.
         details: Value,
     },
+    /// It is a server of ours, but not its admin listener.
+    #[error(
+        "the server at {} has no operator's call {endpoint}: this is its public listener, or it is another version. Name \
+         the admin listener: --admin-listen, TILL_ADMIN_LISTEN or admin_listen in the configuration file",
+        host(base)
+    )]
+    NotAdmin {
+        /// Where it was called.
+        base: String,
+        /// What was called.
+        endpoint: String,
+    },
     /// There is no server, or it is not one of ours.
-    #[error("failed to call the server at {}: {reason}", base.trim_start_matches("http://"))]
+    #[error("failed to call the server at {}: {reason}", host(base))]
     NoAnswer {
         /// Where it was expected.
         base: String,
@@ -91,14 +108,31 @@ impl AdminClient {
         if let Some(key) = idempotency_key {
             request = request.header("Idempotency-Key", key);
         }
-        let mut response = request.send(body.to_string()).map_err(|error| self.no_answer(&error))?;
+        let mut response = request.send(body.to_string()).map_err(|error| self.no_answer(&self.reason(&error)))?;
         let text = response.body_mut().read_to_string().map_err(|error| self.no_answer(&error))?;
         let answer: Value = serde_json::from_str(&text).map_err(|_| self.no_answer(&"the answer is not JSON"))?;
-        if response.status().is_success() { Ok(answer) } else { Err(self.refused(answer)) }
+        if response.status().is_success() { Ok(answer) } else { Err(self.refused(endpoint, answer)) }
     }
 
-    fn refused(&self, answer: Value) -> AdminCallError {
+    /// Says what happened, and what to do where a setting may be the cause.
+    fn reason(&self, error: &ureq::Error) -> String {
+        match (error, &self.trust) {
+            (ureq::Error::Protocol(_), None) => format!(
+                "it does not answer in HTTP ({error}). When it speaks TLS, name the certificates to trust it by: \
+                 TILL_ADMIN_CA_FILE, or admin_ca_file in the configuration file"
+            ),
+            (ureq::Error::Io(io), _) if io.kind() == ErrorKind::ConnectionRefused => {
+                format!("{error}; {WHERE_IT_LISTENS}")
+            }
+            _ => error.to_string(),
+        }
+    }
+
+    fn refused(&self, endpoint: &str, answer: Value) -> AdminCallError {
         match answer.as_array().map(Vec::as_slice) {
+            Some([Value::String(code), ..]) if code == Code::UnknownEndpoint.name() => {
+                AdminCallError::NotAdmin { base: self.base.clone(), endpoint: endpoint.to_owned() }
+            }
             Some([Value::String(code), Value::String(message), details]) => {
                 AdminCallError::Refused { code: code.clone(), message: message.clone(), details: details.clone() }
             }
@@ -109,6 +143,10 @@ impl AdminClient {
     fn no_answer(&self, reason: &impl ToString) -> AdminCallError {
         AdminCallError::NoAnswer { base: self.base.clone(), reason: reason.to_string() }
     }
+}
+
+fn host(base: &str) -> &str {
+    base.split_once("://").map_or(base, |(_, host)| host)
 }
 
 fn agent(call_max: Duration, trust: Option<&TlsConfig>) -> Agent {

@@ -111,9 +111,9 @@ pub(super) fn moment(at_ms: u64) -> String {
 }
 
 fn verify(configuration: &Configuration, directory: &Path) -> anyhow::Result<ExitCode> {
-    let roots = vault_keys(configuration)?;
     let _reading = Reading::begin(directory);
     let manifest = read_manifest(directory)?;
+    let roots = vault_keys(configuration)?;
     check_all_files(directory, &manifest)?;
     // Beside it, however it is named: nothing is added to a checkpoint.
     let mut scratch = directory.canonicalize()?.into_os_string();

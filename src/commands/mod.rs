@@ -9,6 +9,7 @@ mod checkpoint;
 mod exit_code;
 mod export;
 mod inspect;
+mod listening;
 mod operate;
 mod progress;
 mod repair;

@@ -7,16 +7,15 @@ use std::thread;
 use actix_web::dev::ServerHandle;
 use anyhow::Context;
 use rustix::process::{Resource, getrlimit};
-use rustls::ServerConfig;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::listening::Prepared;
 use super::{ExitCode, ServeArguments};
 use crate::assembly::{Assembly, assemble};
 use crate::bootstrap::check_directory;
-use crate::configuration::{Configuration, Secrets, TlsFiles};
+use crate::configuration::{Configuration, LogFormat, Secrets, TlsFiles};
 use crate::demo;
-use crate::exposition::expose_certificate_end;
 use crate::logging;
 use crate::observation::Observation;
 use crate::owner_only::close_to_others;
@@ -24,7 +23,6 @@ use crate::protocol::listener::{Listener, ListenerSettings};
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
 use crate::supervision::{Notifier, Watchdog};
-use crate::tls::Certificates;
 
 /// Threads of the admin listener: the operator's calls are few.
 const ADMIN_THREADS: usize = 1;
@@ -38,15 +36,16 @@ const OTHER_DESCRIPTORS: u64 = 2_000;
 /// Runs the server until it is told to stop (SIGINT or SIGTERM): it takes no new connections then, finishes the
 /// calls it is working on and closes the data.
 pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> anyhow::Result<()> {
-    logging::start(configuration)?;
+    let log_format = logging::start(configuration)?;
     if let Err(error) = use_small_pages() {
         tracing::warn!(%error, "memory will be used in large pages, and more of it");
     }
-    tracing::info!(%configuration, "starting with these settings");
+    tell_settings(configuration, log_format);
     warn_of_few_descriptors(configuration);
     let notifier = Arc::new(Notifier::from_environment());
     notifier.status("starting");
     check_directory(configuration)?;
+    let listeners = (Prepared::public(configuration)?, Prepared::admin(configuration)?);
     close_to_others(configuration)?;
     let secrets = Secrets::load_or_make(configuration)?;
     for file in &secrets.made {
@@ -55,10 +54,23 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     let observation = Arc::new(Observation::start()?);
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
     let system = actix_web::rt::System::new();
-    let (assembly, served) = system.block_on(run(configuration, options, secrets, observation, signals, notifier))?;
+    let run = run(configuration, options, listeners, secrets, observation, signals, notifier);
+    let (assembly, served) = system.block_on(run)?;
     // Outside of the system's future, since it waits for threads to end; inside its life, since these are its own.
     assembly.stop()?;
     served.context("failed to serve")
+}
+
+/// All settings for machines; for people those that a first look is for.
+fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
+    let Configuration { data, listen, admin_listen, .. } = configuration;
+    match log_format {
+        LogFormat::Json => tracing::info!(%configuration, "starting with these settings"),
+        LogFormat::Text => {
+            let data = data.display();
+            tracing::info!(%data, %listen, %admin_listen, "starting; `till configuration` prints all settings");
+        }
+    }
 }
 
 /// Each connection takes two; table files, logs and what else there is take [`OTHER_DESCRIPTORS`] at most.
@@ -73,6 +85,7 @@ fn warn_of_few_descriptors(configuration: &Configuration) {
 async fn run(
     configuration: &Configuration,
     options: ServeArguments,
+    (public, admin): (Prepared, Prepared),
     secrets: Secrets,
     observation: Arc<Observation>,
     signals: Signals,
@@ -83,20 +96,19 @@ async fn run(
     let watchdog = Watchdog::from_environment();
     let pulse = watchdog.as_ref().map(Watchdog::pulse);
     let public_settings = ListenerSettings {
-        tls: tls_of("tls", configuration.tls.as_ref(), &reloads)?,
+        tls: public.server_config(&reloads),
         pulse: pulse.clone(),
         ..public_settings(configuration)
     };
-    let admin_settings = ListenerSettings {
-        tls: tls_of("admin_tls", configuration.admin_tls.as_ref(), &reloads)?,
-        pulse,
-        ..admin_settings(configuration)
-    };
-    let public = listen(Listener::bind(Arc::clone(&assembly.public), &public_settings), "listen")?;
-    let admin = listen(Listener::bind(Arc::clone(&assembly.admin), &admin_settings), "admin_listen")?;
+    let admin_settings =
+        ListenerSettings { tls: admin.server_config(&reloads), pulse, ..admin_settings(configuration) };
+    let public = Listener::listen(public.address, Arc::clone(&assembly.public), &public_settings);
+    let public = public.with_context(|| format!("failed to listen on {}", configuration.listen))?;
+    let admin = Listener::listen(admin.address, Arc::clone(&assembly.admin), &admin_settings);
+    let admin = admin.with_context(|| format!("failed to listen on {}", configuration.admin_listen))?;
     announce(configuration, &public, &admin);
     if options.demo {
-        demo::prepare_and_print(assembly.service(), &configuration.data, public.address).await?;
+        demo::prepare_and_print(assembly.service(), configuration, public.address).await?;
     }
     let servers = vec![public.server.handle(), admin.server.handle()];
     stop_on(signals, servers, Arc::clone(&observation), reloads, Arc::clone(&notifier));
@@ -131,24 +143,6 @@ fn admin_settings(configuration: &Configuration) -> ListenerSettings {
         pulse: None,
         idle_max: configuration.limits.idle_max,
     }
-}
-
-/// What a listener proves itself with, read anew whenever the operator says so.
-fn tls_of(what: &'static str, files: Option<&TlsFiles>, reloads: &Reloads) -> anyhow::Result<Option<ServerConfig>> {
-    let Some(files) = files else { return Ok(None) };
-    let certificates = Certificates::read(files).with_context(|| format!("failed to serve {what}"))?;
-    let config = certificates.server_config();
-    expose_certificate_end(what, certificates.end_seconds());
-    reloads.add(what, move || {
-        certificates.read_anew().map_err(|error| error.to_string())?;
-        expose_certificate_end(what, certificates.end_seconds());
-        Ok("connections from now on see it".to_owned())
-    });
-    Ok(Some(config))
-}
-
-fn listen(listener: std::io::Result<Listener>, setting: &str) -> anyhow::Result<Listener> {
-    listener.with_context(|| format!("failed to listen where {setting} says"))
 }
 
 /// Says where the listeners are, on standard output too: with port 0 nobody else knows.

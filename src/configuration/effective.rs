@@ -50,8 +50,8 @@ pub struct Configuration {
     pub checkpoints: CheckpointSettings,
     /// Where commits are archived.
     pub archive: ArchiveSettings,
-    /// How log lines are written.
-    pub log_format: LogFormat,
+    /// How log lines are written; as suits where they go when absent.
+    pub log_format: Option<LogFormat>,
     /// Which log lines are written.
     pub log_filter: String,
     pub(super) admin_token: Option<SecretString>,
@@ -140,7 +140,7 @@ impl Configuration {
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
         let checkpoints = reader.checkpoints(data.as_deref());
         let archive = reader.archive();
-        let log_format = reader.required(&settings::LOG_FORMAT, log_format);
+        let log_format = reader.optional(&settings::LOG_FORMAT, log_format);
         let log_filter = reader.required(&settings::LOG_FILTER, log_filter);
         let admin_token_file = reader.optional(&settings::ADMIN_TOKEN_FILE, path);
         let vault_key_file = reader.optional(&settings::VAULT_KEY_FILE, path);
@@ -163,7 +163,7 @@ impl Configuration {
                 accept_loss_up_to,
                 checkpoints: checkpoints?,
                 archive: archive?,
-                log_format: log_format?,
+                log_format,
                 log_filter: log_filter?,
                 admin_token,
                 admin_token_file,
@@ -273,7 +273,8 @@ impl Reader<'_> {
     /// Two listeners on one port would be one listener, and the operator's calls public.
     fn check_addresses(&mut self, listen: Option<SocketAddr>, admin_listen: Option<SocketAddr>) {
         if listen.is_some() && listen == admin_listen && listen.is_some_and(|address| address.port() != 0) {
-            self.faults.push("admin_listen: must not be the address of listen".to_owned());
+            self.faults
+                .push("admin_listen: must not be the address of listen, which is the public listener's".to_owned());
         }
     }
 
@@ -374,7 +375,7 @@ mod tests {
             (configuration.listen.to_string(), configuration.admin_listen.to_string()),
             ("127.0.0.1:8080".to_owned(), "127.0.0.1:9090".to_owned())
         );
-        assert_eq!(configuration.log_format, LogFormat::Json);
+        assert_eq!(configuration.log_format, None);
         assert_eq!(configuration.limits.connections_max.get(), 8192);
     }
 

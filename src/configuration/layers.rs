@@ -6,7 +6,10 @@ use std::path::Path;
 
 use secrecy::SecretString;
 
-use super::settings::{ADMIN_TOKEN_VARIABLE, ALL, Setting, VAULT_KEY_VARIABLE};
+use super::settings::{ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_VARIABLE};
+
+/// Variables that are read and are no settings of the file.
+const BESIDE_SETTINGS: [&str; 3] = [CONFIG_VARIABLE, ADMIN_TOKEN_VARIABLE, VAULT_KEY_VARIABLE];
 
 /// What the operator has said, by place. Nothing is checked here but the form.
 #[derive(Debug, Default)]
@@ -39,17 +42,21 @@ impl Layers {
     #[must_use]
     pub fn with_file(self, path: &Path) -> Layers {
         match std::fs::read_to_string(path) {
-            Ok(text) => self.with_file_text(&text),
+            Ok(text) => self.with_text_of(&path.display().to_string(), &text),
             Err(error) => self.with_fault(format!("{}: cannot be read: {error}", path.display())),
         }
     }
 
     /// Lays a configuration file's text over the defaults.
     #[must_use]
-    pub fn with_file_text(mut self, text: &str) -> Layers {
+    pub fn with_file_text(self, text: &str) -> Layers {
+        self.with_text_of("the configuration file", text)
+    }
+
+    fn with_text_of(mut self, file: &str, text: &str) -> Layers {
         let table = match text.parse::<toml::Table>() {
             Ok(table) => table,
-            Err(error) => return self.with_fault(format!("the configuration file is not TOML: {}", error.message())),
+            Err(error) => return self.with_fault(not_toml(file, text, &error)),
         };
         for (key, value) in table {
             match (known(&key), scalar(&value)) {
@@ -63,13 +70,16 @@ impl Layers {
         self
     }
 
-    /// Lays the environment over the file. Only `TILL_*` is read; an empty variable is a fault, since it is
-    /// what a failed substitution leaves behind.
+    /// Lays the environment over the file. Only `TILL_*` is read. A variable that is no setting is a fault, as an
+    /// unknown key of the file is: misspelt, it would silently mean nothing. So is an empty one, since it is what a
+    /// failed substitution leaves behind.
     #[must_use]
     pub fn with_environment(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Layers {
         for (name, value) in variables.into_iter().filter(|(name, _)| name.starts_with("TILL_")) {
             let setting = ALL.iter().find(|setting| setting.variable() == name);
-            if value.is_empty() && (setting.is_some() || name == ADMIN_TOKEN_VARIABLE || name == VAULT_KEY_VARIABLE) {
+            if setting.is_none() && !BESIDE_SETTINGS.contains(&name.as_str()) {
+                self.faults.push(unknown_variable(&name));
+            } else if value.is_empty() {
                 self.faults.push(format!("{name}: is empty; give it a value or unset it"));
             } else if name == ADMIN_TOKEN_VARIABLE {
                 self.admin_token = Some(value.into());
@@ -137,11 +147,36 @@ fn known(key: &str) -> Option<Setting> {
 }
 
 fn unknown_key(key: &str) -> String {
-    let distance = |setting: &Setting| strsim::damerau_levenshtein(key, setting.key);
-    match ALL.into_iter().min_by_key(distance).filter(|setting| distance(setting) * 2 < setting.key.len()) {
-        Some(near) => format!("{key}: there is no such setting; did you mean {}?", near.key),
-        None => format!("{key}: there is no such setting"),
+    unknown(key, ALL.iter().map(|setting| setting.key.to_owned()), "")
+}
+
+fn unknown_variable(name: &str) -> String {
+    let variables = ALL.iter().map(Setting::variable).chain(BESIDE_SETTINGS.map(str::to_owned));
+    let keys = variables.map(|variable| variable.trim_start_matches("TILL_").to_owned());
+    unknown(name.trim_start_matches("TILL_"), keys, "TILL_")
+}
+
+/// Says that there is no setting of this name, and which one may be meant.
+fn unknown(name: &str, known: impl Iterator<Item = String>, prefix: &str) -> String {
+    let distances = known.map(|known| (strsim::damerau_levenshtein(name, &known), known));
+    match distances.min().filter(|(distance, near)| distance * 2 < near.len()) {
+        Some((_, near)) => format!("{prefix}{name}: there is no such setting; did you mean {prefix}{near}?"),
+        None => format!("{prefix}{name}: there is no such setting"),
     }
+}
+
+/// Says where a file is not TOML, and why. Values are not repeated: one may be a secret that does not belong there.
+fn not_toml(file: &str, text: &str, error: &toml::de::Error) -> String {
+    let offset = error.span().map_or(text.len(), |span| span.start);
+    let before = text.get(..offset).unwrap_or(text);
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let line = before.matches('\n').count() + 1;
+    let of_key = match text[start..].lines().next().and_then(|line| line.split_once('=')) {
+        Some((key, _)) if known(key.trim()).is_some() => format!(", {}", key.trim()),
+        _ => String::new(),
+    };
+    let remedy = "write key = value, with text in quotes: data = \"/var/lib/till\"";
+    format!("{file}, line {line}{of_key}: is not TOML ({}): {remedy}", error.message())
 }
 
 fn scalar(value: &toml::Value) -> Option<String> {

@@ -52,7 +52,7 @@ pub enum SecretsError {
         remedy: &'static str,
     },
     /// A file cannot be read or made.
-    #[error("failed to {action} {}: {source}", path.display())]
+    #[error("failed to {action} {}", path.display())]
     File {
         /// What was attempted.
         action: &'static str,

@@ -72,8 +72,8 @@ pub(super) const ARCHIVE_SEGMENT_SECONDS: Setting = Setting::with_default("archi
 pub(super) const ARCHIVE_EVERY_MILLISECONDS: Setting = Setting::with_default("archive_every_milliseconds", "1000");
 /// Whether commits are archived before they are acknowledged.
 pub(super) const ARCHIVE_BEFORE_ACKNOWLEDGED: Setting = Setting::with_default("archive_before_acknowledged", "false");
-/// `json` or `text`.
-pub(super) const LOG_FORMAT: Setting = Setting::with_default("log_format", "json");
+/// `json` or `text`; when absent, `text` on a terminal and `json` elsewhere.
+pub(super) const LOG_FORMAT: Setting = Setting::optional("log_format");
 /// What is logged, as `tracing` filters are written.
 pub(super) const LOG_FILTER: Setting = Setting::with_default("log_filter", "info,actix_server=warn");
 /// A file with the admin token.
@@ -128,6 +128,8 @@ pub(super) const ALL: [Setting; 33] = [
     ADMIN_CA_FILE,
 ];
 
+/// The configuration file.
+pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";
 /// The admin token itself; only ever in the environment.
 pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";
 /// The vault key itself; only ever in the environment.

@@ -1,37 +1,69 @@
 //! A first session: commands that can be pasted into a shell, word for word.
+//!
+//! No line is a comment: an interactive zsh takes `#` for a command, and an apostrophe in a comment for a quote.
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::path::absolute;
 
-use super::merchant::Demo;
+use super::merchant::{Demo, ORIGIN};
+use crate::configuration::Configuration;
 
-/// Prints the session to standard output.
-pub(super) fn print(demo: &Demo, public: SocketAddr) {
-    let _ = std::io::stdout().write_all(text(demo, public).as_bytes()); // Whoever started us may not be reading.
+/// The way on which curl reaches the public listener.
+pub(super) struct Reached {
+    base: String,
+    /// Further options of curl, with a blank before them.
+    options: String,
 }
 
-fn text(demo: &Demo, public: SocketAddr) -> String {
+impl Reached {
+    /// By the address that is bound. A listener with TLS is called by the name that `public_url` gives it, where it is
+    /// set, and trusted by its own certificates: those of a first session are seldom known to the machine.
+    pub(super) fn by(configuration: &Configuration, public: SocketAddr) -> Reached {
+        let Some(tls) = &configuration.tls else {
+            return Reached { base: format!("http://{public}"), options: String::new() };
+        };
+        let base = configuration.public_url.clone().unwrap_or_else(|| format!("https://{public}"));
+        let certificate = absolute(&tls.certificate).unwrap_or_else(|_| tls.certificate.clone());
+        Reached { base, options: format!(" --cacert {}", quoted(&certificate.display().to_string())) }
+    }
+}
+
+/// A word of a shell that stands for just this text.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Prints the session to standard output.
+pub(super) fn print(demo: &Demo, reached: &Reached) {
+    let _ = std::io::stdout().write_all(text(demo, reached).as_bytes()); // Whoever started us may not be reading.
+}
+
+fn text(demo: &Demo, reached: &Reached) -> String {
     let Demo { merchant_id, installation_id, api_key } = demo;
+    let Reached { base, options } = reached;
     format!(
         r#"
-Till is ready. A first payment, to paste into another shell:
+Till is ready. Below is a first payment, to paste into another shell (bash or zsh). The client of the customer makes
+the calls named sdk_call, without a key: it keeps a test card and selects it for an amount. Your server makes those
+named merchant_call: it initiates the payment, looks it up, and lists what happened and the money. In a browser, pages
+from {ORIGIN} may call /sdk: that is the origin of the installation of the demo merchant.
 
-TILL=http://{public}
+TILL={base}
 KEY={api_key}
 SHOP='"merchant_id":"{merchant_id}","installation_id":"{installation_id}"'
-call() {{ curl -sS "$TILL$1" -H 'Content-Type: application/json' -H "Authorization: Bearer $KEY" -d "$2"; echo; }}
+JSON='Content-Type: application/json'
+sdk_call() {{ curl -sS{options} "$TILL/sdk/$1" -H "$JSON" -d "$2"; echo; }}
+merchant_call() {{ curl -sS{options} "$TILL/merchants/$1" -H "$JSON" -H "Authorization: Bearer $KEY" -d "$2"; echo; }}
 
-# The customer's client: keep a test card, select it for an amount.
-TOKEN=$(call /sdk/tokenize-card "{{$SHOP,\"number\":\"4242424242424242\",\"name\":\"Ada Example\",\"expiration_date\":\"12/30\",\"security_code\":\"123\",\"usage\":\"SINGLE\"}}")
-SESSION=$(call /sdk/select-payment-method "{{$SHOP,\"amount\":\"10000\",\"currency\":\"USD\",\"payment_method\":\"CARD\",\"token\":$TOKEN}}")
-
-# Your server: initiate the payment, look it up, list what happened, and the money.
-PAYMENT=$(call /merchants/initiate-payment-flow "{{\"external_id\":\"order-$RANDOM$RANDOM\",\"amount\":\"10000\",\"currency\":\"USD\",\"payment_session_id\":$SESSION,\"capture\":true,\"return_url\":\"https://shop.example/done\",\"customer_email\":\"ada@example.com\"}}")
+TOKEN=$(sdk_call tokenize-card "{{$SHOP,\"number\":\"4242424242424242\",\"name\":\"Ada Example\",\"expiration_date\":\"12/30\",\"security_code\":\"123\",\"usage\":\"SINGLE\"}}")
+SESSION=$(sdk_call select-payment-method "{{$SHOP,\"amount\":\"10000\",\"currency\":\"USD\",\"payment_method\":\"CARD\",\"token\":$TOKEN}}")
+PAYMENT=$(merchant_call initiate-payment-flow "{{\"external_id\":\"order-$RANDOM$RANDOM\",\"amount\":\"10000\",\"currency\":\"USD\",\"payment_session_id\":$SESSION,\"capture\":true,\"return_url\":\"https://shop.example/done\",\"customer_email\":\"ada@example.com\"}}")
 sleep 1
-call /merchants/find-payment "{{\"payment_id\":$PAYMENT}}"
-call /merchants/list-activity-logs '{{}}'
-call /merchants/balance-history '{{}}'
-call /merchants/get-balance '{{}}'
+merchant_call find-payment "{{\"payment_id\":$PAYMENT}}"
+merchant_call list-activity-logs '{{}}'
+merchant_call balance-history '{{}}'
+merchant_call get-balance '{{}}'
 
 "#
     )
@@ -40,14 +72,43 @@ call /merchants/get-balance '{{}}'
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::configuration::Layers;
+
+    fn reached(settings: &str) -> Reached {
+        let configuration = Configuration::from_layers(Layers::new().with_file_text(settings));
+        let configuration = configuration.unwrap_or_else(|error| panic!("{error}"));
+        Reached::by(&configuration, SocketAddr::from(([127, 0, 0, 1], 8080)))
+    }
+
+    fn session(settings: &str) -> String {
+        let demo = Demo { merchant_id: "mer_x".into(), installation_id: "ins_x".into(), api_key: "sk_x".into() };
+        text(&demo, &reached(settings))
+    }
 
     #[test]
-    fn the_session_names_the_server_and_the_merchant_s_ids_and_key() {
-        let demo = Demo { merchant_id: "mer_x".into(), installation_id: "ins_x".into(), api_key: "sk_x".into() };
-        let text = text(&demo, SocketAddr::from(([127, 0, 0, 1], 8080)));
-        for part in ["http://127.0.0.1:8080", "mer_x", "ins_x", "sk_x"] {
+    fn the_session_names_the_server_the_origin_and_the_merchant_s_ids_and_key() {
+        let text = session("");
+        for part in ["TILL=http://127.0.0.1:8080\n", "mer_x", "ins_x", "sk_x", ORIGIN] {
             assert!(text.contains(part), "{part}");
         }
-        assert!(!text.contains("{{") && text.contains("{$SHOP"));
+        assert!(!text.contains("{{") && text.contains("{$SHOP") && !text.contains("--cacert"));
+    }
+
+    #[test]
+    fn a_listener_with_tls_is_called_by_https_and_its_certificate() {
+        let tls = "tls_certificate_file = \"/etc/ada's/c.pem\"\ntls_key_file = \"/k.pem\"\n";
+        let text = session(tls);
+        assert!(text.contains("TILL=https://127.0.0.1:8080\n"), "{text}");
+        assert_eq!(text.matches(r"curl -sS --cacert '/etc/ada'\''s/c.pem' ").count(), 2, "{text}");
+        let named = session(&format!("{tls}public_url = \"https://till.example\"\n"));
+        assert!(named.contains("TILL=https://till.example\n"), "{named}");
+    }
+
+    #[test]
+    fn no_line_of_the_session_is_one_that_an_interactive_zsh_stumbles_over() {
+        let text = session("");
+        let (prose, commands) = text.split_once("\nTILL=").unwrap_or_else(|| panic!("{text}"));
+        assert!(!prose.contains(['\'', '"', '`', '$']), "it may be pasted along: {prose}");
+        assert!(!commands.contains('#') && !commands.contains('!'), "{commands}");
     }
 }

@@ -25,6 +25,9 @@ const FILE: &str = "demo.json";
 /// The merchant's currency.
 const CURRENCY: &str = "USD";
 
+/// The origin of its installation: pages from here may call the SDK's functions.
+pub(super) const ORIGIN: &str = "http://localhost:3000";
+
 /// Captured money of the demo is effective after a minute, so that it can be seen to settle.
 const SETTLEMENT_DELAY_SECONDS: u64 = 60;
 
@@ -72,7 +75,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     let installation = AddInstallation {
         name: Name::new("Demo checkout")?,
         platform: Platform::Web,
-        identifier: InstallationIdentifier::new("http://localhost:3000")?,
+        identifier: InstallationIdentifier::new(ORIGIN)?,
     };
     let installation = submit(service, merchant_id, Command::AddInstallation(installation), None).await?;
     let Answer::Installation(installation_id) = installation.answer else { bail!("no installation was made") };

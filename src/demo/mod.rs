@@ -4,16 +4,20 @@ mod first_session;
 mod merchant;
 
 use std::net::SocketAddr;
-use std::path::Path;
 
+use crate::configuration::Configuration;
 use crate::service::Shared;
 
 /// Makes the demo merchant at the first start, finds it at later ones, and prints a session to paste.
 ///
 /// # Errors
 /// When the merchant can neither be made nor found.
-pub async fn prepare_and_print(service: &Shared, data: &Path, public: SocketAddr) -> anyhow::Result<()> {
-    let demo = merchant::find_or_make(service, data).await?;
-    first_session::print(&demo, public);
+pub async fn prepare_and_print(
+    service: &Shared,
+    configuration: &Configuration,
+    public: SocketAddr,
+) -> anyhow::Result<()> {
+    let demo = merchant::find_or_make(service, &configuration.data).await?;
+    first_session::print(&demo, &first_session::Reached::by(configuration, public));
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! A dispatcher behind a socket.
 
 use std::future::ready;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use std::{io, net};
 
 use actix_http::HttpService;
 use actix_http::body::BoxBody;
@@ -61,6 +61,22 @@ pub struct ListenerSettings {
     pub idle_max: Duration,
 }
 
+/// An address that is this process's own, where nobody can connect yet.
+pub struct ReservedAddress(TcpSocket);
+
+impl ReservedAddress {
+    /// Reserves an address.
+    ///
+    /// # Errors
+    /// When it is taken, is not this machine's, or may not be used by this user.
+    pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(ReservedAddress(socket))
+    }
+}
+
 /// A bound listener. It serves once `server` is awaited.
 pub struct Listener {
     /// The server; its handle stops it.
@@ -80,14 +96,26 @@ struct Serve<C> {
 }
 
 impl Listener {
-    /// Binds the address, so that a taken one is known at once, and prepares the server. Signals are left to the
-    /// caller. To be called where tasks run.
+    /// Binds the address of the settings and prepares the server, as [`Listener::listen`] does.
     ///
     /// # Errors
     /// When the address cannot be bound.
     pub fn bind<C: Caller>(dispatcher: Arc<Dispatcher<C>>, settings: &ListenerSettings) -> io::Result<Listener> {
+        Listener::listen(ReservedAddress::reserve(settings.address)?, dispatcher, settings)
+    }
+
+    /// Takes connections at a reserved address from now on, and prepares the server. Signals are left to the caller. To
+    /// be called where tasks run.
+    ///
+    /// # Errors
+    /// When another process took the same address at the same moment.
+    pub fn listen<C: Caller>(
+        reserved: ReservedAddress,
+        dispatcher: Arc<Dispatcher<C>>,
+        settings: &ListenerSettings,
+    ) -> io::Result<Listener> {
         let workers = settings.workers.max(1);
-        let socket = bound(settings.address)?;
+        let socket = reserved.0.listen(WAITING_MAX)?.into_std()?;
         let address = socket.local_addr()?;
         let server = Server::build()
             .workers(workers)
@@ -164,11 +192,4 @@ fn accepted<S: OverTcp>(socket: S) -> (PacedSocket<CompletedSocket<S>>, Option<S
     let _as_it_was = socket.tcp().set_nodelay(true); // Else an answer's second slice waits until the first is acknowledged.
     let peer = socket.tcp().peer_addr().ok();
     (PacedSocket::new(CompletedSocket::new(socket)), peer)
-}
-
-fn bound(address: SocketAddr) -> io::Result<net::TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(WAITING_MAX)?.into_std()
 }

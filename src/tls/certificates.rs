@@ -22,7 +22,7 @@ use crate::configuration::TlsFiles;
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("failed to read {}: {source}", path.display())]
+    #[error("failed to read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,

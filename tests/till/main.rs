@@ -2,6 +2,7 @@
 
 mod harness;
 mod first_payment;
+mod first_session;
 mod documents;
 mod api_guide;
 mod clauses;

@@ -26,6 +26,7 @@ impl Reader {
         variables.set("TILL", server.public());
         variables.set("ADMIN", server.admin_address());
         variables.set("ADMIN_TOKEN", "admin-token-of-a-test");
+        variables.set("VAULT_KEY", &"0123456789abcdef".repeat(4));
         Reader { variables, ids: Ids::default() }
     }
 

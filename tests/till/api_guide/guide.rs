@@ -40,6 +40,15 @@ impl Guide {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
+    /// All its commands, in order, as they are pasted into a shell.
+    pub(super) fn commands() -> String {
+        let blocks = parts(&Guide::text()).into_iter().filter_map(|part| match part {
+            Part::Block(block) if block.language == "sh" => Some(block.text + "\n"),
+            Part::Heading(_) | Part::Paragraph(_) | Part::Block(_) => None,
+        });
+        blocks.collect()
+    }
+
     /// Reads it.
     pub(super) fn read() -> Guide {
         Guide::parse(&Guide::text())
@@ -99,9 +108,9 @@ fn is_word(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#') && !line.starts_with("```")
 }
 
-/// Commands with their answers: each is followed by its own, but for the one that only says where the server is.
+/// Calls with their answers: each is followed by its own. Commands that call nothing prepare for one.
 fn examples(blocks: &[Block]) -> Vec<Example> {
-    let blocks: Vec<&Block> = blocks.iter().filter(|block| !is_setting(block)).collect();
+    let blocks: Vec<&Block> = blocks.iter().filter(|block| !prepares(block)).collect();
     let pairs = blocks.chunks(2).map(|pair| match pair {
         [command, answer] if command.language == "sh" => Example::parse(command, answer),
         other => panic!("a command and its answer belong together: {other:?}"),
@@ -109,8 +118,8 @@ fn examples(blocks: &[Block]) -> Vec<Example> {
     pairs.collect()
 }
 
-fn is_setting(block: &Block) -> bool {
-    block.text.starts_with("TILL=")
+fn prepares(block: &Block) -> bool {
+    block.language == "sh" && !block.text.contains("curl ")
 }
 
 impl Section {

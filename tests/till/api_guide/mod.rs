@@ -4,4 +4,5 @@ mod comparison;
 mod example;
 mod examples;
 mod guide;
+mod pasted;
 mod sections;

@@ -1,6 +1,6 @@
 //! The operator's calls as commands of the binary, against a running server.
 
-use std::process::Output;
+use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,13 @@ use crate::harness::Server;
 
 /// Runs a command and gives its exit code, standard output and standard error.
 fn run(server: &Server, arguments: &[&str]) -> (i32, String, String) {
-    let output: Output = server.command().args(arguments).output().expect("the binary can be started");
+    let mut command = server.command();
+    command.args(arguments);
+    run_command(command)
+}
+
+fn run_command(mut command: Command) -> (i32, String, String) {
+    let output: Output = command.output().expect("the binary can be started");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
     (output.status.code().expect("it ends by itself"), text(output.stdout), text(output.stderr))
 }
@@ -172,6 +178,31 @@ fn a_command_with_another_token_or_without_a_server_says_so() {
 }
 
 #[test]
+fn a_command_to_the_public_listener_is_told_to_name_the_admin_listener() {
+    let server = Server::start();
+    let public = server.public().trim_start_matches("http://").to_owned();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    command.env_clear().env("TILL_ADMIN_TOKEN", "admin-token-of-a-test");
+    command.args(["merchant", "list", "--admin-listen", &public]);
+    let (code, output, errors) = run_command(command);
+    assert_eq!((code, output.as_str()), (1, ""));
+    for part in [public.as_str(), "public listener", "--admin-listen", "TILL_ADMIN_LISTEN"] {
+        assert!(errors.contains(part), "{part} is not in {errors}");
+    }
+}
+
+#[test]
+fn a_verified_checkpoint_that_is_none_is_said_before_a_key_is_asked_for() {
+    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
+    let none = directory.path().join("nowhere").display().to_string();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    command.env_clear().current_dir(directory.path()).args(["checkpoint", "verify", &none]);
+    let (code, _, errors) = run_command(command);
+    assert!(code == 1 && errors.contains(&format!("{none} is no checkpoint")), "{errors}");
+    assert!(!errors.contains("key"), "{errors}");
+}
+
+#[test]
 fn exit_codes_are_the_same_when_standard_error_takes_nothing() {
     let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
     let none = directory.path().join("none").display().to_string();
@@ -187,7 +218,7 @@ fn exit_codes_are_the_same_when_standard_error_takes_nothing() {
         (&["no-such-command"], 2),
     ] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_till"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
         let status = command.env_clear().env("TILL_VAULT_KEY", "00".repeat(32)).args(arguments).stderr(full).status();
         assert_eq!(status.expect("the binary can be started").code(), Some(code), "{arguments:?}");
     }

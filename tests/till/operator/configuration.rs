@@ -94,9 +94,21 @@ fn a_file_that_cannot_be_used_and_one_address_for_both_listeners_are_refused() {
     let bare = Bare::new();
     let (code, _, errors) = bare.print(&[], &["--config", "/does/not/exist.toml"]);
     assert!(code == Some(1) && errors.contains("/does/not/exist.toml: cannot be read"), "{errors}");
-    let file = bare.file("listen = \n");
-    let (code, _, errors) = bare.print(&[], &["--config", &file]);
-    assert!(code == Some(1) && errors.contains("is not TOML"), "{errors}");
+    for (text, place) in [
+        ("data = '/d'\n\nlisten = 127.0.0.1:8080\n", "line 3, listen"),
+        ("listen = \n", "line 1, listen"),
+        ("data = '/d'\nlisten", "line 2"),
+        ("data = '/d'\ndata = '/e'\n", "line 2, data"),
+    ] {
+        let file = bare.file(text);
+        let (code, _, errors) = bare.print(&[], &["--config", &file]);
+        let expected = format!("{file}, {place}: is not TOML (");
+        assert!(code == Some(1) && errors.contains(&expected), "{expected} is not in {errors}");
+        assert!(errors.contains("text in quotes"), "{errors}");
+    }
+    let file = bare.file("# ä\nvault_key = 0f1e2d3c4b5a\n");
+    let (_, _, errors) = bare.print(&[], &["--config", &file]);
+    assert!(errors.contains("line 2: is not TOML") && !errors.contains("0f1e2d"), "no value is shown: {errors}");
     let (code, _, errors) = bare.print(&[], &["--listen", "127.0.0.1:9090"]);
     assert!(code == Some(1) && errors.contains("admin_listen: must not be the address of listen"), "{errors}");
     let (code, _, errors) = bare.print(&[], &["--listn", "127.0.0.1:9090"]);

@@ -129,19 +129,6 @@ fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
     shop.pay(100);
 }
 
-#[test]
-fn an_address_that_is_taken_is_refused_with_its_setting() {
-    let server = Server::start();
-    let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
-    let taken = server.public().trim_start_matches("http://").to_owned();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_till"));
-    command.env_clear().args(["serve", "--listen", &taken, "--admin-listen", "127.0.0.1:0", "--data"]);
-    let refused = command.arg(directory.path().join("data")).output().expect("the binary can be started");
-    let errors = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(1), "{errors}");
-    assert!(errors.contains("failed to listen where listen says"), "{errors}");
-}
-
 /// What a server says that may open so many files, with 500 connections.
 fn said_with_descriptors(descriptors: u32) -> String {
     let directory = TempDir::new().expect("a temporary directory can be made");

@@ -56,6 +56,19 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
 }
 
 #[test]
+fn a_command_that_speaks_http_to_a_listener_with_tls_is_told_what_to_set() {
+    let server = Pair::new().start().server();
+    let mut command = server.command();
+    command.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
+    let refused = command.args(["merchant", "list"]).output().expect("the binary can be started");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    for part in [host(server.admin_address()), "When it speaks TLS", "TILL_ADMIN_CA_FILE"] {
+        assert!(said.contains(part), "{part} is not in {said}");
+    }
+}
+
+#[test]
 fn both_versions_of_tls_are_spoken_and_plain_http_is_not() {
     let pair = Pair::new();
     let server = pair.start().server();
@@ -145,6 +158,8 @@ fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
     assert!(swapped.contains("holds no certificate"), "{swapped}");
     let half = Start::default().with("TILL_TLS_KEY_FILE", &pair.key().display().to_string());
     assert!(refused(&half, &data).contains("tls_certificate_file is missing"));
+    assert!(missing.matches("(os error").count() == 1, "it says so once: {missing}");
+    assert!(!data.exists(), "nothing was made");
 }
 
 #[test]

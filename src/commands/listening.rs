@@ -1,0 +1,93 @@
+//! Addresses and certificates of the listeners are taken before a start makes anything: an address that is taken, or a
+//! certificate that cannot be used, leaves neither a store nor secrets behind.
+
+use std::io::{Error, ErrorKind};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, anyhow};
+use rustls::ServerConfig;
+
+use crate::configuration::{Configuration, TlsFiles};
+use crate::exposition::expose_certificate_end;
+use crate::protocol::listener::ReservedAddress;
+use crate::service::Reloads;
+use crate::tls::Certificates;
+
+/// The address of one listener, and its certificates.
+pub(super) struct Prepared {
+    /// The address, where nobody can connect yet.
+    pub(super) address: ReservedAddress,
+    tls: Option<(&'static str, Arc<Certificates>)>,
+}
+
+impl Prepared {
+    /// Prepares the public listener.
+    pub(super) fn public(configuration: &Configuration) -> anyhow::Result<Prepared> {
+        Prepared::of(("listen", configuration.listen), ("tls", configuration.tls.as_ref()))
+    }
+
+    /// Prepares the admin listener.
+    pub(super) fn admin(configuration: &Configuration) -> anyhow::Result<Prepared> {
+        Prepared::of(("admin_listen", configuration.admin_listen), ("admin_tls", configuration.admin_tls.as_ref()))
+    }
+
+    fn of(
+        (setting, address): (&'static str, SocketAddr),
+        (tls, files): (&'static str, Option<&TlsFiles>),
+    ) -> anyhow::Result<Prepared> {
+        let reserved = ReservedAddress::reserve(address).map_err(|error| cannot_listen(setting, address, &error))?;
+        let read = |files| Certificates::read(files).with_context(|| format!("failed to serve {tls}"));
+        let certificates = files.map(read).transpose()?;
+        Ok(Prepared { address: reserved, tls: certificates.map(|certificates| (tls, certificates)) })
+    }
+
+    /// Gives the TLS of the listener, if it has any. Its certificates are read anew whenever the operator says so.
+    pub(super) fn server_config(&self, reloads: &Reloads) -> Option<ServerConfig> {
+        let (what, certificates) = self.tls.as_ref().map(|(what, certificates)| (*what, Arc::clone(certificates)))?;
+        let config = certificates.server_config();
+        expose_certificate_end(what, certificates.end_seconds());
+        reloads.add(what, move || {
+            certificates.read_anew().map_err(|error| format!("{:#}", anyhow::Error::new(error)))?;
+            expose_certificate_end(what, certificates.end_seconds());
+            Ok("connections from now on see it".to_owned())
+        });
+        Some(config)
+    }
+}
+
+/// An error that says why a listener cannot have its address, and what to do.
+fn cannot_listen(setting: &str, address: SocketAddr, error: &Error) -> anyhow::Error {
+    let flag = setting.replace('_', "-");
+    let remedy = match error.kind() {
+        ErrorKind::AddrInUse => "another process listens there: stop it, or name another address",
+        ErrorKind::PermissionDenied => {
+            "ports below 1024 are not for every user: listen on a higher one behind a proxy, or give the service \
+             CAP_NET_BIND_SERVICE (docs/operations.md, \"A public port\")"
+        }
+        ErrorKind::AddrNotAvailable => "this machine has no such address: name one that it has, or 0.0.0.0 for all",
+        _ => "name another address",
+    };
+    anyhow!("failed to listen on {address}: {error}; {remedy}. The address is said by {setting} (--{flag})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_names_the_address_its_setting_and_a_remedy() {
+        let address = SocketAddr::from(([192, 0, 2, 1], 443));
+        for (kind, remedy) in [
+            (ErrorKind::AddrInUse, "stop it"),
+            (ErrorKind::PermissionDenied, "CAP_NET_BIND_SERVICE"),
+            (ErrorKind::AddrNotAvailable, "0.0.0.0"),
+            (ErrorKind::OutOfMemory, "another address"),
+        ] {
+            let message = cannot_listen("admin_listen", address, &kind.into()).to_string();
+            for part in ["192.0.2.1:443", "admin_listen (--admin-listen)", remedy, &Error::from(kind).to_string()] {
+                assert!(message.contains(part), "{part} is not in {message}");
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The form of log lines: for people on a terminal, for machines elsewhere.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::Start;
+
+/// The character that begins the codes by which terminals show colours.
+const ESCAPE: char = '\u{1b}';
+
+fn serve(data: &Path, format: Option<&str>) -> Command {
+    let start = Start::default().with("TILL_LOG_FILTER", "info");
+    let start = match format {
+        Some(format) => start.with("TILL_LOG_FORMAT", format),
+        None => start.without("TILL_LOG_FORMAT"),
+    };
+    let mut command = start.command(data);
+    command.arg("serve");
+    command
+}
+
+/// Ends a server once a line says that it serves, and gives what it said up to its end.
+fn said(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufRead) -> String {
+    let mut said = String::new();
+    while !said.contains("serving") {
+        assert!(lines.read_line(&mut said).is_ok_and(|length| length > 0), "{said}");
+    }
+    let killed = Command::new("kill").args(["-TERM", &id(&child)]).status();
+    assert!(killed.is_ok_and(|status| status.success()));
+    lines.read_to_string(&mut said).expect("it is text");
+    child.wait().expect("it can be waited for");
+    said
+}
+
+/// The lines of a server whose standard error is a pipe.
+fn said_into_a_pipe(format: Option<&str>) -> String {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let mut command = serve(&place.path().join("data"), format);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    let lines = BufReader::new(child.stderr.take().expect("it is piped"));
+    said(child, |child| child.id().to_string(), lines)
+}
+
+/// The lines of a server on a terminal. None where there is no `script` to make one.
+fn said_on_a_terminal(format: Option<&str>) -> Option<String> {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let serve = serve(&place.path().join("data"), format);
+    let pid = place.path().join("pid");
+    let words: Vec<String> = std::iter::once(serve.get_program())
+        .chain(serve.get_args())
+        .map(|word| format!("'{}'", word.to_str().expect("temporary directories are ASCII")))
+        .collect();
+    let line = format!("echo $$ > {}; exec {}", pid.display(), words.join(" "));
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    for (name, value) in serve.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let Ok(mut child) = command.env_remove("NO_COLOR").spawn() else {
+        println!("skipped: this machine has no script(1)");
+        return None;
+    };
+    let lines = BufReader::new(child.stdout.take().expect("it is piped"));
+    Some(said(child, |_| fs::read_to_string(&pid).expect("it is written").trim().to_owned(), lines))
+}
+
+fn is_json(line: &str) -> bool {
+    serde_json::from_str::<Value>(line).is_ok_and(|line| line["level"].is_string())
+}
+
+#[test]
+fn a_pipe_gets_json_without_colours_and_all_settings() {
+    for format in [None, Some("json")] {
+        let said = said_into_a_pipe(format);
+        assert!(said.lines().all(is_json) && !said.contains(ESCAPE), "{said}");
+        assert!(said.contains("starting with these settings") && said.contains("connections_max"), "{said}");
+    }
+}
+
+#[test]
+fn text_into_a_pipe_has_no_colours() {
+    let said = said_into_a_pipe(Some("text"));
+    assert!(!said.lines().any(is_json) && !said.contains(ESCAPE), "{said}");
+    assert!(said.contains("starting; `till configuration` prints all settings"), "{said}");
+}
+
+#[test]
+fn a_terminal_gets_short_coloured_lines_unless_json_is_set() {
+    let Some(said) = said_on_a_terminal(None) else { return };
+    let logged: Vec<&str> = said.lines().filter(|line| line.contains(ESCAPE)).collect();
+    assert!(logged.len() > 2 && said.contains("till configuration"), "{said}");
+    assert!(logged.iter().all(|line| line.len() < 400), "{said}");
+    assert!(!said.contains("connections_max"), "no line of all settings: {said}");
+    let json = said_on_a_terminal(Some("json")).expect("as before");
+    assert!(!json.contains(ESCAPE) && json.lines().filter(|line| is_json(line)).count() > 2, "{json}");
+}
