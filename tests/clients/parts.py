@@ -128,6 +128,16 @@ def fuzz(part, listener, token):
     run += ["--url", part.environment[f"TILL_{listener.upper()}"]]
     part.call(*run, "--exclude-checks", "ignored_auth", TILL_TOKEN=token)
     part.call(*run, "--header", "Accept: application/problem+json", TILL_TOKEN=token)
+    check_token(part, listener, token)
+
+
+def check_token(part, listener, token):
+    """A token that was refused from some call on would have hidden everything behind it."""
+    package, endpoint = {"public": ("merchants", "list-keys"), "admin": ("admin", "list-merchants")}[listener]
+    try:
+        till.Caller(getattr(part.server, listener), token, f"/{package}/")(endpoint, {})
+    except RuntimeError as error:
+        raise Failed(f"the token was lost on the way: {error}") from error
 
 
 ALL = {

@@ -15,7 +15,7 @@ HERE = Path(__file__).resolve().parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "till" / "clients"
 PYTHON_LOCK = HERE / "python" / "requirements.txt"
 NODE_FILES = [HERE / "node" / name for name in (".npmrc", "package.json", "package-lock.json")]
-PYTHON_AT_LEAST, NODE_AT_LEAST, NPM_AT_LEAST = (3, 11), (20, 19), (10,)
+PYTHON_AT_LEAST, NODE_AT_LEAST, NPM_AT_LEAST = (3, 11), (20, 19), (9,)
 
 
 def check():
@@ -42,8 +42,8 @@ def version(program):
 def missing_node(program, found):
     state = f"{program} is {'.'.join(map(str, found))}" if found else f"{program} is missing"
     return (
-        f"test-clients: {state}; Node.js 20.19 (or 22.12) or newer with npm 10 or newer is needed.\n"
-        "Debian 13, Ubuntu 25.10 and newer: sudo apt-get install -y nodejs npm\n"
+        f"test-clients: {state}; Node.js 20.19 (or 22.12) or newer with npm 9 or newer is needed.\n"
+        "Debian 13 and newer: sudo apt-get install -y nodejs npm\n"
         "Elsewhere: https://nodejs.org/en/download"
     )
 
