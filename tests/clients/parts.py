@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 PYTHON, NODE = HERE / "python", HERE / "node"
 LISTENERS = ("public", "admin")
 COMMAND_SECONDS_MAX = 1200
+SESSIONS = 100
 
 
 class Failed(Exception):
@@ -122,13 +123,29 @@ def fuzz(part, listener, token):
     """Calls as an ordinary client, then as one that asks for problem details, whose statuses tell refused keys apart."""
     for file in ("schemathesis.toml", "schemathesis_hooks.py"):
         shutil.copy(PYTHON / file, part.directory)
-    for name in ("merchant", "installation"):
-        (part.directory / f"{name}.dict").write_text(json.dumps(part.environment[f"TILL_{name.upper()}"]) + "\n")
+    for name, ids in fuzzed_ids(part).items():
+        (part.directory / f"{name}.dict").write_text("".join(f"{json.dumps(one)}\n" for one in ids))
     run = ["schemathesis", "--config-file", "schemathesis.toml", "run", part.document(listener), "--seed", part.seed]
     run += ["--url", part.environment[f"TILL_{listener.upper()}"]]
     part.call(*run, "--exclude-checks", "ignored_auth", TILL_TOKEN=token)
     part.call(*run, "--header", "Accept: application/problem+json", TILL_TOKEN=token)
     check_token(part, listener, token)
+
+
+def fuzzed_ids(part):
+    """Ids that schemathesis cannot make up, after one of the sessions was paid for as order-1 by customer-1."""
+    shop = part.server.shops[0]
+    merchants = till.Caller(part.server.public, shop["key"], "/merchants/")
+    sdk = till.Caller(part.server.public, "", "/sdk/")
+    ids = {name: shop[f"{name}_id"] for name in ("merchant", "installation")}
+    choice = {"amount": "10000", "currency": "THB", "payment_method": "CARD", "token": shop["token"]}
+    chosen = {f"{name}_id": one for name, one in ids.items()} | choice
+    first, *sessions = [sdk("select-payment-method", chosen) for _ in range(SESSIONS)]
+    names = {"payment_session_id": first, "external_id": "order-1", "customer_id": "customer-1"}
+    payment = {"amount": "10000", "currency": "THB", "capture": True, "return_url": "https://shop.example/done"}
+    merchants("initiate-payment-flow", {**payment, **names})
+    merchants("sync-metadata", {"key": "order-1", "metadata": {"tags": ["gift"]}})
+    return {**{name: [one] for name, one in ids.items()}, "session": sessions}
 
 
 def check_token(part, listener, token):

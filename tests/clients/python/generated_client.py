@@ -22,7 +22,6 @@ from till_public.models import (
     MerchantsGetBalanceBody,
     MerchantsInitiatePaymentFlowBody,
     MerchantsListActivityLogsBody,
-    MerchantsListActivityLogsBodyActivityType,
     MerchantsListActivityLogsResponse200,
     MerchantsRetrieveMetadataBody,
     MerchantsSyncMetadataBody,
@@ -30,7 +29,6 @@ from till_public.models import (
     SdkSelectPaymentMethodBody,
     SdkSelectPaymentMethodBodyPaymentMethod,
     SdkTokenizeCardBody,
-    SdkTokenizeCardBodyUsage,
 )
 from till_public.types import UNSET, Response, Unset
 
@@ -64,7 +62,7 @@ def answered(response: Response[Any], kind: type[Answer]) -> Answer:
 def paid(merchant: AuthenticatedClient, external_id: str) -> str:
     card = SdkTokenizeCardBody(
         merchant_id=MERCHANT, installation_id=INSTALLATION, number="4242424242424242", name="Ada Example",
-        expiration_date="12/49", security_code="123", usage=SdkTokenizeCardBodyUsage.SINGLE,
+        expiration_date="12/49", security_code="123",
     )
     token = answered(tokenize_card.sync_detailed(client=Client(ADDRESS), body=card), str)
     body = initiation(selected_session(token), external_id)
@@ -100,8 +98,8 @@ def check_captured(merchant: AuthenticatedClient, payment_id: str) -> None:
 
 
 def check_activity(merchant: AuthenticatedClient, payments: list[str]) -> None:
-    captured = MerchantsListActivityLogsBodyActivityType.PAYMENT_CAPTURED
-    first = activity(merchant, MerchantsListActivityLogsBody(activity_type=captured, per_page=1))
+    captured = {"activity_type": "payment_captured", "per_page": 1}
+    first = activity(merchant, MerchantsListActivityLogsBody.from_dict(captured))
     assert first.next_ is not None
     second = activity(merchant, MerchantsListActivityLogsBody.from_dict(first.next_.to_dict()))
     assert second.next_ is None
