@@ -25,6 +25,7 @@ from till_public.models import (
     MerchantsListActivityLogsResponse200,
     MerchantsRetrieveMetadataBody,
     MerchantsSyncMetadataBody,
+    MetadataRecord,
     Payment,
     SdkSelectPaymentMethodBody,
     SdkSelectPaymentMethodBodyPaymentMethod,
@@ -122,9 +123,10 @@ def check_metadata(merchant: AuthenticatedClient) -> None:
     assert answered(add_to_metadata_set.sync_detailed(client=merchant, body=item), bool) is False
     value = {"tags": ["fragile"], "door": 7}
     sync = MerchantsSyncMetadataBody.from_dict({"key": "order-1", "metadata": value, "version": 1})
-    assert sync_metadata.sync_detailed(client=merchant, body=sync).status_code == 200
-    query = MerchantsRetrieveMetadataBody(key="order-1", data_only=True)
-    assert answered(retrieve_metadata.sync_detailed(client=merchant, body=query), dict) == value
+    assert answered(sync_metadata.sync_detailed(client=merchant, body=sync), MetadataRecord).version == 2
+    query = MerchantsRetrieveMetadataBody(key="order-1")
+    record = answered(retrieve_metadata.sync_detailed(client=merchant, body=query), MetadataRecord)
+    assert record.version == 2 and record.to_dict()["metadata"] == value
 
 
 def check_refusals(merchant: AuthenticatedClient) -> None:
