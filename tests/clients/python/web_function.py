@@ -120,8 +120,9 @@ async def async_calls():
 def pipelined():
     """Three pipelines: two whose second step refers to what the first one answered, one whose second step is refused."""
     sdk = Client.from_package_endpoint(SDK, pipelined=True)
-    session = pipeline_selection(sdk)
-    assert sdk.pipeline.execute()[1] == session.value
+    token = sdk.tokenize_card(**SHOP, **CARD)
+    session = sdk.select_payment_method(**SHOP, **CHOICE, token=token)
+    assert sdk.pipeline.execute() == [token.value, session.value]
     merchants = Client.from_package_endpoint(MERCHANTS, bearer_auth=KEY, pipelined=True)
     payment = merchants.initiate_payment_flow(**initiation(session.value, "pipelined"))
     found = merchants.find_payment(payment_id=payment)
@@ -133,12 +134,6 @@ def pipelined():
     assert code == "NOT_FOUND", code
     single = Client.from_package(merchants.package, bearer_auth=KEY)
     assert single.retrieve_metadata(key="pipelined", data_only=True) == {"tags": ["gift"]}
-
-
-def pipeline_selection(sdk):
-    assert sdk.pipeline is not None, "the package names no pipeline_url"
-    token = sdk.tokenize_card(**SHOP, **CARD, usage="SINGLE")
-    return sdk.select_payment_method(**SHOP, **CHOICE, token=token)
 
 
 async def async_pipelined():
@@ -154,7 +149,9 @@ async def async_pipelined():
 
 def pipelines_run():
     """How many pipelines the server counts, refused ones included."""
-    name = Client.from_package_endpoint(MERCHANTS).package.pipeline_url.rsplit("/", 1)[-1]
+    address = Client.from_package_endpoint(MERCHANTS).package.pipeline_url
+    assert address is not None, "the package names no pipeline_url"
+    name = address.rsplit("/", 1)[-1]
     text = urllib.request.urlopen(f"{ADMIN}/metrics").read().decode()
     counted = re.findall(rf'^till_http_requests_total\{{endpoint="{re.escape(name)}",[^}}]*\}} (\d+)$', text, re.MULTILINE)
     return sum(map(int, counted))
