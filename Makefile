@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload checkpoint-load disk-full tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload checkpoint-load disk-full test-clients tools
 
 run: tools
 	cargo build --bin till
@@ -81,6 +81,10 @@ checkpoint-load: tools
 # Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.
 disk-full: tools
 	TILL_DISK_ROUNDS=$(ROUNDS) cargo test --test till disk:: -- --nocapture --test-threads 1
+
+# Clients, generators, linters and a fuzzer that others wrote, against a running server. See tests/clients/README.md.
+test-clients: tools
+	tests/clients/run
 
 tools:
 	@tools/ensure-build-tools

@@ -19,8 +19,8 @@ SETTLED_WITHIN_SECONDS = 120
 class Till:
     """A running server on a data directory below `directory`."""
 
-    def __init__(self, binary, directory, wrapper=()):
-        self.binary, self.wrapper = binary, list(wrapper)
+    def __init__(self, binary, directory, wrapper=(), log=None):
+        self.binary, self.wrapper, self.log = binary, list(wrapper), log
         self.directory = Path(directory)
         self.data = self.directory / "data"
         self.shops = []
@@ -35,7 +35,7 @@ class Till:
             "TILL_LOG_FILTER": "error",
             "TILL_SDK_CALLS_PER_SECOND": "1000000",
         }
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.public = self._address("listening on ")
         self.admin = self._address("admin listening on ")
         return self
@@ -122,11 +122,11 @@ class Caller:
 
 
 @contextlib.contextmanager
-def running(binary, directory, shops, wrapper=()):
-    """A server in a directory of its own, which goes with it."""
+def running(binary, directory, shops, wrapper=(), log=None):
+    """A server in a directory of its own, which goes with it. Its errors go where ours do, or into the open file `log`."""
     directory = Path(directory)
     directory.mkdir()
-    till = Till(binary, directory, wrapper)
+    till = Till(binary, directory, wrapper, log)
     try:
         till.start()
         till.add_shops(shops)
