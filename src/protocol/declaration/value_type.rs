@@ -140,11 +140,9 @@ impl ValueType {
     #[must_use]
     pub const fn is_container(&self) -> bool {
         match self {
-            ValueType::Object(_)
-            | ValueType::Array(_)
-            | ValueType::AnyObject
-            | ValueType::Body(_)
-            | ValueType::Any => true,
+            ValueType::Object(_) | ValueType::Array(_) | ValueType::AnyObject | ValueType::Body(_) | ValueType::Any => {
+                true
+            }
             ValueType::Text(_)
             | ValueType::Id(_)
             | ValueType::Words(_)

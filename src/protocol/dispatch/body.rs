@@ -344,7 +344,7 @@ mod tests {
         group: "tests",
         summary: "Takes any array.",
         docs: "",
-        arguments: &[Argument::required("all", ValueType::ARRAY, "The array.")],
+        arguments: &[Argument::required("all", ValueType::Array(&ValueType::ANY), "The array.")],
         returns: Returns::Boolean,
         errors: &[],
         flags: Flags::CARD_INTAKE,
@@ -377,7 +377,7 @@ mod tests {
     fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
         let room = BodyRoom { taken: Arc::default(), bytes_max: 1 << 20 };
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
-        let of = |body: String| Bytes { text: text(body), share: room.clone().share() };
+        let of = |body: String| Bytes { text: text(body), share: room.clone().share(), package: Package::Merchants };
         let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
         let first = Body::parse(of(all(10_000)), &ALL);
         assert!(first.is_ok() && room.taken.load(Ordering::Relaxed) > 300_000);
@@ -392,7 +392,8 @@ mod tests {
     fn a_body_of_many_unknown_names_gets_a_bounded_answer() {
         let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
         let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
-        let refused = Body::parse(Bytes { text, share: BodyRoom::default().share() }, &ALL).err();
+        let refused =
+            Body::parse(Bytes { text, share: BodyRoom::default().share(), package: Package::Merchants }, &ALL).err();
         let Some(error) = refused else { panic!("accepted") };
         assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
         assert!(error.message().contains("stopped at 100"), "{}", error.message());

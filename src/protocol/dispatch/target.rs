@@ -42,7 +42,12 @@ impl<C> Target<'_, C> {
         match self {
             Target::Function(function) => function.declaration().flags.changes_something,
             Target::Pipeline(_) => true,
-            Target::Package(..) | Target::Probe(..) | Target::Root | Target::OpenApi | Target::Page(_) | Target::PagesMoved => false,
+            Target::Package(..)
+            | Target::Probe(..)
+            | Target::Root
+            | Target::OpenApi
+            | Target::Page(_)
+            | Target::PagesMoved => false,
         }
     }
 
@@ -51,7 +56,12 @@ impl<C> Target<'_, C> {
         let package = match self {
             Target::Function(function) => Some(function.declaration().package),
             Target::Pipeline(declaration) => Some(declaration.package),
-            Target::Package(..) | Target::Probe(..) | Target::Root | Target::OpenApi | Target::Page(_) | Target::PagesMoved => None,
+            Target::Package(..)
+            | Target::Probe(..)
+            | Target::Root
+            | Target::OpenApi
+            | Target::Page(_)
+            | Target::PagesMoved => None,
         };
         package == Some(Package::Sdk)
     }

@@ -24,8 +24,7 @@ const fn arguments(example: &'static str) -> [Argument; 2] {
     ]
 }
 
-static OF_MERCHANTS: [Argument; 2] =
-    arguments(r#"[{"url": "/merchants/list-payments", "body": {"per_page": 1}}]"#);
+static OF_MERCHANTS: [Argument; 2] = arguments(r#"[{"url": "/merchants/list-payments", "body": {"per_page": 1}}]"#);
 static OF_SDK: [Argument; 2] = arguments(
     r#"[{"url": "/sdk/check-status", "body": {"merchant_id": "mer_01h2e8kqvbfwea724h75qc655w", "installation_id": "ins_01h2e8kqvbfwea724h75qc655w", "payment_session_id": "pse_01h2e8kqvbfwea724h75qc655w"}}]"#,
 );
