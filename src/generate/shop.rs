@@ -1,5 +1,7 @@
 //! A merchant that is ready to trade: its keys, its installation, its balance, and cards to pay with.
 
+use std::collections::BTreeMap;
+
 use anyhow::bail;
 use till_actors::{BulkLoader, BulkMerchant, Secret};
 use till_domain::card::{CardExpiry, TokenUsage};
@@ -22,9 +24,10 @@ pub(super) const CURRENCY: &str = "THB";
 /// API keys of each merchant.
 const KEYS: usize = 4;
 /// Test cards that the sandbox approves.
-const GOOD_CARDS: [&str; 4] = ["4242424242424242", "5555555555554444", "378282246310005", "3566002020360505"];
+pub(super) const GOOD_CARDS: [&str; 4] =
+    ["4242424242424242", "5555555555554444", "378282246310005", "3566002020360505"];
 /// Test cards that it declines.
-const BAD_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
+pub(super) const BAD_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
 /// What the merchants pay for each payment: 2.9 %.
 const FEE: FeeRate = FeeRate { basis_points: 290, fixed_minor: 0 };
 
@@ -34,24 +37,50 @@ pub(super) struct Shop<'a> {
     merchant: BulkMerchant<'a>,
     pub(super) keys: Vec<KeyId>,
     installation_id: InstallationId,
-    pub(super) good_cards: Vec<TokenId>,
-    pub(super) bad_cards: Vec<TokenId>,
+    keyring: &'a Keyring,
+    /// Tokens for any number of payments, by the digits of their cards.
+    tokens: BTreeMap<&'static str, TokenId>,
 }
 
 impl<'a> Shop<'a> {
     /// Opens one at an instant.
-    pub(super) fn open(loader: &'a BulkLoader, keyring: &Keyring, number: u64, at: Millis) -> anyhow::Result<Shop<'a>> {
+    pub(super) fn open(
+        loader: &'a BulkLoader,
+        keyring: &'a Keyring,
+        number: u64,
+        at: Millis,
+    ) -> anyhow::Result<Shop<'a>> {
         let merchant_id = fresh_merchant_id(at);
         let mut opening = Opening { merchant: loader.merchant(merchant_id)?, merchant_id, keyring, at };
         opening.merchant(number)?;
         let keys = (0..KEYS).map(|number| opening.key(number)).collect::<anyhow::Result<_>>()?;
         let installation_id = opening.installation()?;
-        let mut tokens =
-            |cards: &[&str]| cards.iter().map(|card| opening.token(installation_id, card)).collect::<Result<_, _>>();
-        let (good_cards, bad_cards) = (tokens(&GOOD_CARDS)?, tokens(&BAD_CARDS)?);
+        let tokens = BTreeMap::new();
+        Ok(Shop { merchant_id, merchant: opening.merchant, keys, installation_id, keyring, tokens })
+    }
+
+    /// The token of a card, made when the card is first used: one with which nobody pays ends after a while.
+    pub(super) fn token(&mut self, digits: &'static str, at: Millis) -> anyhow::Result<TokenId> {
+        if let Some(token) = self.tokens.get(digits) {
+            return Ok(*token);
+        }
+        let token = self.tokenize(digits, at)?;
         // Calls read the cards' numbers where they are stored.
-        opening.merchant.wait_until_durable()?;
-        Ok(Shop { merchant_id, merchant: opening.merchant, keys, installation_id, good_cards, bad_cards })
+        self.wait_until_durable()?;
+        self.tokens.insert(digits, token);
+        Ok(token)
+    }
+
+    fn tokenize(&mut self, digits: &str, at: Millis) -> anyhow::Result<TokenId> {
+        let number = CardNumber::parse(digits)?;
+        let (holder, expiry) = (HolderName::new("Ada Example")?, CardExpiry { year: 2099, month: 12 });
+        let card = card_facts(self.keyring, self.merchant_id, &number, holder, expiry);
+        let command = Command::TokenizeCard(TokenizeCard { card, usage: TokenUsage::Multiple });
+        let request = Request { caller: Caller::Sdk(self.installation_id), idempotency: None, command };
+        match self.merchant.carry_out(at, &request, Some(&Secret::CardNumber(number)))? {
+            Answer::Token(id) => Ok(id),
+            other => bail!("a token was asked for, and {other:?} was answered"),
+        }
     }
 
     /// Carries out what a customer's client asks.
@@ -130,18 +159,6 @@ impl Opening<'_, '_> {
         match self.carry_out(Caller::Operator, Command::AddInstallation(command), None)? {
             Answer::Installation(id) => Ok(id),
             other => bail!("an installation was asked for, and {other:?} was answered"),
-        }
-    }
-
-    /// A token for any number of payments.
-    fn token(&mut self, installation_id: InstallationId, digits: &str) -> anyhow::Result<TokenId> {
-        let number = CardNumber::parse(digits)?;
-        let (holder, expiry) = (HolderName::new("Ada Example")?, CardExpiry { year: 2099, month: 12 });
-        let card = card_facts(self.keyring, self.merchant_id, &number, holder, expiry);
-        let command = Command::TokenizeCard(TokenizeCard { card, usage: TokenUsage::Multiple });
-        match self.carry_out(Caller::Sdk(installation_id), command, Some(Secret::CardNumber(number)))? {
-            Answer::Token(id) => Ok(id),
-            other => bail!("a token was asked for, and {other:?} was answered"),
         }
     }
 

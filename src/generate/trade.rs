@@ -14,7 +14,7 @@ use till_domain::text::{Email, ExternalId, PersonName, ReturnUrl};
 use till_domain::time::Millis;
 
 use super::plan::Share;
-use super::shop::{CURRENCY, Shop};
+use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, Shop};
 use super::team::Team;
 
 /// Bursts of a merchant, as long as none is larger than [`BURST_MAX`]: each is waited for.
@@ -111,7 +111,7 @@ impl Trade<'_> {
         let amount = AMOUNTS.0 + chance % AMOUNTS.1;
         let Some(amount) = AmountMinor::new(amount) else { bail!("{amount} is no amount") };
         let money = Money { amount, currency: CURRENCY.parse()? };
-        let selection = selection(shop, number);
+        let selection = selection(shop, number, at)?;
         let session_id = select(shop, money, selection.clone(), at)?;
         let command = InitiatePayment {
             external_id: Some(ExternalId::new(format!("order-{number}"))?),
@@ -141,15 +141,16 @@ impl Trade<'_> {
     }
 }
 
-fn selection(shop: &Shop<'_>, number: u64) -> Selection {
-    let turn = |cards: usize| usize::try_from(number / RARE).unwrap_or(0) % cards;
-    match Kind::of(number) {
-        Kind::Declined => Selection::Token(shop.bad_cards[turn(shop.bad_cards.len())]),
+fn selection(shop: &mut Shop<'_>, number: u64, at: Millis) -> anyhow::Result<Selection> {
+    let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
+    let digits = match Kind::of(number) {
+        Kind::Declined => turn(&BAD_CARDS),
         Kind::Captured if number % INSTALMENTS == 1 => {
-            Selection::Installment(InstallmentPlan::SandboxThreeMonths, InterestBearer::Customer)
+            return Ok(Selection::Installment(InstallmentPlan::SandboxThreeMonths, InterestBearer::Customer));
         }
-        Kind::Captured | Kind::AuthorizedOnly => Selection::Token(shop.good_cards[turn(shop.good_cards.len())]),
-    }
+        Kind::Captured | Kind::AuthorizedOnly => turn(&GOOD_CARDS),
+    };
+    Ok(Selection::Token(shop.token(digits, at)?))
 }
 
 const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {

@@ -67,8 +67,8 @@ pub enum NamedIn {
     Query,
 }
 
-/// Characters of a name that are repeated to the caller, at most.
-const NAME_REPEATED_MAX: usize = 32;
+/// Characters of a name that are repeated to the caller, at most: fewer than a card number has.
+const NAME_REPEATED_MAX: usize = 12;
 
 impl NamedIn {
     const fn word(self) -> &'static str {

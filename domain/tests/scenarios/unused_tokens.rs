@@ -67,7 +67,10 @@ fn an_ended_multiple_token_goes_with_its_number_once_no_session_can_be_paid_with
     world.when(sweep([Expired::Token(token)])).changes_nothing(Answer::Changed(false));
     world.after_seconds(1);
     let (answer, vault) = world.when(sweep([Expired::Token(token)])).writes_to_the_vault();
-    assert_eq!((answer, vault), (Answer::Changed(true), vec![VaultWrite::ForgetTokenNumber(token)]));
+    assert_eq!(
+        (answer, vault),
+        (Answer::Changed(true), vec![VaultWrite::ForgetTokenNumber(token), VaultWrite::ForgetTokenKey(token)])
+    );
     world.when(initiate(session)).refused(Refusal::SessionNotActive { payment_id: None });
 }
 

@@ -63,7 +63,9 @@ impl Served {
             Place::Package { package, function: None, .. } => self.packages.contains(&package),
             Place::Package { package, function: Some(name), .. } => self.functions.contains(&(package, name)),
             Place::Pages(name) => name.is_none_or(str::is_empty),
-            Place::Root | Place::OpenApi => true,
+            Place::OpenApi => true,
+            // There is no call there, and whoever calls wants one.
+            Place::Root => false,
             // These are the operator's.
             Place::Probe(_) => self.packages.contains(&Package::Admin),
         }

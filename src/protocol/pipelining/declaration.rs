@@ -1,7 +1,7 @@
 //! The declarations of pipelines: one for each interface, with the same arguments.
 
 use crate::protocol::api_error::Code;
-use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType};
 
 /// The last segment of its path. The package document names the whole of it as `pipeline_url`.
 pub(in crate::protocol) const NAME: &str = "pipeline";
@@ -17,7 +17,7 @@ const fn arguments(example: &'static str) -> [Argument; 2] {
         .such_as(example),
         Argument::optional(
             "returns",
-            ValueType::STRING,
+            ValueType::Text(Text::PLAIN.matching("^\\$")),
             "The path to what is answered: `$` (also when left out) all results, `$[-1:]` the last one, any other path what it finds.",
         )
         .such_as(r#""$""#),

@@ -7,7 +7,7 @@ use crate::harness::{Server, Start, Wire, received};
 
 /// Opens connections and makes one request on each, so that the server has surely taken it.
 fn used_connections(wire: &Wire, path: &str, count: usize) -> Vec<TcpStream> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: a\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let open = |_| {
         let mut stream = wire.connect();
         stream.write_all(request.as_bytes()).expect("the server reads");
