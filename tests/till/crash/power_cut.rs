@@ -121,7 +121,7 @@ fn cut_once(round: &mut Round, volume: &Volume, moment: Moment, cut: u64) -> Vec
     let deeds = load::until(&mut round.server, callers, |server| {
         thread::sleep(lasts);
         if moment == Moment::Writing {
-            volume.cut_power();
+            volume.break_off().expect("the power can be cut");
             thread::sleep(AFTER_CUT);
             assert!(server.ended_by_itself(PATIENCE), "a server that cannot write ends");
         }

@@ -23,7 +23,7 @@ fn used_connections(wire: &Wire, path: &str, count: usize) -> Vec<TcpStream> {
 fn holds(wire: &Wire, path: &str, bound: usize) {
     let mut held = used_connections(wire, path, bound);
     let mut late = wire.connect();
-    late.write_all(format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())
+    late.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
         .expect("the system reads");
     late.set_read_timeout(Some(std::time::Duration::from_millis(500))).expect("a time limit can be set");
     assert!(late.peek(&mut [0]).is_err(), "it is not served yet");
