@@ -13,7 +13,7 @@ use rustix::process::getuid;
 /// Refuses a data directory that is none, or in which this user may not write.
 ///
 /// # Errors
-/// What is in the way, and what to do about it.
+/// The obstacle, and the remedy.
 pub fn check_data_directory(data: &Path) -> anyhow::Result<()> {
     let (there, metadata) = nearest(data).with_context(|| unusable(data))?;
     if !metadata.is_dir() {

@@ -7,7 +7,7 @@ use crate::time::Millis;
 
 /// How long a token for one use lives: as long as a session.
 pub const SINGLE_TOKEN_LIFETIME_SECONDS: u64 = 1_800;
-/// How long a token for several uses lives until a payment uses it: 30 days.
+/// A token for several uses ends after this time unless a payment uses it: 30 days.
 pub const UNUSED_TOKEN_LIFETIME_SECONDS: u64 = 30 * 86_400;
 /// Tokens for several uses that one installation has at most without a payment that used them. Anybody can make them
 /// who knows the installation's public id: at some 800 bytes each, 80 MB. Beyond it the oldest go.
@@ -225,30 +225,30 @@ pub struct Token {
     /// Until when it can be selected. A token for several uses has no end once a payment has used it; one that an
     /// older version of the program made has none before it is queued.
     pub expires_at: Option<Millis>,
-    /// Whether its one use is used up; of one for several uses, whether a payment has used it.
+    /// True when its one use is used up; of one for several uses, whether a payment has used it.
     pub used: bool,
 }
 
 impl Token {
-    /// Whether its one use is used up.
+    /// True when its one use is used up.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         self.used && self.usage == TokenUsage::Single
     }
 
-    /// Whether it is for several uses, and no payment has used it yet.
+    /// True when it is for several uses, and no payment has used it yet.
     #[must_use]
     pub fn awaits_first_payment(&self) -> bool {
         !self.used && self.usage == TokenUsage::Multiple
     }
 
-    /// Whether it can be selected at `now`.
+    /// True when it can be selected at `now`.
     #[must_use]
     pub fn can_be_selected(&self, now: Millis) -> bool {
         !self.is_used_up() && !self.has_ended(now)
     }
 
-    /// Whether it has ended for so long that no session can be paid with it any more.
+    /// True when it has ended for so long that no session can be paid with it any more.
     #[must_use]
     pub fn is_forgotten(&self, now: Millis) -> bool {
         self.expires_at.is_some_and(|end| end.plus_seconds(SESSION_LIFETIME_SECONDS) <= now)
@@ -278,7 +278,7 @@ impl TokenQueue {
         self.next.saturating_sub(self.first)
     }
 
-    /// Whether it has none.
+    /// True when it has none.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.len() == 0

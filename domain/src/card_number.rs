@@ -78,7 +78,7 @@ const SCHEMES: &[Issued] = &[
     issued(986_000, 986_099, &[16]),             // Humo
 ];
 
-/// Whether `text`, which a person wrote, holds a card number somewhere.
+/// True when `text`, which a person wrote, holds a card number somewhere.
 #[must_use]
 pub fn holds_card_number(text: &str) -> bool {
     let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_alphanumeric());
@@ -90,7 +90,7 @@ pub fn holds_card_number(text: &str) -> bool {
     })
 }
 
-/// Whether `value` is a card number as a whole. Spaces around it do not count.
+/// True when `value` is a card number as a whole. Spaces around it do not count.
 #[must_use]
 pub fn is_card_number_as_a_whole(value: &str) -> bool {
     let value = value.trim_matches(' ');
@@ -107,7 +107,7 @@ pub fn has_card_number_as_a_part(url: &str) -> bool {
     likely.map(|part| part.replace("%20", " ").replace('+', " ")).any(|part| is_card_number_as_a_whole(&part))
 }
 
-/// Whether `text` begins with a number that ends where the rest `is_end`.
+/// True when `text` begins with a number that ends where the rest `is_end`.
 fn begins_with_number(text: &str, is_end: impl Fn(&str) -> bool) -> bool {
     let (mut digits, mut rest) = (String::with_capacity(DIGITS_MAX), text);
     loop {

@@ -116,7 +116,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether a suspended merchant may still ask it: what gives money back or closes a leak.
+    /// True when a suspended merchant may still ask it: what gives money back or closes a leak.
     #[must_use]
     pub const fn works_while_suspended(&self) -> bool {
         match self {
@@ -191,14 +191,14 @@ pub struct CreateMerchant {
     pub settlement_delay_seconds: u64,
     /// Shown as the actor of what an operator does.
     pub support_email: Option<Email>,
-    /// Whether its identifiers may look like card numbers.
+    /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
 }
 
 /// Change what the operator has set for a merchant. What is not given stays as it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateMerchant {
-    /// Whether its identifiers may look like card numbers.
+    /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: Option<bool>,
 }
 
@@ -233,11 +233,11 @@ pub struct AddInstallation {
 /// Change an installation. Its platform stays: what runs elsewhere is another installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UpdateInstallation {
-    /// Which one.
+    /// The installation to change.
     pub installation_id: InstallationId,
     /// What the merchant calls it from now on; as it is when not given.
     pub name: Option<Name>,
-    /// Which one of its platform it is from now on; as it is when not given.
+    /// The identifier from now on; it stays when none is given.
     pub identifier: Option<InstallationIdentifier>,
 }
 

@@ -407,12 +407,12 @@ pub enum Event {
     InstallationUpdated(Installation),
     /// An installation was removed.
     InstallationRemoved {
-        /// Which.
+        /// The installation.
         installation_id: InstallationId,
     },
     /// A token for several uses waits in its installation's queue until a payment uses it, and ends if none does.
     TokenQueued {
-        /// Which.
+        /// The token.
         token_id: TokenId,
         /// At which installation it was made.
         installation_id: InstallationId,
@@ -425,12 +425,12 @@ pub enum Event {
     },
     /// A payment used a token for several uses for the first time: it has no end from now on.
     TokenKept {
-        /// Which.
+        /// The token.
         token_id: TokenId,
     },
     /// Identifiers that look like card numbers are taken from now on, or refused again.
     CardNumbersInIdentifiersChanged {
-        /// Whether they are taken.
+        /// True when they are taken.
         allowed: bool,
     },
 }

@@ -27,7 +27,7 @@ pub fn key_text(random: [u8; KEY_RANDOM_LEN]) -> String {
     format!("{KEY_PREFIX}{body}{checksum}")
 }
 
-/// Whether a text begins as every key does.
+/// True when a text begins as every key does.
 #[must_use]
 pub fn looks_like_one(text: &str) -> bool {
     text.starts_with(KEY_PREFIX)

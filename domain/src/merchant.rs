@@ -29,7 +29,7 @@ pub struct Profile {
     pub created_at: Millis,
     /// Whether its calls that change something are refused.
     pub suspended: bool,
-    /// Whether its identifiers may look like card numbers.
+    /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
 }
 

@@ -23,7 +23,7 @@ impl Currency {
         std::str::from_utf8(&self.0).unwrap_or("???")
     }
 
-    /// Whether people pay with it. ISO 4217 has codes for metals, bonds, units of account, tests and none at all, too.
+    /// True when people pay with it. ISO 4217 has codes for metals, bonds, units of account, tests and none at all, too.
     ///
     /// Source: ISO 4217, list one.
     #[must_use]

@@ -289,7 +289,7 @@ impl Refusal {
     }
 }
 
-/// Which of amount and currency differs, and what the session has.
+/// The arguments that differ (amount, currency or both), and the values of the session.
 fn difference(given: &Money, session: &Money) -> String {
     let (amount, currency) = (session.amount.get(), session.currency);
     match (given.amount == session.amount, given.currency == session.currency) {

@@ -28,9 +28,9 @@ pub(super) const PERSON_NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Somcha
 /// An ISO 4217 code.
 pub(super) const CURRENCY: ValueType = ValueType::Text(Text::of(3, 3, "THB").matching("^[A-Z]{3}$"));
 
-/// How a payment is paid.
+/// The payment methods.
 pub(super) const PAYMENT_METHOD_WORDS: ValueType = words_of!(PaymentMethod);
-/// What becomes of the card.
+/// The fate of the card.
 pub(super) const SAVE_CARD_WORDS: ValueType = words_of!(SaveCard);
-/// Who pays the interest.
+/// The side that pays the interest.
 pub(super) const INTEREST_BEARER_WORDS: ValueType = words_of!(InterestBearer);

@@ -9,7 +9,7 @@ use crate::protocol::json::{Json, Object};
 /// no suggestion either: comparing names costs the product of their lengths.
 const NAME_REPEATED_MAX: usize = 64;
 
-/// What is said of metadata at a call that takes none.
+/// The message about metadata at a call that takes none.
 const METADATA_IS_ELSEWHERE: &str = "is not an argument of this endpoint: metadata is kept by calls of its own, such as sync-metadata of /merchants, under a key of your choice";
 
 /// How far a name may be from a known one to be suggested, in edits per length of the longer: 1 in 2.
@@ -188,7 +188,7 @@ fn unknown_argument(declaration: &Declaration, name: &str) -> Fault {
     Fault::unknown(name, suggestion)
 }
 
-/// Whether other interfaces call this argument by that name.
+/// True when other interfaces call this argument by that name.
 fn is_called(name: &str, known: &str) -> bool {
     match name {
         "limit" | "page_size" | "count" => known == "per_page",

@@ -92,7 +92,7 @@ impl NamedIn {
     }
 }
 
-/// Whether a name can be shown as it is: others are no version's by their form alone.
+/// True when a name can be shown as it is: others are no version's by their form alone.
 fn is_repeatable(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=NAME_REPEATED_MAX).contains(&name.len()) && name.bytes().all(is_plain)

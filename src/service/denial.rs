@@ -113,7 +113,7 @@ fn argument(name: &'static str) -> Option<Value> {
     Some(json!({ "argument": name }))
 }
 
-/// Which argument to correct first, and what the session has: amounts of two currencies cannot be compared.
+/// The argument to correct first, and the values of the session: amounts of two currencies cannot be compared.
 fn difference(given: &Money, session: &Money) -> Value {
     let argument = if given.currency == session.currency { "amount" } else { "currency" };
     let session = json!({ "amount": session.amount.get(), "currency": session.currency.code() });

@@ -58,7 +58,7 @@ impl Walk {
         }
     }
 
-    /// Whether a page must be looked at again. A token for several uses that a payment used stays for good, a used one
+    /// True when a page must be looked at again. A token for several uses that a payment used stays for good, a used one
     /// whose payment waits still goes with its session, and no row comes between old ones, but for answers.
     pub(super) const fn looks_again_at(self, page: &Page) -> bool {
         match self {
@@ -86,7 +86,7 @@ pub(super) struct Page {
     pub(super) rows: usize,
     /// The first key behind the last of them.
     pub(super) behind: Option<Vec<u8>>,
-    /// Whether one of them expires later, and those behind it later still.
+    /// True when one of them expires later, and those behind it later still.
     pub(super) expires_later: bool,
 }
 
@@ -133,7 +133,7 @@ impl Finder {
     }
 }
 
-/// What a row comes to.
+/// The outcome of a row.
 enum Found {
     /// It has expired.
     Expired(Expired),

@@ -70,7 +70,7 @@ fn waiting_at_front(
     Ok(token.filter(|token| token.awaits_first_payment()).map(|token| token.id))
 }
 
-/// What the first payment with a token for several uses changes of it.
+/// The change that the first payment with a token for several uses makes to it.
 ///
 /// # Errors
 /// Refuses a session whose token was swept meanwhile: its card's number is not there any more.

@@ -13,7 +13,7 @@ use crate::protocol::fault::Fault;
 use crate::protocol::field;
 use crate::service::{RETRY_AFTER_SECONDS, Shared};
 
-/// What a checkpoint may be called; the checkpoint itself checks it.
+/// The form of names of checkpoints; the checkpoint itself checks it.
 const CHECKPOINT_NAME: ValueType =
     ValueType::Text(Text::of(1, 64, "before-the-upgrade").matching("^[a-z0-9][a-z0-9-]*$"));
 

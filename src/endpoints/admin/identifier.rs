@@ -47,7 +47,7 @@ fn serialized(url: &Url) -> Option<String> {
     (is_web && origin.is_tuple() && !has_wildcard).then(|| origin.ascii_serialization())
 }
 
-/// Whether somebody who left the scheme out may have meant the host: `null` and `javascript` are none.
+/// True when somebody who left the scheme out may have meant the host: `null` and `javascript` are none.
 fn is_plausible_host(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name.contains('.') || name == "localhost",

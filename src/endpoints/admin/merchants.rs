@@ -27,7 +27,7 @@ use crate::service::{Answered, RETRY_AFTER_SECONDS, Service, Shared, read_page_w
 /// The name of a time zone; that it exists is checked.
 const TIME_ZONE: ValueType =
     ValueType::Text(Text::of(1, TIME_ZONE_MAX_BYTES, "Asia/Bangkok").matching("^[A-Za-z0-9_+/-]+$"));
-/// Whether identifiers may be card numbers.
+/// True when identifiers may be card numbers.
 const CARD_NUMBERS_ARGUMENT: Argument = Argument::optional(
     "card_numbers_in_identifiers",
     ValueType::BOOLEAN,

@@ -8,7 +8,7 @@ use crate::protocol::declaration::{Attribute, Declaration, Flags, ObjectType, Pa
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Reloaded, Shared};
 
-/// What can be read anew.
+/// The files that can be read anew.
 const RELOADABLE: ValueType = ValueType::words(&["admin_token", "tls", "admin_tls"]);
 
 /// The declared members.

@@ -29,7 +29,7 @@ static SETTINGS: ObjectType = ObjectType {
     ],
 };
 
-/// What a form does with `interest_bearer`.
+/// The treatment of `interest_bearer` by a form.
 const INTEREST_BEARER_DOCS: &str = "Of instalments: who pays the interest when the form does not ask; else null.";
 
 /// The declared members of a method that is offered.

@@ -28,7 +28,7 @@ use crate::service::{Named, SdkCaller, Shared};
 const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
 /// A month and the last two digits of a year.
 const EXPIRATION_DATE: ValueType = ValueType::Text(Text::of(5, 5, "12/49").matching("^(0[1-9]|1[0-2])/[0-9]{2}$"));
-/// What is printed on the card beside its number.
+/// The facts printed on the card beside its number.
 const SECURITY_CODE: ValueType = ValueType::Text(Text::of(3, 4, "123").matching("^[0-9]+$"));
 
 /// The declaration.

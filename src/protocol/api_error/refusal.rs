@@ -204,7 +204,7 @@ impl ApiError {
         self.allow
     }
 
-    /// Whether its connection cannot be used any more.
+    /// True when its connection cannot be used any more.
     #[must_use]
     pub fn ends_connection(&self) -> bool {
         self.ends_connection

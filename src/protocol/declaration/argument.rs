@@ -20,7 +20,7 @@ pub struct Argument {
     pub docs: &'static str,
     /// A value to try, as JSON, where that of its type will not do.
     pub own_example: Option<&'static str>,
-    /// Whether the example of a whole body has it, although it may be left out.
+    /// True when the example of a whole body has it, although it may be left out.
     pub shown: bool,
 }
 

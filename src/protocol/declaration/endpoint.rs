@@ -65,7 +65,7 @@ pub struct DeclaredError {
     pub code: Code,
     /// The condition, in Markdown.
     pub docs: &'static str,
-    /// Whether the cause is a version that is not the record's.
+    /// True when the cause is a version that is not the record's.
     stale_version: bool,
 }
 

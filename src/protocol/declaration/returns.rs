@@ -41,7 +41,7 @@ pub struct Attribute {
     pub value_type: ValueType,
     /// Whether it may be null.
     pub nullable: bool,
-    /// Whether it may be left out.
+    /// True when it may be left out.
     pub optional: bool,
     /// What it means, in Markdown.
     pub docs: &'static str,

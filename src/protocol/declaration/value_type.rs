@@ -5,7 +5,7 @@ use till_domain::text::{EMAIL_MAX_BYTES, RETURN_URL_MAX_BYTES};
 
 use super::ObjectType;
 
-/// What follows the prefix in ids that stand in examples.
+/// The part behind the prefix of the ids in examples.
 const EXAMPLE_ID_SUFFIX: &str = "01h2e8kqvbfwea724h75qc655w";
 
 /// The type of a value. Of an argument it has the limits that its parser keeps.
@@ -35,7 +35,7 @@ pub enum ValueType {
     Any,
 }
 
-/// What a string must be.
+/// The limits of a string.
 #[derive(Debug, Clone, Copy)]
 pub struct Text {
     /// A narrowing that other programs know.
@@ -61,10 +61,10 @@ pub enum TextKind {
     Url,
 }
 
-/// What a whole number must be.
+/// The limits of a whole number.
 #[derive(Debug, Clone, Copy)]
 pub struct Integer {
-    /// Whether it is a time, in Unix seconds.
+    /// True when it is a time, in Unix seconds.
     pub is_time: bool,
     /// The least and the greatest.
     pub limits: Option<(u64, u64)>,
@@ -112,7 +112,7 @@ impl ValueType {
         if let ValueType::Words(words) = self { words } else { &[] }
     }
 
-    /// Whether it is an e-mail address, of which the letter case means nothing.
+    /// True when it is an e-mail address, of which the letter case means nothing.
     #[must_use]
     pub const fn is_email(&self) -> bool {
         matches!(self, ValueType::Text(Text { kind: TextKind::Email, .. }))

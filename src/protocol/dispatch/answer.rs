@@ -135,7 +135,7 @@ impl Addressee<'_> {
         response.finish()
     }
 
-    /// Whether a page is asked for, as browsers do that open an address.
+    /// True when a page is asked for, as browsers do that open an address.
     pub(super) fn reads_pages(&self) -> bool {
         quality::of_exact(&self.accept(), "text/html").is_some_and(|quality| quality > 0)
     }

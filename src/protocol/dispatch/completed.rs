@@ -31,7 +31,7 @@ const HEADERS_MAX: usize = 96;
 /// Bytes that are thrown away at once of what a refused caller still sends.
 const DISCARDED_AT_ONCE: usize = 4 * 1024;
 
-/// How often that is done when a connection ends.
+/// The number of such reads when a connection ends.
 const DISCARDS_AT_END: usize = 16;
 
 /// Requests that cannot be read come by the thousand when somebody attacks.
@@ -188,7 +188,7 @@ fn status(head: &[u8]) -> Option<u16> {
     lines(head)?.next()?.split(' ').nth(1)?.parse().ok()
 }
 
-/// What the caller is told of a request that could not be read.
+/// The answer to a request that could not be read.
 fn refusal(status: u16) -> ApiError {
     match status {
         400 => ApiError::malformed(&Malformed::new(

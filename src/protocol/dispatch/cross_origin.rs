@@ -39,7 +39,7 @@ impl CrossOrigin {
         self.allowed.borrow().clone()
     }
 
-    /// Whether pages of this origin may read the answer.
+    /// True when pages of this origin may read the answer.
     pub(super) fn allows(&self, origin: &str) -> bool {
         self.allowed.borrow().as_deref() == Some(origin)
     }

@@ -15,7 +15,7 @@ pub enum Hosts {
 }
 
 impl Hosts {
-    /// Whether a request with this `Host` header is answered. A browser always sends one.
+    /// True when a request with this `Host` header is answered. A browser always sends one.
     pub(super) fn answer(&self, host: Option<&str>) -> bool {
         match (self, host) {
             (Hosts::Any, _) | (Hosts::Named(_), None) => true,

@@ -110,7 +110,7 @@ fn locked<K>(now: &Mutex<BTreeMap<K, usize>>) -> MutexGuard<'_, BTreeMap<K, usiz
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
     limiter: RwLock<DefaultKeyedRateLimiter<K>>,
     quota: Quota,
-    /// Whose calls a key stands for, as its caller is told.
+    /// The merchant whose calls a key stands for, as its caller is told.
     of: &'static str,
     clock: DefaultClock,
     /// Keys at which the quiet ones are looked for: twice those that were left the last time, so that looking costs

@@ -32,7 +32,7 @@ pub(super) enum Place<'p> {
     Pages(Option<&'p str>),
 }
 
-/// Where the other documents are named.
+/// The page that names the other documents.
 pub(super) const ROOT_PATH: &str = "/";
 
 /// Where the OpenAPI document is.

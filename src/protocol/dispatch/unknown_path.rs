@@ -19,7 +19,7 @@ const MISTYPED_VERB_MIN: usize = 4;
 /// How far one thing's name may be from another's, in edits per length of the longer: fewer than 1 in 3.
 const THING_DISTANCE_DIVISOR: usize = 3;
 
-/// What a listener serves.
+/// The interfaces and functions of a listener.
 pub(super) struct Served {
     /// Its interfaces.
     pub(super) packages: Vec<Package>,
@@ -101,7 +101,7 @@ fn refused(message: &str) -> ApiError {
     ApiError::new(Code::UnknownEndpoint, message.to_owned())
 }
 
-/// Where an interface is that this listener does not serve.
+/// The listener of an interface that this one does not serve.
 fn elsewhere(package: Package) -> String {
     let (listener, setting, this) = match package {
         Package::Admin => ("operator's", "admin_listen", "public"),
@@ -123,7 +123,7 @@ fn letters(name: &str) -> String {
     name.replace('-', "")
 }
 
-/// Whether a name means the same act on nearly the same thing.
+/// True when a name means the same act on nearly the same thing.
 fn is_near(asked: &str, known: &str) -> bool {
     let ((asked_verb, asked_thing), (verb, thing)) = (parts(asked), parts(known));
     is_same_act(asked_verb, verb) && is_near_thing(asked_thing, thing)

@@ -11,7 +11,7 @@ const INTEGER_MAX: i64 = (1 << 53) - 1;
 /// Digits of [`INTEGER_MAX`]; a longer run of digits cannot be within it.
 const INTEGER_DIGITS_MAX: usize = 16;
 
-/// What is said of a number beyond [`INTEGER_MAX`].
+/// The message about a number beyond [`INTEGER_MAX`].
 const BEYOND_INTEGERS: &str = "a number is beyond 2^53-1";
 
 /// A JSON number, exact.

@@ -15,7 +15,7 @@ pub const DEPTH_MAX: usize = 64;
 /// U+FEFF in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How the parser's messages begin, and what to do then.
+/// The beginnings of the parser's messages, and the remedy for each.
 const REMEDIES: [(&str, &str); 11] = [
     ("trailing comma", "; leave out the comma before the closing bracket"),
     ("key must be a string", "; names of members stand in double quotes"),
@@ -95,7 +95,7 @@ fn encoded_twice(text: &str) -> bool {
     text.trim_ascii_start().strip_prefix('"').is_some_and(|inner| inner.trim_start().starts_with('{'))
 }
 
-/// What the parser says, with its place, and what is to be done about it where that is known.
+/// The parser's message with its place, and the remedy where one is known.
 fn unacceptable(error: &serde_json::Error) -> Malformed {
     let said = error.to_string();
     let remedy = REMEDIES.iter().find(|(beginning, _)| said.starts_with(beginning));

@@ -25,7 +25,7 @@ const MEMBER_BYTES: usize = 2 * (size_of::<String>() + size_of::<Json>()) + TEXT
 /// Bytes that a text takes beside its own: no allocation is smaller.
 const TEXT_BYTES: usize = 16;
 
-/// What may stand under a name of the body.
+/// The kind of value that may stand under a name of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// Nothing: there is no argument of this name.
@@ -36,7 +36,7 @@ pub enum Expected {
     Container,
 }
 
-/// What the reader of a body asks on its way.
+/// The questions that the reader of a body asks on its way.
 pub trait Bounds {
     /// What may stand under this name of the body.
     fn expected(&self, name: &str) -> Expected;

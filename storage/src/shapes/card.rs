@@ -52,7 +52,7 @@ shape_struct! {
 }
 
 impl CardFactsV1 {
-    /// Whether a card can be written so.
+    /// True when a card can be written so.
     pub(super) const fn holds(card: &CardFacts) -> bool {
         !matches!(card.holder, CardHolder::Sealed(_))
     }

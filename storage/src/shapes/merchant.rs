@@ -23,7 +23,7 @@ pub(super) struct ProfileV1 {
 }
 
 impl ProfileV1 {
-    /// Whether a profile can be written so.
+    /// True when a profile can be written so.
     pub(super) const fn holds(profile: &Profile) -> bool {
         !profile.card_numbers_in_identifiers
     }

@@ -27,7 +27,7 @@ pub(super) struct World {
     /// How many new names were given out, and whether something of the team was used up.
     fresh: AtomicU64,
     is_team_used: bool,
-    /// Whether the spare installation was removed.
+    /// True when the spare installation was removed.
     is_spare_removed: bool,
     /// How often which endpoint answered what.
     answered: BTreeMap<(String, String), u32>,

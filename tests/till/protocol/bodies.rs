@@ -194,7 +194,7 @@ fn a_body_of_one_mebibyte_is_taken_and_one_byte_more_is_not() {
     }
 }
 
-/// What a body of `/sdk` is answered, in one piece and in chunks.
+/// The answers to a body of `/sdk`, in one piece and in chunks.
 fn sdk_answers(wire: &Wire, path: &str, body: &[u8]) -> [(u16, String); 2] {
     let json = ("Content-Type", "application/json");
     let in_chunks = [json, ("Transfer-Encoding", "chunked")];

@@ -55,7 +55,7 @@ fn names(list: &Value) -> Vec<&str> {
     items(list).iter().map(|item| text(&item["name"])).collect()
 }
 
-/// Whether a type has the spelling of the protocol, and names only objects that are described.
+/// True when a type has the spelling of the protocol, and names only objects that are described.
 fn is_type(value: &Value, objects: &BTreeSet<&str>) -> bool {
     match value {
         Value::String(name) => match name.split_once('.') {
@@ -375,7 +375,7 @@ fn the_openapi_documents_say_the_same_as_the_package_documents() {
     }
 }
 
-/// What a schema refers to.
+/// The schema that a reference names.
 fn resolved<'d>(openapi: &'d Value, schema: &Value) -> &'d Value {
     let reference = text(&schema["$ref"]);
     openapi.pointer(reference.trim_start_matches('#')).unwrap_or_else(|| panic!("{reference} is described"))

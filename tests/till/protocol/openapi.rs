@@ -89,7 +89,7 @@ impl Operation<'_> {
         self.client.post(self.path, body)
     }
 
-    /// Whether the parser takes a value of an argument, in a call by card or by instalments.
+    /// True when the parser takes a value of an argument, in a call by card or by instalments.
     fn takes(&self, argument: &str, value: &Value) -> bool {
         let body = self.with(argument, value);
         let by_instalments = merged(&body, &json!({ "payment_method": "INSTALLMENT" }));
@@ -121,7 +121,7 @@ fn own(schema: &Value) -> &Value {
     schema.pointer("/oneOf/0").unwrap_or(schema)
 }
 
-/// Whether an argument may be null.
+/// True when an argument may be null.
 fn takes_null(schema: &Value) -> bool {
     let types = types(schema);
     let is_null = |schema: &Value| schema["type"] == "null";

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Client, Server, Wire};
 
-/// What a browser sends when somebody opens an address.
+/// The `Accept` header of a browser that opens an address.
 const OPENED: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[test]

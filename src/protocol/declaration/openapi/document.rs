@@ -8,7 +8,7 @@ use super::tags::tags;
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::version::ApiVersion;
 
-/// What is said of refusals, once for all.
+/// The description of refusals, once for all operations.
 const REFUSALS: &str = "A call that is refused answers status 400 with an error triple, `[code, message, details]`. A caller that sends \
      `Accept: application/problem+json` gets RFC 9457 problem details instead, under the status that the code has there.";
 

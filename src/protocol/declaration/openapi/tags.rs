@@ -26,7 +26,7 @@ fn name(package: Package, group: &str) -> String {
     format!("{} / {group}", package.segment())
 }
 
-/// What the operations of a subject are about.
+/// The description of the operations of a subject.
 fn description(package: Package, group: &str) -> Option<&'static str> {
     Some(match (package, group) {
         (Package::Merchants, "activity") => "What happened, and who did it.",
