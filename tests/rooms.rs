@@ -447,3 +447,11 @@ fn the_reader_of_sources_sees_code_and_neither_comments_texts_nor_tests() {
     assert!(names("use till_storage::{rows::Row, engine};") && names("use till_storage::{engine::Engine};"));
     assert!(!names("use till_storage::{rows::engine, keys};") && !names("use till_actors::engine;"));
 }
+
+#[test]
+fn no_variable_of_the_build_is_named_as_a_setting() {
+    // `cargo run` gives these to the program, which refuses to start with a variable `TILL_...` that is no setting.
+    let build = read("build.rs");
+    assert!(build.contains("cargo::rustc-env="), "it names variables");
+    assert!(!build.contains("rustc-env=TILL_"), "a variable of the build would refuse every start by `cargo run`");
+}

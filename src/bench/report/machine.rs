@@ -58,8 +58,8 @@ impl Program {
     pub(super) fn this() -> Program {
         Program {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            profile: env!("TILL_BUILD_PROFILE").to_owned(),
-            optimization: env!("TILL_BUILD_OPTIMIZATION").to_owned(),
+            profile: env!("BUILT_WITH_PROFILE").to_owned(),
+            optimization: env!("BUILT_AT_OPT_LEVEL").to_owned(),
         }
     }
 }
