@@ -132,8 +132,8 @@ impl std::fmt::Debug for CardFingerprint {
     }
 }
 
-/// The name on a card. A person's name: it stands on disk only sealed, under the key of the token or of the customer who
-/// saved the card.
+/// The name on a card. A person's name: it stands on disk only sealed, under the key of the token or of the customer
+/// who saved the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CardHolder {
     /// It is sealed wherever it is written.
@@ -272,7 +272,7 @@ pub struct TokenQueue {
 }
 
 impl TokenQueue {
-    /// How many places it has.
+    /// The number of places.
     #[must_use]
     pub const fn len(self) -> u64 {
         self.next.saturating_sub(self.first)

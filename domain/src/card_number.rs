@@ -13,14 +13,15 @@ const DIGITS_MIN: usize = 13;
 /// Digits of the longest number.
 const DIGITS_MAX: usize = 19;
 
-/// Bytes of the longest text that is a number as a whole: 18 separators of at most three bytes stand between the digits.
+/// Bytes of the longest text that is a number as a whole: 18 separators of at most three bytes stand between the
+/// digits.
 const WHOLE_BYTES_MAX: usize = DIGITS_MAX + (DIGITS_MAX - 1) * 3;
 
 /// Numbers of one scheme.
 struct Issued {
     /// Their first six digits.
     first_six: RangeInclusive<u32>,
-    /// How many digits they have.
+    /// The number of digits.
     lengths: &'static [usize],
 }
 
@@ -32,8 +33,8 @@ const FROM_13: &[usize] = &[13, 14, 15, 16, 17, 18, 19];
 const FROM_14: &[usize] = &[14, 15, 16, 17, 18, 19];
 const FROM_16: &[usize] = &[16, 17, 18, 19];
 
-/// What the schemes issue. Left out are ranges that nobody can tell from other numbers: UATP (every number of 15 digits
-/// that begins with 1), and those that a bank uses at home only.
+/// The ranges that the schemes issue. Left out are ranges that nobody can tell from other numbers: UATP (every number
+/// of 15 digits that begins with 1), and those that a bank uses at home only.
 ///
 /// Source: the issuer ranges that the schemes publish under ISO/IEC 7812.
 const SCHEMES: &[Issued] = &[
@@ -98,8 +99,8 @@ pub fn is_card_number_as_a_whole(value: &str) -> bool {
     (DIGITS_MIN..=WHOLE_BYTES_MAX).contains(&value.len()) && begins_with_number(value, str::is_empty)
 }
 
-/// Whether a part of `url` is a card number as a whole: a segment of the path, a name or a value of the query. A `+` and
-/// `%20` stand for a space there.
+/// True when a part of `url` is a card number as a whole: a segment of the path, a name or a value of the query. A `+`
+/// and `%20` stand for a space there.
 #[must_use]
 pub fn has_card_number_as_a_part(url: &str) -> bool {
     let parts = url.split(['/', ':', '@', '?', '&', '=', '#', ';', ',']);

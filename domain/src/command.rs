@@ -235,7 +235,7 @@ pub struct AddInstallation {
 pub struct UpdateInstallation {
     /// The installation to change.
     pub installation_id: InstallationId,
-    /// What the merchant calls it from now on; as it is when not given.
+    /// The name from now on; it stays when none is given.
     pub name: Option<Name>,
     /// The identifier from now on; it stays when none is given.
     pub identifier: Option<InstallationIdentifier>,

@@ -72,9 +72,9 @@ pub enum Refusal {
     /// Amount or currency are not the session's.
     #[error("{} Send what the session has, or have the customer select the payment method again.", difference(.given, .session))]
     AmountMismatch {
-        /// What the call says.
+        /// The amount and currency of the call.
         given: Money,
-        /// What the session has.
+        /// The amount and currency of the session.
         session: Money,
     },
     /// The method's integrations cannot authorize without capture.
@@ -170,7 +170,7 @@ pub enum Refusal {
     /// What stands at the path cannot be used as a set.
     #[error("leads to something that is no array, or through something that is no object")]
     NotASet,
-    /// What identifies something, or metadata, is a card number as a whole, and the merchant's setting does not take it.
+    /// An identifier, or a value of metadata, is a card number as a whole, and the merchant's setting does not take it.
     #[error(
         "is a card number, or has one as a value or key: cards are given to tokenize-card only. Where the merchant's own numbers look so, its operator sets card_numbers_in_identifiers"
     )]

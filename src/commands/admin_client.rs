@@ -49,9 +49,9 @@ pub enum AdminCallError {
         host(base)
     )]
     NotAdmin {
-        /// Where it was called.
+        /// The address that was called.
         base: String,
-        /// What was called.
+        /// The function that was called.
         endpoint: String,
     },
     /// There is no server, or it is not one of ours.

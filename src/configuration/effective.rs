@@ -50,7 +50,7 @@ pub struct Configuration {
     pub checkpoints: CheckpointSettings,
     /// Where commits are archived.
     pub archive: ArchiveSettings,
-    /// How log lines are written; as suits where they go when absent.
+    /// The form of log lines; when absent, text on a terminal and JSON elsewhere.
     pub log_format: Option<LogFormat>,
     /// Which log lines are written.
     pub log_filter: String,

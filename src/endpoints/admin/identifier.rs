@@ -35,7 +35,7 @@ fn web_origin(text: InstallationIdentifier) -> Result<InstallationIdentifier, St
 /// The origin that a text names, with or without a scheme, in the form in which browsers send it.
 fn meant_origin(text: &str) -> Option<String> {
     let with_scheme = Url::parse(text).ok().and_then(|url| serialized(&url));
-    // What has no scheme may still parse: the host of `localhost:3000` would be its scheme.
+    // Text without a scheme may still parse: the host of `localhost:3000` would be its scheme.
     let without = || Url::parse(&format!("https://{text}")).ok().filter(is_plausible_host);
     with_scheme.or_else(|| without().and_then(|url| serialized(&url)))
 }

@@ -70,7 +70,7 @@ pub struct DeclaredError {
 }
 
 impl DeclaredError {
-    /// What a call answers that names a version of a record.
+    /// The refusal of a call that names a stale version of a record.
     pub const STALE_VERSION: DeclaredError = DeclaredError {
         stale_version: true,
         ..DeclaredError::when(
@@ -169,8 +169,8 @@ pub struct Flags {
     pub takes_idempotency_key: bool,
     /// Whether its body holds card data, which is wiped from memory after the call.
     pub carries_card_data: bool,
-    /// Whether a suspended merchant may still call it, as [`till_domain::command::Command::works_while_suspended`] says
-    /// of its command.
+    /// True when a suspended merchant may still call it, as [`till_domain::command::Command::works_while_suspended`]
+    /// says of its command.
     pub works_while_suspended: bool,
 }
 

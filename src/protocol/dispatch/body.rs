@@ -318,7 +318,7 @@ fn too_large(package: Package) -> ApiError {
     ApiError::new(Code::BodyTooLarge, message).ending_connection()
 }
 
-/// What has been read names no argument so often that the rest was not read: what it may lack is not said.
+/// The refusal of a body with so many unknown names that the rest was not read. It does not say what is missing.
 fn too_many_unknown_names(declaration: &'static Declaration, members: &Object) -> ApiError {
     let faults: Vec<Fault> = unknown_arguments(declaration, members).collect();
     let note =

@@ -63,7 +63,7 @@ impl<S: OverTcp> OverTcp for CompletedSocket<S> {
     }
 }
 
-/// What lies unread when a socket is closed makes the system throw away what was written last.
+/// Bytes that lie unread when a socket is closed make the system throw away those that were written last.
 impl<S: OverTcp> Drop for CompletedSocket<S> {
     fn drop(&mut self) {
         let mut bytes = [0; DISCARDED_AT_ONCE];

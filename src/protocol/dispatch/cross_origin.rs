@@ -57,7 +57,7 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// What the log says of it.
+    /// The remark in the log.
     pub(super) const NOTE: &'static str = "a page of another origin: the browser does not show it the answer";
 
     /// The page that sent a request with these headers, unless it may read the answer or is of this server itself.

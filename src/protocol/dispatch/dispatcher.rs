@@ -320,7 +320,7 @@ impl<C: Caller> Dispatcher<C> {
         Ok(Answer::Json { json, replayed: false })
     }
 
-    /// Where the documents are: a browser is taken to the pages, a program is told.
+    /// Answers `GET /`: a browser is taken to the pages, a program is told the addresses of the documents.
     fn root_answer(&self, exchange: &Exchange<'_, C>) -> Answer {
         if exchange.addressee().reads_pages() {
             return Answer::Moved { to: PAGES_FIRST };

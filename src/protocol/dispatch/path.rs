@@ -12,7 +12,7 @@ const VERSION_LENGTH_MAX: usize = 32;
 /// A path that may name something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place<'p> {
-    /// Where somebody begins who knows the host alone.
+    /// The path of a caller who knows the host alone.
     Root,
     /// An interface, or one of its functions.
     Package {

@@ -16,7 +16,7 @@ const LOOK_UPS: [&str; 7] = ["find", "get", "retrieve", "fetch", "read", "show",
 /// Characters of a verb in which one may be mistyped.
 const MISTYPED_VERB_MIN: usize = 4;
 
-/// How far one thing's name may be from another's, in edits per length of the longer: fewer than 1 in 3.
+/// The distance that one thing's name may have from another's, in edits per length of the longer: fewer than 1 in 3.
 const THING_DISTANCE_DIVISOR: usize = 3;
 
 /// The interfaces and functions of a listener.

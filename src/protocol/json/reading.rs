@@ -38,7 +38,7 @@ pub enum Expected {
 
 /// The questions that the reader of a body asks on its way.
 pub trait Bounds {
-    /// What may stand under this name of the body.
+    /// The kind of value that may stand under this name of the body.
     fn expected(&self, name: &str) -> Expected;
 
     /// Takes memory for values. False when there is none left.
@@ -184,7 +184,7 @@ mod tests {
         let body = |count: usize| (0..count).map(|number| format!(",\"x{number}\":0")).collect::<String>();
         let (outcome, members, _) = read(&format!("{{\"one\":1{}}}", body(99)), usize::MAX);
         assert_eq!((outcome, members.len()), (Ok(()), 100));
-        // What follows is not even looked at.
+        // The rest is not even looked at.
         let (outcome, members, _) = read(&format!("{{\"one\":1{},!", body(100)), usize::MAX);
         assert_eq!((outcome, members.len()), (Err(Unread::UnknownNames), 101));
     }

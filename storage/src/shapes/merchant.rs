@@ -9,8 +9,8 @@ use super::codec::{Decode, Out, ShapeError};
 use super::personal::Personal;
 use super::shape::{Shape, shape_enum, shape_struct};
 
-/// What the operator said of a merchant that takes no card numbers in identifiers. The support address is the operator's,
-/// and stands in clear.
+/// The profile, as the operator gave it, of a merchant that takes no card numbers in identifiers. The support address
+/// is the operator's, and stands in clear.
 #[derive(Debug, Decode)]
 pub(super) struct ProfileV1 {
     name: String,
@@ -59,7 +59,7 @@ impl Shape<Profile> for ProfileV1 {
 }
 
 shape_struct! {
-    /// What the operator said of a merchant.
+    /// The profile of a merchant, as the operator gave it.
     ProfileV2 of Profile {
         name: String,
         currency: [u8; 3],

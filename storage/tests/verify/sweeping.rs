@@ -25,7 +25,7 @@ fn rows(store: &MemoryStore) -> [usize; 3] {
     [TableKind::Sessions, TableKind::Tokens, TableKind::Answers].map(|table| count(store, table))
 }
 
-/// How many keys of sessions, numbers of tokens and texts of API keys there are. Each token with a number has a key.
+/// The number of keys of sessions, numbers of tokens and texts of API keys. Each token with a number has a key.
 fn secrets(store: &MemoryStore) -> [usize; 3] {
     assert_eq!(count_vault(store, is_token), count_vault(store, is_token_key));
     [count_vault(store, is_session), count_vault(store, is_token), count_vault(store, is_key_text)]
