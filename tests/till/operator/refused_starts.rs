@@ -57,14 +57,19 @@ fn serving(data: &Path, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// The same as a user that owns nothing, without any variable. None where a test may not become one.
-fn as_nobody(command: &Command) -> Option<Command> {
+/// The same as a user that owns nothing, without any variable, by a copy of the program in this directory: the user may
+/// not look into that of the build. None where a test may not become one.
+fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
     if fs::metadata("/proc/self").map(|found| found.uid()).ok() != Some(0) {
         println!("skipped: only root becomes another user");
         return None;
     }
     let words = format!("exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups env -i \"$0\" \"$@\"");
-    Some(limited(command, &words))
+    let program = directory.join("program");
+    fs::copy(command.get_program(), &program).expect("the program can be copied");
+    let mut copied = Command::new(program);
+    copied.args(command.get_args());
+    Some(limited(&copied, &words))
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn a_privileged_port_is_refused_with_both_remedies() {
     fs::set_permissions(place.path(), Permissions::from_mode(0o777)).expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
     command.args(["serve", "--listen", "127.0.0.1:443", "--data"]).arg(place.path().join("data"));
-    let Some(command) = as_nobody(&command) else { return };
+    let Some(command) = as_nobody(&command, place.path()) else { return };
     has_all(&refusal(command), &["127.0.0.1:443", "Permission denied", "proxy", "CAP_NET_BIND_SERVICE"]);
     assert!(!place.path().join("data").exists());
 }
@@ -115,7 +120,7 @@ fn a_data_directory_without_permission_is_named_with_its_owner() {
     let (there, new) = (place.path().join("there"), place.path().join("new"));
     fs::create_dir(&there).expect("it can be made");
     for (data, remedy) in [(&there, "chown -R 65534"), (&new, "install -d -o 65534")] {
-        let Some(command) = as_nobody(&serving(data, &[])) else { return };
+        let Some(command) = as_nobody(&serving(data, &[]), place.path()) else { return };
         has_all(&refusal(command), &["user 65534 may not write in", "which is user 0's", remedy]);
     }
     assert!(!new.exists());
