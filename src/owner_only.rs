@@ -14,8 +14,8 @@ use crate::configuration::Configuration;
 /// Bits of a file's mode that are for others than its owner.
 const OTHERS: u32 = 0o077;
 
-/// What earlier versions made in the data directory as the umask told, and others could read. What is made now is its
-/// owner's from the beginning, so this list does not grow.
+/// Files and directories that earlier versions made in the data directory with the modes of the umask, so that others
+/// could read them. Everything is made for its owner alone now, so this list does not grow.
 const MADE_BEFORE: [&str; 12] = [
     "db",
     "sandbox",

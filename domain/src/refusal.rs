@@ -19,7 +19,7 @@ pub enum Refusal {
     MerchantNotFound,
     /// The merchant's calls that change something are refused.
     #[error(
-        "The merchant is suspended: nothing can be changed. Lists and look-ups go on. Ask the operator to resume it."
+        "The merchant is suspended: only calls that close a leak, such as revoke-key, change something. Lists and look-ups go on. Ask the operator to resume it."
     )]
     MerchantSuspended,
     /// The Idempotency-Key stands for another command.

@@ -99,7 +99,7 @@ impl Operation<'_> {
     }
 }
 
-/// Whether an argument of a call was refused, or the body as a whole.
+/// Tells a refusal of an argument, or of the body as a whole.
 fn is_faulty(answer: &Answer, argument: &str) -> bool {
     let faults = answer.details();
     let faults = faults.as_array().filter(|_| answer.code() == "INVALID_ARGUMENTS");
