@@ -115,9 +115,11 @@ pub trait Records: Rows {
     fn state(&self) -> &MerchantState;
 }
 
-/// Declares the kinds of rows.
+/// Declares the kinds of rows. Those `for lists` are read by lists and look-ups only, never by a decision or a fold.
 macro_rules! tables {
-    ($($(#[$doc:meta])* $name:ident: $key:ty => $row:ty;)+) => {
+    (@read_by_decisions) => { true };
+    (@read_by_decisions lists) => { false };
+    ($($(#[$doc:meta])* $name:ident: $key:ty => $row:ty $(, for $lists:ident)?;)+) => {
         $(
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
@@ -148,6 +150,17 @@ macro_rules! tables {
             $($(#[$doc])* $name($key),)+
         }
 
+        impl AnyKey {
+            /// Whether a decision or a fold ever reads rows of the kind. The others serve lists and look-ups only, which
+            /// read the store.
+            #[must_use]
+            pub const fn is_read_by_decisions(&self) -> bool {
+                match self {
+                    $(AnyKey::$name(_) => tables!(@read_by_decisions $($lists)?),)+
+                }
+            }
+        }
+
         /// A row of any kind. Shared: handing one on copies nothing, and none takes the room of the largest kind.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum AnyRow {
@@ -170,9 +183,9 @@ tables! {
     /// API keys by uid.
     ApiKeys: KeyId => ApiKey;
     /// Installations.
-    Installations: InstallationId => Installation;
+    Installations: InstallationId => Installation, for lists;
     /// What the merchant takes payments with.
-    Integrations: PaymentMethod => Integration;
+    Integrations: PaymentMethod => Integration, for lists;
     /// The totals of the balance; there is a row once the balance is open.
     Balances: Single => BalanceTotals;
     /// Card tokens.
@@ -190,17 +203,17 @@ tables! {
     /// Ledger transactions with all their entries.
     Transactions: TransactionId => Transaction;
     /// Entries on the balance, in the order in which they are listed.
-    Entries: EntryId => Entry;
+    Entries: EntryId => Entry, for lists;
     /// The activity log, in the order in which it is listed.
-    Activities: ActivityId => Activity;
+    Activities: ActivityId => Activity, for lists;
     /// Answers kept for repeated calls.
     Answers: IdempotencyScope => StoredAnswer;
     /// The team.
-    Users: UserId => User;
+    Users: UserId => User, for lists;
     /// Invitations to the team, accepted and expired ones too.
     Invitations: InvitationId => Invitation;
     /// The plan; there is a row once one was selected.
-    CurrentPlan: Single => PlanChoice;
+    CurrentPlan: Single => PlanChoice, for lists;
     /// Open effects, one a payment at most.
     Effects: PaymentId => Effect;
     /// Timers that are set.
@@ -220,23 +233,23 @@ tables! {
     /// Top-ups by the operator's reference.
     TopupsByExternalId: ExternalId => TopupId;
     /// Activities by what happened, each in the order of the log, as all that follow.
-    ActivitiesByType: (ActivityType, ActivityId) => Present;
+    ActivitiesByType: (ActivityType, ActivityId) => Present, for lists;
     /// Activities by the key that acted.
-    ActivitiesByActorKey: (KeyId, ActivityId) => Present;
+    ActivitiesByActorKey: (KeyId, ActivityId) => Present, for lists;
     /// Activities by the address of the user who acted.
-    ActivitiesByActorEmail: (Email, ActivityId) => Present;
+    ActivitiesByActorEmail: (Email, ActivityId) => Present, for lists;
     /// Activities by the address of the team member that they are about.
-    ActivitiesByUserEmail: (Email, ActivityId) => Present;
+    ActivitiesByUserEmail: (Email, ActivityId) => Present, for lists;
     /// Activities by what they are about.
-    ActivitiesByObject: (ActivityObject, ActivityId) => Present;
+    ActivitiesByObject: (ActivityObject, ActivityId) => Present, for lists;
     /// Activities by the payment of what they are about.
-    ActivitiesByParent: (PaymentId, ActivityId) => Present;
+    ActivitiesByParent: (PaymentId, ActivityId) => Present, for lists;
     /// The distinct addresses of the activity log.
     ActivityEmails: Email => EmailUse;
     /// Of all merchants: whose API key it is. Not below the merchant.
     KeyDirectory: KeyDigest => KeyOwner;
     /// Of all merchants: that there is one, since when. Not below the merchant.
-    MerchantDirectory: MerchantId => Millis;
+    MerchantDirectory: MerchantId => Millis, for lists;
     /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
     /// Metadata records by key, expired ones that nobody has met yet among them.
@@ -248,7 +261,7 @@ tables! {
     /// Items of sets by hash: where they stand.
     MetadataItems: (MetadataId, SetNumber, ItemHash) => u64;
     /// Items of sets by position: what they are.
-    MetadataPositions: (MetadataId, SetNumber, u64) => CanonicalJson;
+    MetadataPositions: (MetadataId, SetNumber, u64) => CanonicalJson, for lists;
     /// Metadata records in the order in which they were made.
     MetadataByCreation: MetadataId => MetadataKey;
     /// Records whose sets below a number are to be swept.

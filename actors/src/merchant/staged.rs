@@ -112,7 +112,7 @@ impl<P: Personal> StagedRecords<P> {
     pub(crate) fn stage(&mut self, mutation: &Mutation, changes: Changes, sequence: Sequence) {
         apply_state(mutation, &mut self.state);
         let held = self.held.get_mut();
-        for (key, row) in changes.rows.into_iter().filter(|(key, _)| is_ever_read(key)) {
+        for (key, row) in changes.rows.into_iter().filter(|(key, _)| key.is_read_by_decisions()) {
             if !is_worth_keeping(&key, row.as_ref()) {
                 self.passing.push_back((sequence, key.clone()));
             }
@@ -142,7 +142,7 @@ impl<P: Personal> StagedRecords<P> {
     }
 
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
-        if !is_ever_read(key) {
+        if !key.is_read_by_decisions() {
             // It is not staged, so the store may be behind what was decided.
             return Err(Unreadable { reason: format!("{key:?} is of a kind that decisions must not read") });
         }
@@ -157,59 +157,6 @@ impl<P: Personal> StagedRecords<P> {
             held.put(key.clone(), HeldRow { staged_by: Sequence(0), row: row.clone() });
         }
         Ok(row)
-    }
-}
-
-/// Whether a decision or a fold ever reads rows of the kind. The others serve lists and look-ups only, which
-/// read the store.
-fn is_ever_read(key: &AnyKey) -> bool {
-    match key {
-        AnyKey::Installations(_)
-        | AnyKey::Integrations(_)
-        | AnyKey::Entries(_)
-        | AnyKey::Activities(_)
-        | AnyKey::Users(_)
-        | AnyKey::CurrentPlan(_)
-        | AnyKey::ActivitiesByType(_)
-        | AnyKey::ActivitiesByActorKey(_)
-        | AnyKey::ActivitiesByActorEmail(_)
-        | AnyKey::ActivitiesByUserEmail(_)
-        | AnyKey::ActivitiesByObject(_)
-        | AnyKey::ActivitiesByParent(_)
-        | AnyKey::MerchantDirectory(_)
-        | AnyKey::MetadataPositions(_) => false,
-        AnyKey::Profiles(_)
-        | AnyKey::ApiKeys(_)
-        | AnyKey::Balances(_)
-        | AnyKey::Tokens(_)
-        | AnyKey::Sessions(_)
-        | AnyKey::Payments(_)
-        | AnyKey::Customers(_)
-        | AnyKey::Cards(_)
-        | AnyKey::Topups(_)
-        | AnyKey::Transactions(_)
-        | AnyKey::Answers(_)
-        | AnyKey::Invitations(_)
-        | AnyKey::Effects(_)
-        | AnyKey::Timers(_)
-        | AnyKey::PaymentsByExternalId(_)
-        | AnyKey::CustomersByExternalId(_)
-        | AnyKey::CustomersByEmail(_)
-        | AnyKey::CustomersByMobile(_)
-        | AnyKey::CardsByExternalId(_)
-        | AnyKey::CardsByFingerprint(_)
-        | AnyKey::TopupsByExternalId(_)
-        | AnyKey::ActivityEmails(_)
-        | AnyKey::KeyDirectory(_)
-        | AnyKey::CreatedMerchants(_)
-        | AnyKey::Metadata(_)
-        | AnyKey::MetadataDocuments(_)
-        | AnyKey::MetadataSets(_)
-        | AnyKey::MetadataItems(_)
-        | AnyKey::MetadataByCreation(_)
-        | AnyKey::MetadataGarbage(_)
-        | AnyKey::TokenQueues(_)
-        | AnyKey::QueuedTokens(_) => true,
     }
 }
 
