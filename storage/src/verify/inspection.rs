@@ -85,57 +85,18 @@ impl Inspection<'_, '_> {
     }
 
     fn inspect(&self, row: AnyRow, sums: &mut Sums, job: &mut Job<'_>) {
-        match row {
-            AnyRow::Tokens(token) => {
-                if token.can_be_selected(self.now) {
-                    self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
-                }
+        if let AnyRow::Tokens(token) = row {
+            if token.can_be_selected(self.now) {
+                self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
             }
-            AnyRow::Cards(card) => self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job),
-            AnyRow::Payments(payment) => sums.add_capture(&payment),
-            AnyRow::Transactions(transaction) => self.check_transaction(&transaction, sums, job),
-            AnyRow::Entries(entry) => sums.add_entry(&entry),
-            AnyRow::Profiles(_)
-            | AnyRow::ApiKeys(_)
-            | AnyRow::Installations(_)
-            | AnyRow::Integrations(_)
-            | AnyRow::Balances(_)
-            | AnyRow::Sessions(_)
-            | AnyRow::Customers(_)
-            | AnyRow::Topups(_)
-            | AnyRow::Activities(_)
-            | AnyRow::Answers(_)
-            | AnyRow::Users(_)
-            | AnyRow::Invitations(_)
-            | AnyRow::CurrentPlan(_)
-            | AnyRow::Effects(_)
-            | AnyRow::Timers(_)
-            | AnyRow::PaymentsByExternalId(_)
-            | AnyRow::CustomersByExternalId(_)
-            | AnyRow::CustomersByEmail(_)
-            | AnyRow::CustomersByMobile(_)
-            | AnyRow::CardsByExternalId(_)
-            | AnyRow::CardsByFingerprint(_)
-            | AnyRow::TopupsByExternalId(_)
-            | AnyRow::ActivitiesByType(_)
-            | AnyRow::ActivitiesByActorKey(_)
-            | AnyRow::ActivitiesByActorEmail(_)
-            | AnyRow::ActivitiesByUserEmail(_)
-            | AnyRow::ActivitiesByObject(_)
-            | AnyRow::ActivitiesByParent(_)
-            | AnyRow::ActivityEmails(_)
-            | AnyRow::KeyDirectory(_)
-            | AnyRow::MerchantDirectory(_)
-            | AnyRow::CreatedMerchants(_)
-            | AnyRow::Metadata(_)
-            | AnyRow::MetadataDocuments(_)
-            | AnyRow::MetadataSets(_)
-            | AnyRow::MetadataItems(_)
-            | AnyRow::MetadataPositions(_)
-            | AnyRow::MetadataByCreation(_)
-            | AnyRow::MetadataGarbage(_)
-            | AnyRow::TokenQueues(_)
-            | AnyRow::QueuedTokens(_) => {}
+        } else if let AnyRow::Cards(card) = row {
+            self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job);
+        } else if let AnyRow::Payments(payment) = row {
+            sums.add_capture(&payment);
+        } else if let AnyRow::Transactions(transaction) = row {
+            self.check_transaction(&transaction, sums, job);
+        } else if let AnyRow::Entries(entry) = row {
+            sums.add_entry(&entry);
         }
     }
 
