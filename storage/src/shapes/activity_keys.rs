@@ -1,16 +1,16 @@
 //! Keys of the indexes of the activity log: what an entry is found by, then its id, so that the order of keys
-//! of one value is the order of the log. See the table in `keys`.
+//! of one value is the order of the log. See `tables`.
 
 use till_domain::activity::{ActivityObject, ActivityType};
-use till_domain::ids::{ActivityId, DisputeId, Id, KeyId, MerchantId, PaymentId, PayoutId, RawId, RefundId};
+use till_domain::ids::{ActivityId, KeyId, MerchantId, PaymentId};
 use till_domain::text::Email;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
 
-use super::keys::{TableKind, table_range};
-
-const ID_LEN: usize = 16;
+use super::key_bytes::{ID_LEN, KeyBytes};
+use super::keys::table_range;
+use super::tables::TableKind;
 
 /// What entries of the activity log are found by: one value of one index, or all of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,11 +61,11 @@ impl ActivityIndex {
     fn push_value(&self, bytes: &mut Vec<u8>) {
         match self {
             ActivityIndex::All => {}
-            ActivityIndex::Type(activity_type) => bytes.push(type_byte(*activity_type)),
-            ActivityIndex::ActorKey(key_id) => bytes.extend_from_slice(&key_id.to_bytes()),
-            ActivityIndex::ActorEmail(email) | ActivityIndex::UserEmail(email) => push_email(email, bytes),
-            ActivityIndex::Object(object) => push_object(*object, bytes),
-            ActivityIndex::Parent(payment_id) => bytes.extend_from_slice(&payment_id.to_bytes()),
+            ActivityIndex::Type(activity_type) => activity_type.push(bytes),
+            ActivityIndex::ActorKey(key_id) => key_id.push(bytes),
+            ActivityIndex::ActorEmail(email) | ActivityIndex::UserEmail(email) => email.push(bytes),
+            ActivityIndex::Object(object) => object.push(bytes),
+            ActivityIndex::Parent(payment_id) => payment_id.push(bytes),
         }
     }
 }
@@ -74,82 +74,6 @@ impl ActivityIndex {
 #[must_use]
 pub fn activity_of(key: &[u8]) -> Option<ActivityId> {
     key.last_chunk::<ID_LEN>().map(|bytes| ActivityId::from_bytes(*bytes))
-}
-
-/// What follows the table in the key of an index.
-pub(super) fn push_index(index: &ActivityIndex, id: ActivityId, bytes: &mut Vec<u8>) {
-    index.push_value(bytes);
-    bytes.extend_from_slice(&id.to_bytes());
-}
-
-/// What follows the table in the key of an index: the value and the entry.
-pub(super) fn decode_index<V>(rest: &[u8], decode: impl Fn(&[u8]) -> Option<V>) -> Option<(V, ActivityId)> {
-    let (value, id) = rest.split_last_chunk::<ID_LEN>()?;
-    Some((decode(value)?, ActivityId::from_bytes(*id)))
-}
-
-/// The value of an index whose values are ids.
-pub(super) fn decode_id<T: Id>(value: &[u8]) -> Option<T> {
-    Some(T::from_raw(RawId::from_bytes(value.try_into().ok()?)))
-}
-
-const fn type_byte(activity_type: ActivityType) -> u8 {
-    match activity_type {
-        ActivityType::PaymentCaptured => 0,
-        ActivityType::PaymentVoided => 1,
-        ActivityType::PaymentReversed => 2,
-        ActivityType::RefundCreated => 3,
-        ActivityType::PayoutCreated => 4,
-        ActivityType::DisputeChallenged => 5,
-        ActivityType::DisputeConceded => 6,
-        ActivityType::DisputeEscalated => 7,
-        ActivityType::PlanSwitched => 8,
-        ActivityType::UserInvited => 9,
-        ActivityType::InvitationAccepted => 10,
-        ActivityType::UserRemoved => 11,
-    }
-}
-
-pub(super) fn decode_type(value: &[u8]) -> Option<ActivityType> {
-    ActivityType::ALL.into_iter().find(|activity_type| value == [type_byte(*activity_type)])
-}
-
-/// The length stands in front, so that no address begins another's range.
-fn push_email(email: &Email, bytes: &mut Vec<u8>) {
-    let text = email.as_str().as_bytes();
-    bytes.push(u8::try_from(text.len()).expect("an e-mail address has at most 254 bytes"));
-    bytes.extend_from_slice(text);
-}
-
-pub(super) fn decode_email(value: &[u8]) -> Option<Email> {
-    let (&length, text) = value.split_first()?;
-    let text = std::str::from_utf8(text).ok().filter(|text| text.len() == usize::from(length))?;
-    Some(Email::from_stored(text.to_owned()))
-}
-
-fn push_object(object: ActivityObject, bytes: &mut Vec<u8>) {
-    let (kind, id) = match object {
-        ActivityObject::Payment(id) => (0, id.to_bytes()),
-        ActivityObject::Refund(id) => (1, id.to_bytes()),
-        ActivityObject::Dispute(id) => (2, id.to_bytes()),
-        ActivityObject::Payout(id) => (3, id.to_bytes()),
-        ActivityObject::Merchant(id) => (4, id.to_bytes()),
-    };
-    bytes.push(kind);
-    bytes.extend_from_slice(&id);
-}
-
-pub(super) fn decode_object(value: &[u8]) -> Option<ActivityObject> {
-    let (&kind, id) = value.split_first()?;
-    let id = id.try_into().ok()?;
-    match kind {
-        0 => Some(ActivityObject::Payment(PaymentId::from_bytes(id))),
-        1 => Some(ActivityObject::Refund(RefundId::from_bytes(id))),
-        2 => Some(ActivityObject::Dispute(DisputeId::from_bytes(id))),
-        3 => Some(ActivityObject::Payout(PayoutId::from_bytes(id))),
-        4 => Some(ActivityObject::Merchant(MerchantId::from_bytes(id))),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -188,7 +112,8 @@ mod tests {
 
     #[test]
     fn the_byte_of_a_type_is_its_own_and_the_id_is_at_the_end_of_every_key() {
-        let bytes: Vec<u8> = ActivityType::ALL.into_iter().map(type_byte).collect();
+        let mut bytes = Vec::new();
+        ActivityType::ALL.iter().for_each(|activity_type| activity_type.push(&mut bytes));
         assert_eq!(bytes, (0..12).collect::<Vec<u8>>());
         assert_eq!(activity_of(&by_email("a@b.co", 7)), Some(id(7)));
     }

@@ -22,16 +22,17 @@ use super::activity::{ActivityObjectV1, ActivityTypeV1, ActorV1};
 use super::card::{CardSchemeV1, SaveCardV1, TokenUsageV1};
 use super::codec;
 use super::customer::CustomerRefV1;
-use super::keys::{TableKind, row_key};
+use super::keys::row_key;
 use super::ledger::{AccountV1, CauseV1, DirectionV1, EntryStatusV1, EntryTypeV1};
 use super::merchant::{AcquirerNameV1, PaymentMethodV1, PlatformV1};
 use super::mutation::{CallerV1, decode_mutation, encode_mutation};
 use super::payment::{CaptureModeV1, EffectKindV1, PaymentStatusV1};
-use super::rows::{ROW_FORMAT, decode_row, encode_row};
+use super::rows::{decode_row, encode_row};
 use super::samples::{self, MERCHANT, TestPersonal};
 use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
 use super::shape::Shape;
 use super::state::{STATE_FORMAT, decode_state, encode_state};
+use super::tables::{ROW_FORMAT, TableKind};
 
 const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format stand in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";

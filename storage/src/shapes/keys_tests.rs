@@ -1,7 +1,12 @@
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
-use till_domain::ids::EntryId;
+use till_domain::command::IdempotencyScope;
+use till_domain::effect::{Timer, TimerKind};
+use till_domain::ids::{EntryId, PaymentId, TransactionId};
+use till_domain::key::KeyDigest;
+use till_domain::metadata::ItemHash;
+use till_domain::text::{ExternalId, IdempotencyKey};
 
 use super::super::arbitrary::Draw;
 use super::super::samples::{self, MERCHANT, OTHER_MERCHANT, TestPersonal};

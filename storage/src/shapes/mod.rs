@@ -28,6 +28,8 @@ mod session;
 // The whole.
 mod activity_keys;
 mod fold;
+mod key_bytes;
+mod tables;
 mod keys;
 mod mutation;
 mod personal;
@@ -48,12 +50,12 @@ pub use activity_keys::{ActivityIndex, activity_of};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub(crate) use fold::fold_mutation;
 pub use keys::{
-    KeyError, KeyParts, TableKind, all_effects_range, all_merchants_range, all_timers_range, decode_key,
-    due_timers_range, id_range, metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key,
-    row_key, table_range,
+    KeyError, all_effects_range, all_merchants_range, all_timers_range, decode_key, due_timers_range, id_range,
+    metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key, row_key, table_range,
 };
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};
-pub use rows::{ROW_FORMAT, decode_row, decode_row_of, encode_row, is_same_row, push_row};
+pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
+pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};
 pub use typed::{ByteReader, MerchantRows, StoredRows, TypedRows};

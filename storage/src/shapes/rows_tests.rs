@@ -7,12 +7,14 @@ use till_domain::event::Event;
 use till_domain::ids::PaymentId;
 use till_domain::metadata::{CanonicalJson, DOCUMENT_BYTES_MAX, Document, VALUE_BYTES_MAX};
 use till_domain::payment::Payment;
+use till_domain::records::{self, Table};
 use till_domain::session::Instrument;
 
 use super::super::arbitrary::Draw;
 use super::super::mutation::{decode_mutation, encode_mutation};
 use super::super::samples::{self, TestPersonal};
 use super::super::state::{decode_state, encode_state};
+use super::super::tables::{FIRST_ROW_FORMAT, ROW_FORMAT};
 use super::*;
 use crate::vault::SubjectId;
 

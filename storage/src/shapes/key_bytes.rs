@@ -1,0 +1,284 @@
+//! The bytes of keys, by the types that keys are made of. Integers and ids are big-endian, so that the order of bytes
+//! is theirs. A text stands last, exactly and to the end of the key, so that it needs no terminator; an e-mail address
+//! in front of something else has its length in front.
+
+use till_domain::activity::{ActivityObject, ActivityType};
+use till_domain::card::CardFingerprint;
+use till_domain::command::IdempotencyScope;
+use till_domain::effect::{Timer, TimerKind};
+use till_domain::ids::{
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
+    PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+};
+use till_domain::key::KeyDigest;
+use till_domain::merchant::PaymentMethod;
+use till_domain::metadata::{ItemHash, SetNumber};
+use till_domain::records::Single;
+use till_domain::text::{Email, ExternalId, IdempotencyKey, MetadataKey};
+use till_domain::time::Millis;
+
+pub(super) const ID_LEN: usize = 16;
+pub(super) const DIGEST_LEN: usize = 32;
+
+/// A key or a part of one. What is written is on disk since format 1: another layout needs new tables.
+pub(super) trait KeyBytes: Sized {
+    /// Writes it behind what is there.
+    fn push(&self, bytes: &mut Vec<u8>);
+
+    /// Takes it off the front of what is left of a key.
+    fn take(rest: &mut &[u8]) -> Option<Self>;
+}
+
+/// The key that is exactly these bytes.
+pub(super) fn decode<K: KeyBytes>(mut rest: &[u8]) -> Option<K> {
+    let key = K::take(&mut rest)?;
+    rest.is_empty().then_some(key)
+}
+
+fn take_text(rest: &mut &[u8]) -> Option<String> {
+    std::str::from_utf8(std::mem::take(rest)).ok().map(str::to_owned)
+}
+
+/// The one of `all` that has the byte.
+fn take_byte<T: Copy>(all: impl IntoIterator<Item = T>, byte_of: fn(T) -> u8, rest: &mut &[u8]) -> Option<T> {
+    let byte = u8::take(rest)?;
+    all.into_iter().find(|one| byte_of(*one) == byte)
+}
+
+impl<const N: usize> KeyBytes for [u8; N] {
+    #[inline]
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.extend_from_slice(self);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        let (taken, left) = rest.split_first_chunk::<N>()?;
+        *rest = left;
+        Some(*taken)
+    }
+}
+
+impl<A: KeyBytes, B: KeyBytes> KeyBytes for (A, B) {
+    #[inline]
+    fn push(&self, bytes: &mut Vec<u8>) {
+        self.0.push(bytes);
+        self.1.push(bytes);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        Some((A::take(rest)?, B::take(rest)?))
+    }
+}
+
+impl<A: KeyBytes, B: KeyBytes, C: KeyBytes> KeyBytes for (A, B, C) {
+    #[inline]
+    fn push(&self, bytes: &mut Vec<u8>) {
+        self.0.push(bytes);
+        self.1.push(bytes);
+        self.2.push(bytes);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        Some((A::take(rest)?, B::take(rest)?, C::take(rest)?))
+    }
+}
+
+/// Declares types whose bytes are those of another: written and read through it.
+macro_rules! through {
+    ($($kind:ty: |$value:ident| $inner:expr, |$read:ident: $of:ty| $back:expr;)+) => {$(
+        impl KeyBytes for $kind {
+            #[inline]
+            fn push(&self, bytes: &mut Vec<u8>) {
+                let $value = self;
+                $inner.push(bytes);
+            }
+
+            fn take(rest: &mut &[u8]) -> Option<Self> {
+                let $read = <$of>::take(rest)?;
+                Some($back)
+            }
+        }
+    )+};
+}
+
+/// An id is its 16 bytes.
+macro_rules! ids {
+    ($($id:ident)+) => {
+        through! {
+            $($id: |id| id.to_bytes(), |bytes: [u8; ID_LEN]| $id::from_raw(RawId::from_bytes(bytes));)+
+        }
+    };
+}
+
+/// A text is its UTF-8 bytes up to the end of the key.
+macro_rules! texts {
+    ($($text:ident)+) => {$(
+        impl KeyBytes for $text {
+            #[inline]
+            fn push(&self, bytes: &mut Vec<u8>) {
+                bytes.extend_from_slice(self.as_str().as_bytes());
+            }
+
+            fn take(rest: &mut &[u8]) -> Option<Self> {
+                take_text(rest).map($text::from_stored)
+            }
+        }
+    )+};
+}
+
+through! {
+    u8: |number| number.to_be_bytes(), |bytes: [u8; 1]| u8::from_be_bytes(bytes);
+    u16: |number| number.to_be_bytes(), |bytes: [u8; 2]| u16::from_be_bytes(bytes);
+    u32: |number| number.to_be_bytes(), |bytes: [u8; 4]| u32::from_be_bytes(bytes);
+    u64: |number| number.to_be_bytes(), |bytes: [u8; 8]| u64::from_be_bytes(bytes);
+    SetNumber: |set| set.0, |number: u32| SetNumber(number);
+    Millis: |millis| millis.0, |number: u64| Millis(number);
+    KeyDigest: |digest| digest.0, |bytes: [u8; DIGEST_LEN]| KeyDigest(bytes);
+    CardFingerprint: |fingerprint| fingerprint.0, |bytes: [u8; DIGEST_LEN]| CardFingerprint(bytes);
+    ItemHash: |hash| hash.0, |bytes: [u8; DIGEST_LEN]| ItemHash(bytes);
+    Timer: |timer| (timer.due, timer.kind), |parts: (Millis, TimerKind)| Timer { due: parts.0, kind: parts.1 };
+}
+
+ids! {
+    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId MetadataId PaymentId
+    PayoutId RefundId SessionId TokenId TopupId TransactionId UserId
+}
+
+texts! { ExternalId IdempotencyKey MetadataKey }
+
+impl KeyBytes for Single {
+    fn push(&self, _: &mut Vec<u8>) {}
+
+    fn take(_: &mut &[u8]) -> Option<Self> {
+        Some(Single)
+    }
+}
+
+impl KeyBytes for Email {
+    /// The length stands in front, so that no address begins another's range.
+    fn push(&self, bytes: &mut Vec<u8>) {
+        let text = self.as_str().as_bytes();
+        bytes.push(u8::try_from(text.len()).expect("an e-mail address has at most 254 bytes"));
+        bytes.extend_from_slice(text);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        let length = u8::take(rest)?;
+        let (mut text, left) = rest.split_at_checked(usize::from(length))?;
+        *rest = left;
+        take_text(&mut text).map(Email::from_stored)
+    }
+}
+
+impl KeyBytes for IdempotencyScope {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        let IdempotencyScope { installation_id, endpoint, key } = self;
+        bytes.push(u8::from(installation_id.is_some()));
+        installation_id.map_or([0; ID_LEN], InstallationId::to_bytes).push(bytes);
+        u16::try_from(endpoint.len()).expect("an endpoint is named by this program, in a few words").push(bytes);
+        bytes.extend_from_slice(endpoint.as_bytes());
+        key.push(bytes);
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        let (is_given, id, length) = <(u8, [u8; ID_LEN], u16)>::take(rest)?;
+        let (mut endpoint, left) = rest.split_at_checked(usize::from(length))?;
+        *rest = left;
+        let installation_id = match is_given {
+            0 => (id == [0; ID_LEN]).then_some(None)?,
+            1 => Some(InstallationId::from_bytes(id)),
+            _ => return None,
+        };
+        Some(IdempotencyScope {
+            installation_id,
+            endpoint: take_text(&mut endpoint)?,
+            key: IdempotencyKey::take(rest)?,
+        })
+    }
+}
+
+impl KeyBytes for TimerKind {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        match self {
+            TimerKind::Settle(transaction_id) => (0_u8, *transaction_id).push(bytes),
+            TimerKind::Lapse(payment_id) => (1_u8, *payment_id).push(bytes),
+            TimerKind::ExpireMetadata(id) => (16_u8, *id).push(bytes),
+        }
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        match u8::take(rest)? {
+            0 => TransactionId::take(rest).map(TimerKind::Settle),
+            1 => PaymentId::take(rest).map(TimerKind::Lapse),
+            16 => MetadataId::take(rest).map(TimerKind::ExpireMetadata),
+            _ => None,
+        }
+    }
+}
+
+impl KeyBytes for ActivityObject {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        match self {
+            ActivityObject::Payment(id) => (0_u8, *id).push(bytes),
+            ActivityObject::Refund(id) => (1_u8, *id).push(bytes),
+            ActivityObject::Dispute(id) => (2_u8, *id).push(bytes),
+            ActivityObject::Payout(id) => (3_u8, *id).push(bytes),
+            ActivityObject::Merchant(id) => (4_u8, *id).push(bytes),
+        }
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        match u8::take(rest)? {
+            0 => PaymentId::take(rest).map(ActivityObject::Payment),
+            1 => RefundId::take(rest).map(ActivityObject::Refund),
+            2 => DisputeId::take(rest).map(ActivityObject::Dispute),
+            3 => PayoutId::take(rest).map(ActivityObject::Payout),
+            4 => MerchantId::take(rest).map(ActivityObject::Merchant),
+            _ => None,
+        }
+    }
+}
+
+impl KeyBytes for PaymentMethod {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(method_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(PaymentMethod::ALL, method_byte, rest)
+    }
+}
+
+impl KeyBytes for ActivityType {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(type_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(ActivityType::ALL, type_byte, rest)
+    }
+}
+
+const fn method_byte(method: PaymentMethod) -> u8 {
+    match method {
+        PaymentMethod::Card => 0,
+        PaymentMethod::Installment => 1,
+    }
+}
+
+const fn type_byte(activity_type: ActivityType) -> u8 {
+    match activity_type {
+        ActivityType::PaymentCaptured => 0,
+        ActivityType::PaymentVoided => 1,
+        ActivityType::PaymentReversed => 2,
+        ActivityType::RefundCreated => 3,
+        ActivityType::PayoutCreated => 4,
+        ActivityType::DisputeChallenged => 5,
+        ActivityType::DisputeConceded => 6,
+        ActivityType::DisputeEscalated => 7,
+        ActivityType::PlanSwitched => 8,
+        ActivityType::UserInvited => 9,
+        ActivityType::InvitationAccepted => 10,
+        ActivityType::UserRemoved => 11,
+    }
+}

@@ -1,0 +1,273 @@
+//! Every kind of rows as it is on disk: the one place where a kind is described, beside `till_domain::records`, which
+//! says what it is to the domain. docs/storage-format.md draws keys and values.
+//!
+//! ```text
+//! tag | family | in what way the key's own type does not give its bytes | shape of format 1,
+//! one of format 2 for what the first cannot hold, and the field that a row tells its key by
+//! ```
+
+use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
+use till_domain::text::Email;
+
+use crate::family::Family;
+
+use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
+use super::card::{CardFactsV1, CardV1, CardV2, TokenQueueV1, TokenV1, TokenV2};
+use super::codec::{self, Out, ShapeError};
+use super::customer::CustomerV1;
+use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
+use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
+use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
+use super::metadata::{MetadataRecordV1, MetadataSetV1};
+use super::mutation::StoredAnswerV1;
+use super::payment::{EffectV1, PaymentV1};
+use super::personal::Personal;
+use super::session::SessionV1;
+use super::shape::Shape;
+
+/// The highest format of rows.
+pub const ROW_FORMAT: u8 = 2;
+
+/// The format that all tables have a shape of.
+pub(super) const FIRST_ROW_FORMAT: u8 = 1;
+
+/// A kind of rows as it is on disk.
+pub trait StoredTable: Table {
+    /// Its description.
+    const KIND: TableKind;
+}
+
+/// What a key in bytes tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyParts {
+    /// The key of the applied position, which is no row's.
+    AppliedPosition,
+    /// The whole key.
+    Row(AnyKey),
+    /// The digest of an e-mail address or mobile number, which cannot be recovered from it.
+    Digest {
+        /// The table.
+        table: TableKind,
+        /// The digest.
+        digest: [u8; DIGEST_LEN],
+    },
+}
+
+/// Writes what follows the table in a key.
+macro_rules! push_key {
+    ($key:ident, $personal:ident, $bytes:ident) => {
+        KeyBytes::push($key, $bytes)
+    };
+    ($key:ident, $personal:ident, $bytes:ident, text) => {
+        $bytes.extend_from_slice($key.as_str().as_bytes())
+    };
+    ($key:ident, $personal:ident, $bytes:ident, $digest:ident) => {
+        $bytes.extend_from_slice(&$personal.$digest($key))
+    };
+}
+
+/// Reads what follows the table in a key.
+macro_rules! decode_key {
+    ($name:ident, $rest:ident) => {
+        KeyParts::Row(AnyKey::$name(key_bytes::decode($rest)?))
+    };
+    ($name:ident, $rest:ident, text) => {
+        KeyParts::Row(AnyKey::$name(Email::from_stored(std::str::from_utf8($rest).ok()?.to_owned())))
+    };
+    ($name:ident, $rest:ident, $digest:ident) => {
+        KeyParts::Digest { table: TableKind::$name, digest: $rest.try_into().ok()? }
+    };
+}
+
+/// Declares the kinds of rows.
+macro_rules! tables {
+    ($($name:ident = $tag:literal in $family:ident $(by $how:ident)?:
+        $shape:ty $(, if $fits:expr, else $later:ty)? $(, under $id:ident)?;)+) => {
+        /// A kind of rows.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum TableKind {
+            $(
+                #[doc = concat!("[`till_domain::records::", stringify!($name), "`]")]
+                $name,
+            )+
+        }
+
+        impl TableKind {
+            /// Every kind, in the order of its bytes.
+            pub const ALL: &[TableKind] = &[$(TableKind::$name),+];
+
+            /// The byte on disk.
+            #[must_use]
+            pub const fn tag(self) -> u8 {
+                match self {
+                    $(TableKind::$name => $tag,)+
+                }
+            }
+
+            /// Where its rows stand.
+            #[must_use]
+            pub const fn family(self) -> Family {
+                match self {
+                    $(TableKind::$name => Family::$family,)+
+                }
+            }
+
+            /// The name of the table.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(TableKind::$name => stringify!($name),)+
+                }
+            }
+
+            /// The kind with this byte, if there is one.
+            #[must_use]
+            pub const fn from_tag(tag: u8) -> Option<TableKind> {
+                match tag {
+                    $($tag => Some(TableKind::$name),)+
+                    _ => None,
+                }
+            }
+
+            /// Of which kind a key is.
+            #[must_use]
+            pub const fn of(key: &AnyKey) -> TableKind {
+                match key {
+                    $(AnyKey::$name(_) => TableKind::$name,)+
+                }
+            }
+
+            /// Of which kind a row is.
+            #[must_use]
+            pub const fn of_row(row: &AnyRow) -> TableKind {
+                match row {
+                    $(AnyRow::$name(_) => TableKind::$name,)+
+                }
+            }
+        }
+
+        $(impl StoredTable for records::$name {
+            const KIND: TableKind = TableKind::$name;
+        })+
+
+        /// Writes what follows the table in a key.
+        pub(super) fn push_rest(key: &AnyKey, personal: &dyn Personal, bytes: &mut Vec<u8>) {
+            match key {
+                $(AnyKey::$name(key) => push_key!(key, personal, bytes $(, $how)?),)+
+            }
+        }
+
+        /// Reads what follows the table in a key.
+        pub(super) fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
+            Some(match table {
+                $(TableKind::$name => decode_key!($name, rest $(, $how)?),)+
+            })
+        }
+
+        /// Writes a row in the lowest format that can hold it.
+        pub(super) fn push_value(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
+            match row {
+                $(AnyRow::$name(row) => {
+                    $(let fits: fn(&<records::$name as Table>::Row) -> bool = $fits;
+                    if !fits(row) {
+                        let write = |out: &mut Out| <$later as Shape<_>>::write(row.as_ref(), personal, out);
+                        return codec::push::<$later>(stringify!($name), ROW_FORMAT, bytes, write);
+                    })?
+                    let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
+                    codec::push::<$shape>(stringify!($name), FIRST_ROW_FORMAT, bytes, write)
+                })+
+            }
+        }
+
+        /// Reads a row.
+        pub(super) fn decode_value(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
+            match table {
+                $(TableKind::$name => {
+                    $(if bytes.first() == Some(&ROW_FORMAT) {
+                        let shape: $later = codec::decode(stringify!($name), ROW_FORMAT, bytes)?;
+                        return Ok(records::$name::wrap(shape.unpack(personal)?));
+                    })?
+                    let shape: $shape = codec::decode(stringify!($name), FIRST_ROW_FORMAT, bytes)?;
+                    Ok(records::$name::wrap(shape.unpack(personal)?))
+                })+
+            }
+        }
+
+        /// Whether a row may stand under a key, as far as the row tells.
+        pub(super) fn belongs(key: &AnyKey, row: &AnyRow) -> bool {
+            match (key, row) {
+                $($((AnyKey::$name(key), AnyRow::$name(row)) => *key == row.$id,)?)+
+                (key, row) => TableKind::of(key) == TableKind::of_row(row),
+            }
+        }
+    };
+}
+
+tables! {
+    Profiles = 1 in Rows: ProfileV1, if ProfileV1::holds, else ProfileV2;
+    ApiKeys = 2 in Rows: ApiKeyV1, under id;
+    Installations = 3 in Rows: InstallationV1, under id;
+    Integrations = 4 in Rows: IntegrationV1;
+    Balances = 5 in Rows: BalanceTotalsV1;
+    Tokens = 6 in Rows: TokenV1, if |token| CardFactsV1::holds(&token.card), else TokenV2, under id;
+    Sessions = 7 in Rows: SessionV1, under id;
+    Payments = 8 in Rows: PaymentV1, under id;
+    Customers = 9 in Rows: CustomerV1, under id;
+    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else CardV2, under id;
+    Topups = 11 in Rows: TopupV1, under id;
+    Transactions = 12 in Rows: TransactionV1, under id;
+    Entries = 13 in Rows: EntryV1, under id;
+    Activities = 14 in Rows: ActivityV1, under id;
+    Answers = 15 in Rows: StoredAnswerV1;
+    Users = 16 in Rows: UserV1, under id;
+    Invitations = 17 in Rows: InvitationV1, under id;
+    CurrentPlan = 18 in Rows: PlanChoiceV1;
+    Metadata = 20 in Rows: MetadataRecordV1;
+    MetadataDocuments = 21 in Rows: String;
+    MetadataSets = 22 in Rows: MetadataSetV1;
+    MetadataItems = 23 in Rows: u64;
+    MetadataPositions = 24 in Rows: String;
+    TokenQueues = 25 in Rows: TokenQueueV1;
+    PaymentsByExternalId = 32 in Indexes: [u8; 16];
+    CustomersByExternalId = 33 in Indexes: [u8; 16];
+    CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
+    CustomersByMobile = 35 in Indexes by mobile_digest: [u8; 16];
+    CardsByExternalId = 36 in Indexes: [u8; 16];
+    CardsByFingerprint = 37 in Indexes: [u8; 16];
+    TopupsByExternalId = 38 in Indexes: [u8; 16];
+    ActivitiesByType = 39 in Indexes: ();
+    ActivitiesByActorKey = 40 in Indexes: ();
+    ActivitiesByActorEmail = 41 in Indexes: ();
+    ActivitiesByUserEmail = 42 in Indexes: ();
+    ActivitiesByObject = 43 in Indexes: ();
+    ActivitiesByParent = 44 in Indexes: ();
+    ActivityEmails = 45 in Indexes by text: EmailUseV1;
+    QueuedTokens = 46 in Indexes: [u8; 16];
+    MetadataByCreation = 48 in Indexes: String;
+    Effects = 64 in Effects: EffectV1, under payment_id;
+    Timers = 65 in Timers: ();
+    MetadataGarbage = 66 in Timers: u32;
+    KeyDirectory = 96 in Directory: KeyOwnerV1;
+    MerchantDirectory = 97 in Directory: u64;
+    CreatedMerchants = 98 in Directory: CreatedMerchantV1;
+}
+
+impl TableKind {
+    /// Whether its keys begin with a merchant.
+    #[must_use]
+    pub fn is_below_a_merchant(self) -> bool {
+        self.family() != Family::Directory
+    }
+}
+
+impl KeyParts {
+    /// Of which kind the row under the key is, if it is a row's key.
+    #[must_use]
+    pub const fn table(&self) -> Option<TableKind> {
+        match self {
+            KeyParts::AppliedPosition => None,
+            KeyParts::Row(key) => Some(TableKind::of(key)),
+            KeyParts::Digest { table, digest: _ } => Some(*table),
+        }
+    }
+}
