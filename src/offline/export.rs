@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use till_domain::ids::MerchantId;
-use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single, Table};
+use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single};
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
 use till_storage::rows::{Direction, RowPair};
-use till_storage::shapes::{Personal, StoredRows, TableKind, TypedRows, decode_row_of, table_range};
+use till_storage::shapes::{Personal, StoredRows, StoredTable, TypedRows, decode_row_of, table_range};
 
 use super::disclosure::Disclosure;
 use super::log_record::{LogRecord, hex};
@@ -175,15 +175,15 @@ impl OfMerchant<'_> {
         for file in files {
             match file.what {
                 What::Merchants => file.line("merchant", self.merchant_id, self.merchant(&*personal)?)?,
-                What::Payments => self.table::<Payments>(TableKind::Payments, &*personal, &mut |payment| {
+                What::Payments => self.table::<Payments>(&*personal, &mut |payment| {
                     file.line("payment", self.merchant_id, parts::payment(&payment, now, disclosure))
                 })?,
-                What::Entries => self.table::<Entries>(TableKind::Entries, &*personal, &mut |entry| {
+                What::Entries => self.table::<Entries>(&*personal, &mut |entry| {
                     let mut shown = parts::shape(EntryShape::new(&entry));
                     shown["cause_id"] = Value::from(parts::cause(entry.cause));
                     file.line("entry", self.merchant_id, shown)
                 })?,
-                What::Activity => self.table::<Activities>(TableKind::Activities, &*personal, &mut |activity| {
+                What::Activity => self.table::<Activities>(&*personal, &mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(&activity, disclosure))
                 })?,
                 What::Log => self.log(file, &*personal, disclosure)?,
@@ -221,12 +221,12 @@ impl OfMerchant<'_> {
         Ok(shown)
     }
 
-    fn table<T: Table>(
+    fn table<T: StoredTable>(
         &self,
-        table: TableKind,
         personal: &dyn Personal,
         write: &mut dyn FnMut(T::Row) -> io::Result<()>,
     ) -> anyhow::Result<()> {
+        let table = T::KIND;
         let (lower, upper) = table_range(self.merchant_id, table);
         self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
             let row: AnyRow = decode_row_of(table, &value, personal)?;

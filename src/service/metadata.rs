@@ -163,7 +163,7 @@ impl MetadataReader<'_> {
         let limit = usize::try_from(record.item_count).unwrap_or(usize::MAX);
         let mut items: BTreeMap<SetNumber, Vec<String>> = BTreeMap::new();
         for (key, value) in self.scan(TableKind::MetadataPositions, &range, Direction::Forward, limit)? {
-            let text = self.reader.decode_of::<MetadataPositions>(TableKind::MetadataPositions, &value)?;
+            let text = self.reader.decode_of::<MetadataPositions>(&value)?;
             items.entry(set_in(&key)).or_default().push(text.as_str().to_owned());
         }
         Ok(items)
@@ -178,7 +178,7 @@ impl MetadataReader<'_> {
             let pairs = self.scan(TableKind::MetadataPositions, &range, direction, wanted)?;
             let ended = pairs.len() < wanted;
             for (key, value) in pairs {
-                let text = self.reader.decode_of::<MetadataPositions>(TableKind::MetadataPositions, &value)?;
+                let text = self.reader.decode_of::<MetadataPositions>(&value)?;
                 bytes += text.as_str().len();
                 if bytes > PAGE_BYTES_MAX && !items.is_empty() {
                     return Ok(items);
@@ -229,7 +229,7 @@ impl MetadataReader<'_> {
     }
 
     fn live(&self, id: MetadataId, value: &[u8]) -> Result<Option<(MetadataKey, MetadataRecord)>, ApiError> {
-        let key = self.reader.decode_of::<MetadataByCreation>(TableKind::MetadataByCreation, value)?;
+        let key = self.reader.decode_of::<MetadataByCreation>(value)?;
         let record = self.reader.get_at::<Metadata>(&*self.view, key.clone())?;
         Ok(record.filter(|record| record.id == id && record.is_live(self.now)).map(|record| (key, record)))
     }

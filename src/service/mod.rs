@@ -23,7 +23,7 @@ pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use operations::{Operations, RewrapKeyring};
-pub use page::{Beside, ListedRow, Page, read_page, read_page_with_ids, vacancy};
+pub use page::{Beside, ListedTable, Page, RowWithId, read_page, read_page_with_ids, vacancy};
 pub use pause_note::PauseNote;
 pub use reading::Reader;
 pub use reloads::{Reloaded, Reloads};

@@ -4,69 +4,23 @@ use std::marker::PhantomData;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use till_domain::ids::{EntryId, Id, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, UserId};
-use till_domain::key::ApiKey;
-use till_domain::ledger::Entry;
-use till_domain::merchant::Installation;
-use till_domain::payment::Payment;
-use till_domain::records::{
-    AnyRow, ApiKeys, Entries, Installations, Invitations, MerchantDirectory, Payments, Table, Users,
-};
-use till_domain::team::{Invitation, User};
-use till_domain::time::Millis;
+use till_domain::ids::{Id, RawId};
+use till_domain::records::Table;
 use till_storage::rows::{Direction, RowPair, RowReader};
-use till_storage::shapes::{TableKind, id_range};
+use till_storage::shapes::{StoredTable, id_range};
 
 use super::reading::Reader;
 use super::shared::unreadable;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::{Cursor, PageRequest};
 
-/// A row that is listed by its id.
-pub trait ListedRow: Sized {
-    /// Its id: cursors name it.
-    type Id: Id + Copy + std::fmt::Display;
-    /// Where rows of the kind stand.
-    const TABLE: TableKind;
-    /// The row of this kind, if it is one.
-    fn from_any(row: AnyRow) -> Option<Self>;
-    /// The bytes of an id, as they stand in its key.
-    fn id_bytes(id: Self::Id) -> [u8; 16];
-    /// The id in a key's last bytes.
-    fn id_from_bytes(bytes: [u8; 16]) -> Self::Id;
-}
+/// A kind of rows that is listed by its ids: cursors name them.
+pub trait ListedTable: StoredTable<Key: Id + std::fmt::Display> {}
 
-/// Declares a listed row.
-macro_rules! listed_rows {
-    ($($row:ty, $id:ident, $table:ident;)+) => {$(
-        impl ListedRow for $row {
-            type Id = $id;
-            const TABLE: TableKind = TableKind::$table;
+impl<T: StoredTable<Key: Id + std::fmt::Display>> ListedTable for T {}
 
-            fn from_any(row: AnyRow) -> Option<Self> {
-                $table::unwrap(row)
-            }
-
-            fn id_bytes(id: $id) -> [u8; 16] {
-                id.to_bytes()
-            }
-
-            fn id_from_bytes(bytes: [u8; 16]) -> $id {
-                $id::from_bytes(bytes)
-            }
-        }
-    )+};
-}
-
-listed_rows! {
-    ApiKey, KeyId, ApiKeys;
-    Entry, EntryId, Entries;
-    Installation, InstallationId, Installations;
-    Invitation, InvitationId, Invitations;
-    Millis, MerchantId, MerchantDirectory;
-    Payment, PaymentId, Payments;
-    User, UserId, Users;
-}
+/// A listed row behind its id.
+pub type RowWithId<T> = (<T as Table>::Key, <T as Table>::Row);
 
 /// The body of the call for a neighbouring page: a cursor, the size and the same filters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -170,8 +124,8 @@ impl<T> Page<T> {
 ///
 /// # Errors
 /// `UNAVAILABLE` when a row of the page cannot be read.
-pub fn read_page<T: ListedRow>(reader: &Reader<'_>, request: PageRequest<T::Id>) -> Result<Page<T>, ApiError> {
-    let Page { previous, page, next } = read_page_with_ids(reader, request)?;
+pub fn read_page<T: ListedTable>(reader: &Reader<'_>, request: PageRequest<T::Key>) -> Result<Page<T::Row>, ApiError> {
+    let Page { previous, page, next } = read_page_with_ids::<T>(reader, request)?;
     Ok(Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next })
 }
 
@@ -179,13 +133,13 @@ pub fn read_page<T: ListedRow>(reader: &Reader<'_>, request: PageRequest<T::Id>)
 ///
 /// # Errors
 /// As [`read_page`].
-pub fn read_page_with_ids<T: ListedRow>(
+pub fn read_page_with_ids<T: ListedTable>(
     reader: &Reader<'_>,
-    request: PageRequest<T::Id>,
-) -> Result<Page<(T::Id, T)>, ApiError> {
+    request: PageRequest<T::Key>,
+) -> Result<Page<RowWithId<T>>, ApiError> {
     let list = List::<T> { reader, view: reader.view(), kind: PhantomData };
     let Window { pairs, beside } = list.window(usize::from(request.per_page), request.cursor)?;
-    let rows = pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode::<T>(value)?)));
+    let rows = pairs.iter().map(|(key, value)| Ok((id_of::<T>(key), reader.decode_of::<T>(value)?)));
     let rows = rows.collect::<Result<Vec<_>, ApiError>>()?;
     Ok(Page::found(request, rows, |(id, _)| *id, beside))
 }
@@ -203,9 +157,9 @@ struct Window {
     beside: Beside,
 }
 
-impl<T: ListedRow> List<'_, T> {
+impl<T: ListedTable> List<'_, T> {
     /// The page at a cursor: one entry more is read than asked for, to see whether the list goes on.
-    fn window(&self, size: usize, cursor: Option<Cursor<T::Id>>) -> Result<Window, ApiError> {
+    fn window(&self, size: usize, cursor: Option<Cursor<T::Key>>) -> Result<Window, ApiError> {
         match cursor {
             None => {
                 let (pairs, older) = self.backward(size, None)?;
@@ -225,7 +179,7 @@ impl<T: ListedRow> List<'_, T> {
     }
 
     /// The newest entries, or those next to `before` on its older side, and whether there are older ones.
-    fn backward(&self, size: usize, before: Option<T::Id>) -> Result<(Vec<RowPair>, bool), ApiError> {
+    fn backward(&self, size: usize, before: Option<T::Key>) -> Result<(Vec<RowPair>, bool), ApiError> {
         let mut pairs = self.scan(None, before, Direction::Backward, size.saturating_add(1))?;
         let goes_on = pairs.len() > size;
         pairs.truncate(size);
@@ -233,7 +187,7 @@ impl<T: ListedRow> List<'_, T> {
     }
 
     /// The entries next to `after` on its newer side, newest first like every page, and whether there are newer ones.
-    fn forward(&self, size: usize, after: T::Id) -> Result<(Vec<RowPair>, bool), ApiError> {
+    fn forward(&self, size: usize, after: T::Key) -> Result<(Vec<RowPair>, bool), ApiError> {
         let mut pairs = self.scan(Some(after), None, Direction::Forward, size.saturating_add(1))?;
         let goes_on = pairs.len() > size;
         pairs.truncate(size);
@@ -242,13 +196,13 @@ impl<T: ListedRow> List<'_, T> {
     }
 
     /// Whether there is an entry newer than `id`.
-    fn is_newer(&self, id: Option<T::Id>) -> Result<bool, ApiError> {
+    fn is_newer(&self, id: Option<T::Key>) -> Result<bool, ApiError> {
         let Some(id) = id else { return Ok(false) };
         Ok(!self.scan(Some(id), None, Direction::Forward, 1)?.is_empty())
     }
 
     /// Whether there is an entry older than `id`.
-    fn is_older(&self, id: Option<T::Id>) -> Result<bool, ApiError> {
+    fn is_older(&self, id: Option<T::Key>) -> Result<bool, ApiError> {
         let Some(id) = id else { return Ok(false) };
         Ok(!self.scan(None, Some(id), Direction::Backward, 1)?.is_empty())
     }
@@ -256,24 +210,30 @@ impl<T: ListedRow> List<'_, T> {
     /// Pairs between two ids, both excluded.
     fn scan(
         &self,
-        after: Option<T::Id>,
-        before: Option<T::Id>,
+        after: Option<T::Key>,
+        before: Option<T::Key>,
         direction: Direction,
         limit: usize,
     ) -> Result<Vec<RowPair>, ApiError> {
-        let (after, before) = (after.map(T::id_bytes), before.map(T::id_bytes));
-        let (lower, upper) = id_range(self.reader.merchant_id, T::TABLE, after, before);
-        let found = self.view.scan(T::TABLE.family(), &lower, &upper, direction, limit);
+        let (after, before) = (after.map(bytes_of), before.map(bytes_of));
+        let (lower, upper) = id_range(self.reader.merchant_id, T::KIND, after, before);
+        let found = self.view.scan(T::KIND.family(), &lower, &upper, direction, limit);
         found.map_err(|error| unreadable(&error))
     }
 }
 
-fn ids_of<T: ListedRow>(pair: Option<&RowPair>) -> Option<T::Id> {
+fn ids_of<T: ListedTable>(pair: Option<&RowPair>) -> Option<T::Key> {
     pair.map(|(key, _)| id_of::<T>(key))
 }
 
 /// The id at the end of a listed row's key.
-fn id_of<T: ListedRow>(key: &[u8]) -> T::Id {
+fn id_of<T: ListedTable>(key: &[u8]) -> T::Key {
     let bytes = key.last_chunk::<16>().copied();
-    T::id_from_bytes(bytes.expect("keys of listed rows end in an id: ranges are made of ids"))
+    let bytes = bytes.expect("keys of listed rows end in an id: ranges are made of ids");
+    T::Key::from_raw(RawId::from_bytes(bytes))
+}
+
+/// The bytes of an id, as they stand in its key.
+fn bytes_of(id: impl Id) -> [u8; 16] {
+    id.to_raw().to_bytes()
 }

@@ -12,12 +12,12 @@ use till_domain::time::Millis;
 use till_storage::journal::record;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{
-    ActivityIndex, KeyError, KeyParts, ReadPersonal, StoredRows, TableKind, TypedRows, decode_key, decode_row_of,
-    table_range,
+    ActivityIndex, KeyError, KeyParts, ReadPersonal, StoredRows, StoredTable, TableKind, TypedRows, decode_key,
+    decode_row_of, table_range,
 };
 
 use super::activity_log::{Addresses, Search, Selection, decode_activity};
-use super::page::{ListedRow, Page};
+use super::page::Page;
 use super::shared::{Service, unreadable};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
@@ -63,9 +63,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A row of a table from its bytes.
-    pub(super) fn decode_of<T: Table>(&self, table: TableKind, bytes: &[u8]) -> Result<T::Row, ApiError> {
+    pub(super) fn decode_of<T: StoredTable>(&self, bytes: &[u8]) -> Result<T::Row, ApiError> {
         let reader = StoreReader(Arc::clone(&self.service.store));
-        let row = decode_row_of(table, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
+        let row = decode_row_of(T::KIND, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
         T::unwrap(row).ok_or_else(ApiError::unhandled)
     }
 
@@ -79,13 +79,6 @@ impl<'a> Reader<'a> {
         let Some(stored) = last.first() else { return Ok(self.service.now()) };
         let last = record::decode(&stored.bytes).map_err(|error| unreadable(&error))?;
         Ok(self.service.now().max(Millis(last.header.at_ms)))
-    }
-
-    /// A listed row from its bytes.
-    pub(super) fn decode<T: ListedRow>(&self, bytes: &[u8]) -> Result<T, ApiError> {
-        let reader = StoreReader(Arc::clone(&self.service.store));
-        let row = decode_row_of(T::TABLE, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
-        T::from_any(row).ok_or_else(ApiError::unhandled)
     }
 
     /// A page of the activity log.

@@ -127,7 +127,7 @@ pub(super) async fn list_installations(service: Shared, call: Call<Operator>) ->
     let page = field::page(&mut fields, arguments::id::<InstallationId>("an installation id (ins_...)"));
     let (merchant_id, request) = fields.finish(|| Some((merchant_id?, page?)))?;
     check_exists(&service, merchant_id)?;
-    let page = read_page(&service.reader(merchant_id).await?, request)?;
+    let page = read_page::<Installations>(&service.reader(merchant_id).await?, request)?;
     let page = page.map(|installation: &Installation| InstallationShape::new(installation));
     Ok(Reply::new(&page.carrying(&[("merchant_id", merchant_id.to_string())])))
 }

@@ -235,7 +235,7 @@ pub(super) async fn list_merchants(service: Shared, call: Call<Operator>) -> Res
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<MerchantId>("a merchant id (mer_...)"));
     let request = fields.finish(|| page)?;
-    let page = read_page_with_ids::<Millis>(&service.directory(), request)?;
+    let page = read_page_with_ids::<MerchantDirectory>(&service.directory(), request)?;
     let mut shapes = Vec::with_capacity(page.page.len());
     for (merchant_id, _) in &page.page {
         shapes.push(shape(&service, *merchant_id).await?);

@@ -101,7 +101,7 @@ pub(super) async fn list_keys(service: Shared, call: Call<MerchantCaller>) -> Re
     let page = field::page(&mut fields, arguments::id::<KeyId>("a key id (key_...)"));
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let page = read_page(&reader, request)?;
+    let page = read_page::<ApiKeys>(&reader, request)?;
     Ok(Reply::new(&page.map(|key: &ApiKey| KeyShape::new(key, service.last_used.of(key.id)))))
 }
 

@@ -1,7 +1,7 @@
 //! `POST /merchants/list-payments`
 
 use till_domain::ids::PaymentId;
-use till_domain::payment::Payment;
+use till_domain::records::Payments;
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
@@ -31,7 +31,7 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let page = read_page::<Payment>(&reader, request)?;
+    let page = read_page::<Payments>(&reader, request)?;
     let now = reader.now()?;
     let shapes = page.page.iter().map(|payment| PaymentShape::new(payment, now)).collect();
     Ok(Reply::new(&crate::service::Page { previous: page.previous, page: shapes, next: page.next }))

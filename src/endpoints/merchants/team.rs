@@ -2,7 +2,7 @@
 
 use till_domain::command::{Command, TeamChange};
 use till_domain::ids::{InvitationId, UserId};
-use till_domain::team::{Invitation, User};
+use till_domain::records::{Invitations, Users};
 
 use super::by_merchant;
 use crate::access::MerchantCaller;
@@ -129,7 +129,7 @@ pub(super) async fn list_users(service: Shared, call: Call<MerchantCaller>) -> R
     let page = field::page(&mut fields, arguments::id::<UserId>("a user id (usr_...)"));
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    Ok(Reply::new(&read_page::<User>(&reader, request)?.map(UserShape::new)))
+    Ok(Reply::new(&read_page::<Users>(&reader, request)?.map(UserShape::new)))
 }
 
 /// `POST /merchants/list-user-invitations`
@@ -138,7 +138,7 @@ pub(super) async fn list_user_invitations(service: Shared, call: Call<MerchantCa
     let page = field::page(&mut fields, arguments::id::<InvitationId>("an invitation id (ivt_...)"));
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    let page = read_page::<Invitation>(&reader, request)?;
+    let page = read_page::<Invitations>(&reader, request)?;
     let now = reader.now()?;
     Ok(Reply::new(&page.map(|invitation| InvitationShape::new(invitation, now))))
 }
