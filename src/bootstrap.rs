@@ -158,7 +158,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
-    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(book), shelf));
+    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(Box::new(book)), shelf));
     checkpoints.clear();
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

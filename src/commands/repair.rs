@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_domain::ids::MerchantId;
+use till_storage::acquirer_book::AcquirerBook;
 use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
 use till_storage::family::Family;
 use till_storage::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
-use till_storage::sandbox_book::Book;
 use till_storage::vault::Keyring;
 use till_storage::verify::{Concern, Fault, Report, VerifyOptions};
 
@@ -108,7 +108,7 @@ fn rows(
     };
     let rebuild = Rebuild { workshop: &workshop, keyring: &keyring, merchant_id, options };
     let (book, book_fault) = subject(configuration).open_book();
-    let book = book.as_ref().map(|book| book as &dyn Book);
+    let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
     if !yes {
         return survey(&rebuild, book, book_fault);
     }
@@ -123,7 +123,11 @@ fn rows(
 }
 
 /// Says what is wrong, and what would be done.
-fn survey(rebuild: &Rebuild<'_>, book: Option<&dyn Book>, book_fault: Option<Fault>) -> anyhow::Result<ExitCode> {
+fn survey(
+    rebuild: &Rebuild<'_>,
+    book: Option<&dyn AcquirerBook>,
+    book_fault: Option<Fault>,
+) -> anyhow::Result<ExitCode> {
     let (mut report, unopened) = rebuild.survey(book, &mut teller("read"))?;
     report.add(book_fault);
     if let Some(error) = &unopened {

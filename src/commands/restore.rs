@@ -8,11 +8,13 @@ use jiff::Timestamp;
 use till_storage::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
 use till_storage::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_storage::journal::CommitNumber;
+use till_storage::sandbox_book::RocksBook;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;
 use super::progress::{Progress, Unit, say};
 use super::verify::{SCRATCH_DIRECTORY, Subject, print};
+use crate::bootstrap::SANDBOX_DIRECTORY;
 use crate::configuration::Configuration;
 use crate::vault_keys::RootKeys;
 
@@ -103,7 +105,10 @@ impl Restore<'_> {
         let Some(archive) = &self.arguments.archive else { return Ok(begin_anew(&options)?) };
         let (_, keyring) = self.subject(to, PathBuf::new()).open(self.roots)?;
         let mut progress = Progress::begin("read", Unit::Things("commits"), Some(commits));
-        let restored = restore_to(&options, archive, self.until(), &keyring, &mut |read| progress.show(read))?;
+        let book = RocksBook::open_within(options.open_limit, &to.join(SANDBOX_DIRECTORY));
+        let mut book = book.context("the sandbox's book failed")?;
+        let tell = &mut |read| progress.show(read);
+        let restored = restore_to(&options, archive, self.until(), &keyring, &mut book, tell)?;
         progress.end(&told(&restored, self.manifest.last_commit));
         Ok(())
     }

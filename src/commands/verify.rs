@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use till_storage::acquirer_book::AcquirerBook;
 use till_storage::checkpoint::compare_heads;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
-use till_storage::sandbox_book::{Book, RocksBook};
+use till_storage::sandbox_book::RocksBook;
 use till_storage::vault::Keyring;
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 
@@ -101,7 +102,7 @@ impl Subject<'_> {
         let (book, book_fault) = self.open_book();
         let acknowledged = Some(store.acknowledged());
         let options = VerifyOptions { acknowledged, ..VerifyOptions::new(&self.scratch) };
-        let book = book.as_ref().map(|book| book as &dyn Book);
+        let book = book.as_ref().map(|book| book as &dyn AcquirerBook);
         let mut report = verify::verify(&store, &keyring, book, &options, &mut teller("verified"))?;
         report.add(book_fault);
         Ok(report)

@@ -16,6 +16,7 @@ pub mod vitals;
 pub mod turns;
 pub mod vault;
 pub mod shapes;
+pub mod acquirer_book;
 pub mod sandbox_book;
 pub mod verify;
 pub mod checkpoint;

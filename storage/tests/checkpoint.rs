@@ -51,7 +51,7 @@ impl World {
         let engine = Arc::new(Engine::open(&options(&data)).expect("nothing is missing"));
         let book = RocksBook::open(&data.join("sandbox")).expect("it is new");
         let shelf = Shelf::at(directory.path().join("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&engine), Some(book.clone()), shelf);
+        let checkpointer = Checkpointer::new(Arc::clone(&engine), Some(Box::new(book.clone())), shelf);
         World { directory, engine, book, checkpointer }
     }
 

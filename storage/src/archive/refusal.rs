@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::acquirer_book::AcquirerBookError;
 use crate::engine::OpenError;
 use crate::journal::CommitNumber;
-use crate::sandbox_book::BookError;
 
 use super::StoreIdentity;
 use super::segment::FORMAT;
@@ -180,9 +180,9 @@ pub enum ArchiveError {
         /// What it said.
         reason: String,
     },
-    /// The sandbox's book failed.
+    /// The acquirer's book failed.
     #[error("the sandbox's book failed")]
-    Book(#[from] BookError),
+    Book(#[from] AcquirerBookError),
     /// The store does not open.
     #[error("the store cannot be opened")]
     Open(#[from] OpenError),

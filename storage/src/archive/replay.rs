@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 
+use crate::acquirer_book::AcquirerBook;
 use crate::engine::{EngineOptions, Unlogged, mark_copy};
 use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
@@ -29,9 +30,6 @@ use super::reading::{Next, SegmentReader};
 use super::snapshots::take_snapshot;
 use super::target::{check_begin, time_of};
 use super::{ArchiveError, StoreIdentity, Until};
-
-/// The sandbox's book, below a data directory.
-const BOOK_DIRECTORY: &str = "sandbox";
 
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +62,8 @@ pub fn begin_anew(options: &EngineOptions) -> Result<(), ArchiveError> {
     Ok(mark_copy(&options.directory, last)?)
 }
 
-/// Applies the commits of an archive to the copy of a checkpoint, up to a moment; `tell` hears how many were read.
+/// Applies the commits of an archive to the copy of a checkpoint and to its book, up to a moment; `tell` hears how many
+/// were read.
 ///
 /// # Errors
 /// [`ArchiveError`]: the archive is damaged, has a gap, or does not fit the checkpoint. The copy is not to be used then.
@@ -73,14 +72,14 @@ pub fn restore_to(
     archive: &Path,
     until: Until,
     keyring: &Arc<Keyring>,
+    book: &mut dyn AcquirerBook,
     tell: &mut dyn FnMut(u64),
 ) -> Result<Restored, ArchiveError> {
     let line = Line::read(archive)?;
     let overlay = Overlay::over(Unlogged::restoring(options)?);
     let base = last_commit(&overlay)?;
     check_begin(&line, base)?;
-    let book = Agreement::open(options.open_limit, &options.directory.join(BOOK_DIRECTORY))?;
-    let mut replay = Replay::new(&overlay, keyring, book, until, base);
+    let mut replay = Replay::new(&overlay, keyring, Agreement::of(book), until, base);
     replay.read(&line, tell)?;
     let restored = replay.finish()?;
     overlay.finish()?;
@@ -102,7 +101,7 @@ fn become_another(overlay: &Overlay) -> Result<(), ArchiveError> {
 struct Replay<'a> {
     overlay: &'a Overlay,
     keyring: &'a Arc<Keyring>,
-    book: Agreement,
+    book: Agreement<'a>,
     until: Until,
     /// The last commit of the checkpoint.
     base: CommitNumber,
@@ -118,7 +117,7 @@ impl<'a> Replay<'a> {
     fn new(
         overlay: &'a Overlay,
         keyring: &'a Arc<Keyring>,
-        book: Agreement,
+        book: Agreement<'a>,
         until: Until,
         base: CommitNumber,
     ) -> Replay<'a> {
@@ -239,7 +238,7 @@ impl<'a> Replay<'a> {
         let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
         let payments = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
         for payment in payments {
-            self.book.meet(merchant_id, &payment).map_err(|error| error.chain())?;
+            self.book.meet(merchant_id, payment).map_err(|error| error.chain())?;
         }
         let encoded = EncodedRecord { sequence: head.sequence, hash: head.hash, bytes: bytes.to_vec() };
         layout::write_record(merchant_id, &encoded, commit.commit, &mut Vec::new(), &mut &*self.overlay);

@@ -21,12 +21,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::acquirer_book::CopiedBook;
 use crate::engine::table_damage::NOTE;
 use crate::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mark_copy};
 use crate::family::Family;
 use crate::journal::{CommitNumber, Journal};
 use crate::known::Known;
-use crate::sandbox_book::RocksBook;
 
 use super::background::giving_way;
 use super::heads::HeadsError;
@@ -105,14 +105,14 @@ pub struct Taken {
 /// Takes checkpoints of one running store.
 pub struct Checkpointer {
     engine: Arc<Engine>,
-    book: Option<RocksBook>,
+    book: Option<Box<dyn CopiedBook>>,
     shelf: Shelf,
 }
 
 impl Checkpointer {
     /// Of this store and this book, which is open in the same process, kept on this shelf.
     #[must_use]
-    pub fn new(engine: Arc<Engine>, book: Option<RocksBook>, shelf: Shelf) -> Checkpointer {
+    pub fn new(engine: Arc<Engine>, book: Option<Box<dyn CopiedBook>>, shelf: Shelf) -> Checkpointer {
         Checkpointer { engine, book, shelf }
     }
 
@@ -264,12 +264,12 @@ impl Checkpointer {
 
     /// Links the files of the database and the book as they are at one moment of the book.
     fn link(&self, staging: &Path, done: &mut Done<'_>) -> Result<(), CheckpointError> {
-        let held = self.book.as_ref().map(RocksBook::hold);
+        let held = self.book.as_ref().map(|book| book.hold());
         let linked = self.engine.link_files(&staging.join(DATABASE_DIRECTORY));
         linked.map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         done(Step::DatabaseLinked)?;
-        if let Some(held) = held {
-            let linked = held.link_files(&staging.join(BOOK_DIRECTORY));
+        if let Some(link_files) = held {
+            let linked = link_files(&staging.join(BOOK_DIRECTORY));
             linked.map_err(|reason| CheckpointError::Copy { what: "the sandbox's book", reason })?;
         }
         done(Step::BookLinked)

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
 
+use crate::acquirer_book::AcquirerBook;
 use crate::engine::{OpenError, ROW_FORMAT, Unlogged};
 use crate::family::Family;
 use crate::journal::layout::read_merchants;
 use crate::journal::{Head, JournalError, snapshot};
 use crate::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
 use crate::rows::{Direction, RowError, RowPair, RowReader};
-use crate::sandbox_book::Book;
 use crate::vault::Keyring;
 use crate::verify::{
     Concern, DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner,
@@ -101,7 +101,7 @@ impl Rebuild<'_> {
     /// [`RepairError::SourceDamaged`]: only a restore helps.
     pub fn survey(
         &self,
-        book: Option<&dyn Book>,
+        book: Option<&dyn AcquirerBook>,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<(Report, Option<OpenError>), RepairError> {
         let database = self.workshop.database();
@@ -122,7 +122,7 @@ impl Rebuild<'_> {
     ///
     /// # Errors
     /// [`RepairError`]: nothing was changed.
-    pub fn run(&self, book: Option<&dyn Book>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
+    pub fn run(&self, book: Option<&dyn AcquirerBook>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
         self.check_sources(tell)?;
         self.workshop.make_copy()?;
         let repaired = self.rewrite(tell).and_then(|()| self.verify_copy(book, tell));
@@ -175,7 +175,11 @@ impl Rebuild<'_> {
         }
     }
 
-    fn verify_copy(&self, book: Option<&dyn Book>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
+    fn verify_copy(
+        &self,
+        book: Option<&dyn AcquirerBook>,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Report, RepairError> {
         let store = self.workshop.held().open(&self.workshop.copy(), &Family::ALL)?;
         let report = verify(&store, self.keyring, book, &self.options, tell)?;
         refuse(&report)?;

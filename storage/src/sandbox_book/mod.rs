@@ -1,6 +1,7 @@
 //! The sandbox acquirer's book: what it was asked and what it did, kept apart from the merchants' logs so
 //! that the two can be held against each other.
 
+mod agreement;
 mod book;
 mod line;
 mod line_bytes;

@@ -13,6 +13,7 @@ use rocksdb::{
     WriteOptions,
 };
 
+use crate::acquirer_book::{CopiedBook, LinkFiles};
 use crate::engine::time_limit::within;
 
 use super::book::{Book, BookError, Entries};
@@ -67,20 +68,15 @@ impl Lasts {
     }
 }
 
-/// A book that stands still as long as this lives.
-pub struct HeldBook<'b> {
-    db: &'b DB,
-    _no_writer: MutexGuard<'b, DiskReserve>,
-}
-
-impl HeldBook<'_> {
-    /// Makes a directory on the same disk that holds the book: links to its table files, copies of its logs.
-    ///
-    /// # Errors
-    /// What RocksDB said; nothing is left of the directory then.
-    pub(crate) fn link_files(&self, to: &Path) -> Result<(), String> {
-        let checkpoint = Checkpoint::new(self.db).map_err(rocksdb::Error::into_string)?;
-        checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
+impl CopiedBook for RocksBook {
+    fn hold(&self) -> LinkFiles<'_> {
+        let no_writer = self.writing();
+        Box::new(move |to| {
+            let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
+            let linked = checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH);
+            drop(no_writer);
+            linked.map_err(rocksdb::Error::into_string)
+        })
     }
 }
 
@@ -131,10 +127,13 @@ impl RocksBook {
         self.db.flush_opt(&flush).map_err(broken)
     }
 
-    /// Waits for a write that is under way, and keeps the book from being written to.
-    #[must_use]
-    pub fn hold(&self) -> HeldBook<'_> {
-        HeldBook { db: &self.db, _no_writer: self.writing() }
+    /// Opens the book for writing under a time limit: there are damaged logs that RocksDB does not come back from.
+    ///
+    /// # Errors
+    /// As [`RocksBook::open`]; [`BookError::TimedOut`] when it did not end in time.
+    pub fn open_within(limit: Duration, directory: &Path) -> Result<RocksBook, BookError> {
+        let directory: PathBuf = directory.to_owned();
+        within(limit, move || RocksBook::open(&directory)).unwrap_or(Err(BookError::TimedOut))
     }
 
     fn writing(&self) -> MutexGuard<'_, DiskReserve> {

@@ -1,4 +1,4 @@
-//! The sandbox's book against the payments: what the sandbox did and what the logs say it did.
+//! The acquirer's book against the payments: what the acquirer did and what the logs say it did.
 //!
 //! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then
 //! each merchant's captures must come to the same: a line that is missing shows in the sums. Payments are looked up by
@@ -12,8 +12,8 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
 
+use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine};
 use crate::rows::RowReader;
-use crate::sandbox_book::{AuthorizeOutcome, Book, BookError, BookLine, Deed};
 use crate::shapes::{StoredRows, TypedRows, row_key};
 use crate::vault::Keyring;
 
@@ -32,19 +32,19 @@ const LINES_AT_ONCE: usize = 65_536;
 
 /// Holds the book against the payments.
 pub(super) fn check(
-    book: &dyn Book,
+    book: &dyn AcquirerBook,
     rows: &(dyn RowReader + Sync),
     merchants: &Merchants,
     captures: &Captures,
     job: &mut Job<'_>,
 ) {
     let (mut tally, mut lines) = (Tally::default(), Vec::new());
-    for line in book.entries() {
+    for line in book.lines() {
         job.count_book_line();
         match line {
             Ok(line) => {
                 // Of a merchant whose rows are incomplete, or not derived up to the head, nothing can be said.
-                if captures.contains_key(&line.merchant) || !merchants.contains_key(&line.merchant) {
+                if captures.contains_key(&line.merchant_id) || !merchants.contains_key(&line.merchant_id) {
                     lines.push(line);
                 }
             }
@@ -63,18 +63,10 @@ pub(super) fn check(
     tally.check_sums(captures, job);
 }
 
-fn damage(error: BookError) -> (Place, Wrong) {
+fn damage(error: AcquirerBookError) -> (Place, Wrong) {
     match error {
-        BookError::Damaged { reference, what } => {
-            (Place::BookLine(reference), Wrong::Undecodable { reason: what.to_owned() })
-        }
-        BookError::UnknownFormat { reference, found } => {
-            let reason = format!("its format {found} is not known: upgrade the program");
-            (Place::BookLine(reference), Wrong::Undecodable { reason })
-        }
-        BookError::NotWritten { reason } => (Place::Book, Wrong::Unreadable { reason }),
-        BookError::TimedOut => (Place::Book, Wrong::Unreadable { reason: "it did not answer in time".to_owned() }),
-        BookError::Broken(source) => (Place::Book, Wrong::Unreadable { reason: source.to_string() }),
+        AcquirerBookError::Line { reference, reason } => (Place::BookLine(reference), Wrong::Undecodable { reason }),
+        AcquirerBookError::Unusable { reason } => (Place::Book, Wrong::Unreadable { reason }),
     }
 }
 
@@ -88,15 +80,15 @@ struct Tally {
 }
 
 impl Tally {
-    fn meet(&mut self, lines: &[BookLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
+    fn meet(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
         let judged = Judge { rows, keyring: job.keyring, faults: &job.faults }.judge_all(lines);
         for (line, judged) in lines.iter().zip(judged) {
             if judged.is_unclear {
-                self.unclear.insert(line.merchant);
+                self.unclear.insert(line.merchant_id);
             }
-            self.add(line.merchant, judged.captured_minor);
+            self.add(line.merchant_id, judged.captured_minor);
             if let Some(wrong) = judged.wrong {
-                job.fault(line.merchant, Place::BookLine(line.reference.clone()), wrong);
+                job.fault(line.merchant_id, Place::BookLine(line.reference.clone()), wrong);
             }
         }
     }
@@ -141,7 +133,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     /// Judges lines on a thread for each processor.
-    fn judge_all(&self, lines: &[BookLine]) -> Vec<Judged> {
+    fn judge_all(&self, lines: &[AcquirerLine]) -> Vec<Judged> {
         let share = lines.len().div_ceil(threads()).max(1);
         thread::scope(|scope| {
             let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || self.judge_part(part))).collect();
@@ -150,18 +142,18 @@ impl Judge<'_> {
     }
 
     /// Keys of persons are kept at hand from line to line of a merchant.
-    fn judge_part(&self, lines: &[BookLine]) -> Vec<Judged> {
-        let of_one_merchant = |left: &BookLine, right: &BookLine| left.merchant == right.merchant;
+    fn judge_part(&self, lines: &[AcquirerLine]) -> Vec<Judged> {
+        let of_one_merchant = |left: &AcquirerLine, right: &AcquirerLine| left.merchant_id == right.merchant_id;
         let mut judged = Vec::with_capacity(lines.len());
         for lines in lines.chunk_by(of_one_merchant) {
-            let personal = ReplayPersonal::new(lines[0].merchant, self.keyring, self.rows);
+            let personal = ReplayPersonal::new(lines[0].merchant_id, self.keyring, self.rows);
             judged.extend(lines.iter().map(|line| self.judge(line, &personal)));
         }
         judged
     }
 
-    fn judge(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> Judged {
-        let Deed::Authorize { instrument: _, capture: _, outcome } = &line.deed else { return Judged::default() };
+    fn judge(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> Judged {
+        let Some(authorization) = line.authorization else { return Judged::default() };
         if self.is_known_faulty(line, personal) {
             return Judged { is_unclear: true, ..Judged::default() };
         }
@@ -169,7 +161,7 @@ impl Judge<'_> {
             Ok((Some(payment), is_open)) => Judged {
                 captured_minor: payment.capture.map(|capture| capture.amount_minor),
                 is_unclear: false,
-                wrong: difference(line, outcome, &payment).filter(|_| !is_open),
+                wrong: difference(line, authorization, &payment).filter(|_| !is_open),
             },
             Ok((None, _)) => Judged { wrong: Some(Wrong::NoPayment), ..Judged::default() },
             Err(_) => Judged { is_unclear: true, ..Judged::default() },
@@ -177,31 +169,35 @@ impl Judge<'_> {
     }
 
     /// Whether the line's payment is not as the log says.
-    fn is_known_faulty(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> bool {
+    fn is_known_faulty(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> bool {
         if self.faults.first().is_none() {
             return false;
         }
-        let (family, key) = row_key(line.merchant, &AnyKey::Payments(line.payment), personal);
-        self.faults.knows(Some(line.merchant), &Place::Row(RowName::of(family, &key)))
+        let (family, key) = row_key(line.merchant_id, &AnyKey::Payments(line.payment_id), personal);
+        self.faults.knows(Some(line.merchant_id), &Place::Row(RowName::of(family, &key)))
     }
 
     /// The line's payment, and whether a call for it is open.
-    fn look_up(&self, line: &BookLine, personal: &ReplayPersonal<'_>) -> Result<(Option<Payment>, bool), Unreadable> {
+    fn look_up(
+        &self,
+        line: &AcquirerLine,
+        personal: &ReplayPersonal<'_>,
+    ) -> Result<(Option<Payment>, bool), Unreadable> {
         let stored = StoredRows(self.rows);
-        let rows = TypedRows::new(&stored, personal).of_merchant(line.merchant);
-        Ok((rows.get::<Payments>(line.payment)?, rows.get::<Effects>(line.payment)?.is_some()))
+        let rows = TypedRows::new(&stored, personal).of_merchant(line.merchant_id);
+        Ok((rows.get::<Payments>(line.payment_id)?, rows.get::<Effects>(line.payment_id)?.is_some()))
     }
 }
 
-fn difference(line: &BookLine, outcome: &AuthorizeOutcome, payment: &Payment) -> Option<Wrong> {
+fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {
     let (approved, failed) = (payment.authorization.is_some(), payment.failure.is_some());
     if !approved && !failed {
         return Some(Wrong::NoResult);
     }
     let captured_minor = payment.capture.map_or(0, |capture| capture.amount_minor);
-    let agrees = match outcome {
-        AuthorizeOutcome::Approved(standing) => approved && !failed && standing.captured_minor == captured_minor,
-        AuthorizeOutcome::Declined(_) => failed && !approved,
+    let agrees = match authorization {
+        AuthorizationLine::Approved { captured_minor: recorded } => approved && !failed && recorded == captured_minor,
+        AuthorizationLine::Declined => failed && !approved,
     };
     (!agrees || payment.money != line.money).then_some(Wrong::OtherResult)
 }

@@ -96,7 +96,7 @@ fn job<'a>(
     tell: &'a mut dyn FnMut(&Progress),
 ) -> Job<'a> {
     let (faults, progress) = (Faults::new(FAULTS_KEPT), Progress::default());
-    Job { rows, keyring, options, compares_rows: true, faults, progress, tell }
+    Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
 }
 
 struct Deriving<'a> {

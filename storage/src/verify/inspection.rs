@@ -1,9 +1,8 @@
 //! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
-//! that may still be charged. It also adds up the captures, for the sandbox's book.
+//! that may still be charged. It also adds up the captures, for the acquirer's book.
 
 use till_domain::ids::MerchantId;
 use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
-use till_domain::merchant::AcquirerName;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions, Unreadable};
 use till_domain::time::Millis;
@@ -92,7 +91,9 @@ impl Inspection<'_, '_> {
         } else if let AnyRow::Cards(card) = row {
             self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job);
         } else if let AnyRow::Payments(payment) = row {
-            sums.add_capture(&payment);
+            if Some(payment.acquirer) == job.acquirer {
+                sums.add_capture(&payment);
+            }
         } else if let AnyRow::Transactions(transaction) = row {
             self.check_transaction(&transaction, sums, job);
         } else if let AnyRow::Entries(entry) = row {
@@ -179,7 +180,6 @@ impl Inspection<'_, '_> {
 
 impl Sums {
     fn add_capture(&mut self, payment: &Payment) {
-        let AcquirerName::Sandbox = payment.acquirer;
         if let Some(capture) = payment.capture {
             self.captures.count += 1;
             self.captures.captured_minor += u128::from(capture.amount_minor);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
+use till_domain::merchant::AcquirerName;
 
 use crate::family::Family;
 use crate::rows::RowReader;
@@ -21,6 +22,8 @@ pub(super) struct Job<'a> {
     pub(super) rows: &'a dyn RowReader,
     pub(super) keyring: &'a Arc<Keyring>,
     pub(super) options: &'a VerifyOptions,
+    /// The acquirer whose book is held against the payments, if there is one.
+    pub(super) acquirer: Option<AcquirerName>,
     pub(super) compares_rows: bool,
     pub(super) faults: Faults,
     pub(super) progress: Progress,

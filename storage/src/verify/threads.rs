@@ -47,7 +47,7 @@ pub(super) fn check_merchants(
     let told: Vec<Mutex<Progress>> = (0..threads()).map(|_| Mutex::default()).collect();
     let mut faults = FaultsByMerchant::new(job.options.faults_kept);
     let options: Vec<VerifyOptions> = (0..told.len()).map(|number| job.options.of_thread(number)).collect();
-    let (keyring, compares_rows) = (job.keyring, job.compares_rows);
+    let (keyring, acquirer, compares_rows) = (job.keyring, job.acquirer, job.compares_rows);
     let checked = thread::scope(|scope| {
         let (sender, receiver) = channel();
         for (options, told) in options.iter().zip(&told) {
@@ -55,7 +55,10 @@ pub(super) fn check_merchants(
             scope.spawn(move || {
                 let mut tell = |progress: &Progress| *lock(told) = *progress;
                 let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
-                work.run(Job { rows, keyring, options, compares_rows, faults, progress, tell: &mut tell }, &sender);
+                work.run(
+                    Job { rows, keyring, options, acquirer, compares_rows, faults, progress, tell: &mut tell },
+                    &sender,
+                );
             });
         }
         drop(sender);

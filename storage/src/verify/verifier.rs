@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::acquirer_book::AcquirerBook;
 use crate::engine::OLDEST_ROW_FORMAT;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
 use crate::keys::MetaKey;
 use crate::rows::{RowError, RowReader};
-use crate::sandbox_book::Book;
 use crate::vault::Keyring;
 
 use super::book::{self, Captures};
@@ -63,7 +63,7 @@ impl VerifyOptions {
     }
 }
 
-/// Verifies a store that nobody writes to: every log, what is derived from it, the vault, and the sandbox's book
+/// Verifies a store that nobody writes to: every log, what is derived from it, the vault, and an acquirer's book
 /// where there is one. What cannot be read is a fault, and the rest is verified all the same.
 ///
 /// # Errors
@@ -71,12 +71,13 @@ impl VerifyOptions {
 pub fn verify(
     rows: &(dyn RowReader + Sync),
     keyring: &Arc<Keyring>,
-    book: Option<&dyn Book>,
+    book: Option<&dyn AcquirerBook>,
     options: &VerifyOptions,
     tell: &mut dyn FnMut(&Progress),
 ) -> Result<Report, ScratchError> {
     let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
-    let mut job = Job { rows, keyring, options, compares_rows: true, faults, progress, tell };
+    let acquirer = book.map(AcquirerBook::acquirer);
+    let mut job = Job { rows, keyring, options, acquirer, compares_rows: true, faults, progress, tell };
     let older_row_format = check_store(&mut job);
     job.compares_rows = options.compares_rows && older_row_format.is_none();
     let merchants = strays::find_merchants(&mut job);

@@ -65,7 +65,7 @@ impl World {
         let lines: Vec<_> = lines.entries().map(|line| line.expect("sound")).collect();
         book.write(&lines).expect("it is open");
         let shelf = Shelf::at(self.at("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&self.engine), Some(book), shelf);
+        let checkpointer = Checkpointer::new(Arc::clone(&self.engine), Some(Box::new(book)), shelf);
         let wanted = Wanted { name: "one", taken_at_ms: 1, program: "0.1.0" };
         self.checkpoint = Some(checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}")));
         self.archiver.catch_up().expect("it can be written to");
@@ -91,7 +91,9 @@ impl World {
             .expect("it is whole")
             .finish()
             .expect("its marker is there");
-        let restored = restore_to(&options(&to), &self.at("archive"), until, &self.keyring, &mut |_| {});
+        let mut book = RocksBook::open(&to.join("sandbox")).expect("it opens");
+        let restored = restore_to(&options(&to), &self.at("archive"), until, &self.keyring, &mut book, &mut |_| {});
+        drop(book);
         let restored = restored.unwrap_or_else(|error| panic!("{until:?}: {}", error.chain()));
         let (report, heads) = self.look_at(&to);
         assert!(report.is_clean(), "{until:?}: {:?}", report.faults);

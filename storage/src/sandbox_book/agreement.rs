@@ -1,0 +1,158 @@
+//! The book as the store's own tools meet it: held against the payments, and brought to what the logs know of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use till_domain::ids::MerchantId;
+use till_domain::merchant::AcquirerName;
+use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::session::Instrument;
+
+use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
+
+use super::book::{Book, BookError};
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::memory::MemoryBook;
+use super::rocks::RocksBook;
+
+/// What stands before the sandbox's own references in payments.
+const OWN_PREFIX: &str = "sandbox:";
+
+/// Implements [`AcquirerBook`] for a [`Book`]: a blanket implementation would be one for every type there is.
+macro_rules! acquirer_book {
+    ($($book:ty),*) => {
+        $(impl AcquirerBook for $book {
+            fn acquirer(&self) -> AcquirerName {
+                AcquirerName::Sandbox
+            }
+
+            fn lines(&self) -> AcquirerLines<'_> {
+                Box::new(self.entries().map(|line| Ok(AcquirerLine::from(line?))))
+            }
+
+            fn record(&mut self, payments: &[(MerchantId, Arc<Payment>)]) -> Result<(), AcquirerBookError> {
+                Ok(record(self, payments)?)
+            }
+        })*
+    };
+}
+
+acquirer_book!(RocksBook, MemoryBook);
+
+fn record(book: &mut impl Book, payments: &[(MerchantId, Arc<Payment>)]) -> Result<(), BookError> {
+    let mut changed: BTreeMap<String, BookLine> = BTreeMap::new();
+    for line in payments.iter().flat_map(|(merchant, payment)| lines_of(*merchant, payment)) {
+        let known = match changed.get(&line.reference) {
+            Some(known) => Some(known.clone()),
+            None => book.line(&line.reference)?,
+        };
+        let line = known.map_or(line.clone(), |known| at_least(known, &line));
+        changed.insert(line.reference.clone(), line);
+    }
+    let lines: Vec<BookLine> = changed.into_values().collect();
+    if lines.is_empty() { Ok(()) } else { book.write(&lines) }
+}
+
+impl From<BookLine> for AcquirerLine {
+    fn from(line: BookLine) -> AcquirerLine {
+        let BookLine { reference, merchant, payment, money, asked_at_ms: _, deed } = line;
+        let authorization = match deed {
+            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => {
+                Some(AuthorizationLine::Approved { captured_minor: standing.captured_minor })
+            }
+            Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => Some(AuthorizationLine::Declined),
+            Deed::FollowUp { .. } => None,
+        };
+        AcquirerLine { reference, merchant_id: merchant, payment_id: payment, money, authorization }
+    }
+}
+
+impl From<BookError> for AcquirerBookError {
+    fn from(error: BookError) -> AcquirerBookError {
+        let unusable = |reason| AcquirerBookError::Unusable { reason };
+        match error {
+            BookError::Damaged { reference, what } => AcquirerBookError::Line { reference, reason: what.to_owned() },
+            BookError::UnknownFormat { reference, found } => {
+                let reason = format!("its format {found} is not known: upgrade the program");
+                AcquirerBookError::Line { reference, reason }
+            }
+            BookError::NotWritten { reason } => unusable(reason),
+            BookError::TimedOut => unusable("it did not answer in time".to_owned()),
+            BookError::Broken(source) => unusable(source.to_string()),
+        }
+    }
+}
+
+/// The line that there is, with everything done to its authorization that the other one has.
+fn at_least(known: BookLine, line: &BookLine) -> BookLine {
+    let (Some(had), Some(has)) = (standing(&known), standing(line)) else { return known };
+    let merged = Standing {
+        settles_at_once: had.settles_at_once,
+        captured_minor: had.captured_minor.max(has.captured_minor),
+        voided_minor: had.voided_minor.max(has.voided_minor),
+        refunded_minor: had.refunded_minor.max(has.refunded_minor),
+    };
+    match known.deed {
+        Deed::Authorize { instrument, capture, outcome: _ } => {
+            let outcome = AuthorizeOutcome::Approved(merged);
+            BookLine { deed: Deed::Authorize { instrument, capture, outcome }, ..known }
+        }
+        Deed::FollowUp { .. } => known,
+    }
+}
+
+fn standing(line: &BookLine) -> Option<Standing> {
+    match &line.deed {
+        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(*standing),
+        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } | Deed::FollowUp { .. } => None,
+    }
+}
+
+/// The lines of a payment whose result is recorded.
+fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
+    let Some((reference, outcome, at)) = authorization_of(payment) else { return Vec::new() };
+    let Some(instrument) = instrument_of(&payment.instrument) else { return Vec::new() };
+    let line = |reference: String, deed| BookLine {
+        reference,
+        merchant,
+        payment: payment.id,
+        money: payment.money,
+        asked_at_ms: at,
+        deed,
+    };
+    let void = (payment.status == PaymentStatus::Voided).then(|| {
+        let deed = Deed::FollowUp { what: FollowUp::Void, authorization: reference.clone(), declined: None };
+        line(format!("{}/void", payment.id), deed)
+    });
+    let deed = Deed::Authorize { instrument, capture: payment.capture_mode, outcome };
+    std::iter::once(line(reference, deed)).chain(void).collect()
+}
+
+/// Under which reference it was authorized, what came of it and when; none of one that the sandbox was not asked for.
+fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)> {
+    let reference = format!("{}/authorize", payment.id);
+    if let Some(authorization) = &payment.authorization {
+        let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
+        let voided = payment.status == PaymentStatus::Voided;
+        let standing = Standing {
+            settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
+            captured_minor: payment.capture.map_or(0, |capture| capture.amount_minor),
+            voided_minor: if voided { payment.money.amount.get() } else { 0 },
+            refunded_minor: payment.refunded_minor,
+        };
+        return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(standing), authorization.at.0));
+    }
+    let reason = DeclineReason::of_code(&payment.failure.as_ref()?.code)?;
+    Some((reference, AuthorizeOutcome::Declined(reason), payment.created_at.0))
+}
+
+fn instrument_of(instrument: &Instrument) -> Option<BookInstrument> {
+    match instrument {
+        Instrument::Token { card, .. } | Instrument::SavedCard { card, .. } => Some(BookInstrument::Card {
+            first_six: card.first_digits.as_bytes().try_into().ok()?,
+            last_four: card.last_digits.as_bytes().try_into().ok()?,
+        }),
+        Instrument::Installment { plan, .. } => Some(BookInstrument::Installment { plan: plan.id().to_owned() }),
+        Instrument::UnnamedCard => None,
+    }
+}
