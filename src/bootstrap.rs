@@ -7,12 +7,13 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, SWEEP_PAUSE, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
+use till_sandbox::SandboxAcquirer;
+use till_sandbox::book::RocksBook;
 use till_storage::archive::Archiver;
 use till_storage::checkpoint::{Checkpointer, Shelf};
 use till_storage::commit::LINGER;
@@ -20,7 +21,6 @@ use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, F
 use till_storage::family::Family;
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
 use till_storage::rows::RowReader;
-use till_storage::sandbox_book::RocksBook;
 use till_storage::vault::{Keyring, RootKey, VaultKey};
 use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
+use till_sandbox::book::RocksBook;
 use till_storage::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
 use till_storage::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_storage::journal::CommitNumber;
-use till_storage::sandbox_book::RocksBook;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};
 use super::exit_code::ExitCode;

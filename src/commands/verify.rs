@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use till_sandbox::book::RocksBook;
 use till_storage::acquirer_book::AcquirerBook;
 use till_storage::checkpoint::compare_heads;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
-use till_storage::sandbox_book::RocksBook;
 use till_storage::vault::Keyring;
 use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 

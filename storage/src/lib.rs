@@ -17,7 +17,6 @@ pub mod turns;
 pub mod vault;
 pub mod shapes;
 pub mod acquirer_book;
-pub mod sandbox_book;
 pub mod verify;
 pub mod checkpoint;
 pub mod repair;

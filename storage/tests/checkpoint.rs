@@ -13,6 +13,7 @@ use fixtures::{Chain, merchant};
 use tempfile::TempDir;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
+use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
 use till_storage::checkpoint::manifest::Entry;
 use till_storage::checkpoint::{
     CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, Standing, Step,
@@ -22,7 +23,6 @@ use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
 use till_storage::rows::{RowReader, RowStore};
-use till_storage::sandbox_book::{Book, BookLine, Deed, FollowUp, RocksBook};
 
 /// Two merchants that write all the time, and two whose records stand before and behind a line of the book.
 const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];

@@ -8,11 +8,11 @@ use serde_json::json;
 use till::configuration::{Configuration, Layers};
 use till::protocol::api_error::{ApiError, Code, Form};
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_sandbox::book::DeclineReason;
 use till_storage::engine::high_water::Mark;
 use till_storage::engine::{FORMAT, ROW_FORMAT};
 use till_storage::family::Family;
 use till_storage::journal::record;
-use till_storage::sandbox_book::DeclineReason;
 use till_storage::shapes::{self, MUTATION_FORMAT, STATE_FORMAT, TableKind};
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
 

@@ -2,7 +2,6 @@
 
 mod calls;
 mod reference;
-pub mod sandbox;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,

@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
-use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
     Instrument,
 };
 use till_domain::ids::MerchantId;
-use till_storage::sandbox_book::MemoryBook;
+use till_sandbox::SandboxAcquirer;
+use till_sandbox::book::MemoryBook;
 
 /// What becomes of a call.
 pub(crate) enum Turn {

@@ -1,7 +1,6 @@
 //! Filling a store in bulk: what an actor does, without waiting for each command.
 
 use std::sync::Arc;
-use till_actors::acquirer::sandbox::SandboxAcquirer;
 use till_actors::clock::Clock;
 use till_actors::{Acquirers, BulkLoader, BulkMerchant, BulkMode};
 use till_domain::card::TokenUsage;
@@ -11,6 +10,7 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::PaymentStatus;
 use till_domain::refusal::Refusal;
 use till_domain::time::Millis;
+use till_sandbox::SandboxAcquirer;
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 

@@ -9,8 +9,8 @@ use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
 use till_domain::payment::PaymentStatus;
 use till_domain::session::Instrument;
+use till_sandbox::book::NextWrite;
 use till_storage::family::Family;
-use till_storage::sandbox_book::NextWrite;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
 use crate::acquirer::Turn;

@@ -18,12 +18,12 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Single, Table};
 use till_domain::refusal::Refusal;
+use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::commit::LINGER;
 use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowPair;
-use till_storage::sandbox_book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::shapes::{ReadPersonal, StoredRows, TypedRows, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 

@@ -25,7 +25,7 @@ struct Figure {
 }
 
 /// Watches the free space of one file system.
-pub(crate) struct DiskReserve {
+pub struct DiskReserve {
     reserve_bytes: u64,
     probe: Probe,
     figure: Option<Figure>,
@@ -33,7 +33,8 @@ pub(crate) struct DiskReserve {
 
 impl DiskReserve {
     /// Watches the file system that `directory` is on.
-    pub(crate) fn watch(directory: &Path, reserve_bytes: u64) -> DiskReserve {
+    #[must_use]
+    pub fn watch(directory: &Path, reserve_bytes: u64) -> DiskReserve {
         let directory = directory.to_owned();
         DiskReserve::new(reserve_bytes, Box::new(move || space(&directory)))
     }
@@ -43,7 +44,10 @@ impl DiskReserve {
     }
 
     /// Lets a write of this size through, or says why not.
-    pub(crate) fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// Why nothing may be written now, for an operator.
+    pub fn admit(&mut self, byte_count: u64, now: Instant) -> Result<(), String> {
         let fresh = |figure: &Figure| now.duration_since(figure.at) < FIGURE_AGE_MAX;
         if !self.figure.as_ref().is_some_and(fresh) {
             let space = (self.probe)().map_err(|error| format!("the free disk space is unknown: {error}"))?;

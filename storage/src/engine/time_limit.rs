@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Why there is no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoResult {
+pub enum NoResult {
     /// The call had not ended. Its thread is left alone; there is no way to stop it.
     TimedOut,
     /// The call panicked, or the system gave no thread.
@@ -13,10 +13,10 @@ pub(crate) enum NoResult {
 }
 
 /// Runs `call` on a thread of its own and waits for it up to `limit`.
-pub(crate) fn within<T: Send + 'static>(
-    limit: Duration,
-    call: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, NoResult> {
+///
+/// # Errors
+/// [`NoResult`] when it has not ended by then, or never will.
+pub fn within<T: Send + 'static>(limit: Duration, call: impl FnOnce() -> T + Send + 'static) -> Result<T, NoResult> {
     let (sender, receiver) = channel();
     // When nobody waits any more, the result is dropped with the channel.
     let run = move || drop(sender.send(call()));

@@ -9,8 +9,8 @@ use crate::shop::person;
 use till_domain::ids::PaymentId;
 use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
-use till_storage::sandbox_book::Book;
-use till_storage::sandbox_book::MemoryBook;
+use till_sandbox::book::Book;
+use till_sandbox::book::MemoryBook;
 use till_storage::verify::Place;
 use till_storage::verify::Wrong;
 

@@ -10,6 +10,7 @@ use crate::filled::directory;
 use crate::shop::{Shop, keyring};
 use tempfile::TempDir;
 use till_domain::ids::MerchantId;
+use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::archive::{
     ArchiveError, ArchiveSettings, Archiver, Restored, Until, begin_anew, check_reach, each_commit, earliest_moment,
     restore_to,
@@ -19,7 +20,6 @@ use till_storage::engine::{Engine, EngineOptions, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Sequence, Verdict, record};
 use till_storage::rows::{Direction, RowReader};
-use till_storage::sandbox_book::{Book, MemoryBook, RocksBook};
 use till_storage::vault::Keyring;
 use till_storage::verify::{Report, VerifyOptions, verify};
 

@@ -24,13 +24,11 @@ use till_domain::text::{
     TimeZone,
 };
 use till_domain::time::Millis;
+use till_sandbox::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing};
 use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
 use till_storage::rows::{Direction, RowStore};
-use till_storage::sandbox_book::{
-    AuthorizeOutcome, Book, BookInstrument, BookLine, DeclineReason, Deed, MemoryBook, Standing,
-};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, StoredRows, TableKind, TypedRows};
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use till_domain::ids::MerchantId;
-use till_storage::sandbox_book::{AuthorizeOutcome, Book, Deed, MerchantTotals, RocksBook, totals_by_merchant};
+use till_sandbox::book::{AuthorizeOutcome, Book, Deed, MerchantTotals, RocksBook, totals_by_merchant};
 
 use super::deed::{Fate, Sale};
 use super::inspection::assert_same;

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use till_storage::sandbox_book::{Book, BookError, BookLine};
+use crate::book::{Book, BookError, BookLine};
 use tokio::sync::oneshot;
 
 use super::judgement::Ask;
 use super::queue::{Job, Queue, Recorded};
-use crate::acquirer::AcquirerUnavailable;
+use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
 pub(super) type Clock = Box<dyn Fn() -> u64 + Send>;

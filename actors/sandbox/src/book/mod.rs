@@ -2,14 +2,14 @@
 //! that the two can be held against each other.
 
 mod agreement;
-mod book;
+mod contract;
 mod line;
 mod line_bytes;
 mod memory;
 mod rocks;
 mod totals;
 
-pub use book::{Book, BookError, Entries};
+pub use contract::{Book, BookError, Entries};
 pub use line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
 pub use memory::{MemoryBook, NextWrite};
 pub use rocks::RocksBook;

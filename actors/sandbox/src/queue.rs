@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use till_storage::sandbox_book::BookLine;
+use crate::book::BookLine;
 use tokio::sync::oneshot;
 
 use super::judgement::Ask;
-use crate::acquirer::AcquirerUnavailable;
+use till_actors::acquirer::AcquirerUnavailable;
 
 /// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
 const WAITING_MAX: usize = 65_536;
@@ -110,9 +110,9 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use crate::book::FollowUp;
     use till_domain::ids::{MerchantId, PaymentId};
     use till_domain::money::{AmountMinor, Currency, Money};
-    use till_storage::sandbox_book::FollowUp;
 
     use super::super::judgement::What;
     use super::*;

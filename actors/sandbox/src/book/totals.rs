@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
-use super::book::{Book, BookError};
+use super::contract::{Book, BookError};
 use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, Standing};
 
 /// What the sandbox did for one merchant. Amounts are sums in minor units of the merchant's currency.

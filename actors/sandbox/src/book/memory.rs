@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::book::{Book, BookError, Entries};
+use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
 
 /// How a write to a [`MemoryBook`] goes.

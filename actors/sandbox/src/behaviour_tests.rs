@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
+use crate::book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::card::CardExpiry;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
-use till_storage::sandbox_book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
 use till_storage::vault::CardNumber;
 
 use super::SandboxAcquirer;
-use crate::acquirer::{
+use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
     Instrument, Reference, Step,
 };
-use crate::security_codes::SecurityCode;
+use till_actors::security_codes::SecurityCode;
 
 const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const GOOD_CARD: &str = "4242424242424242";

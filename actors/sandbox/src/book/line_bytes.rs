@@ -21,7 +21,7 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 
-use super::book::BookError;
+use super::contract::BookError;
 use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
 
 const FORMAT: u8 = 1;

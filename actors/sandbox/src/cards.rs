@@ -1,6 +1,6 @@
 //! How the sandbox's cards behave: by number, with the numbers that the field knows.
 
-use till_storage::sandbox_book::DeclineReason;
+use crate::book::DeclineReason;
 use till_storage::vault::CardNumber;
 
 /// What becomes of a payment.

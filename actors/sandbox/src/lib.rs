@@ -3,6 +3,7 @@
 mod acquirer;
 #[cfg(test)]
 mod behaviour_tests;
+pub mod book;
 mod book_thread;
 mod cards;
 mod judgement;

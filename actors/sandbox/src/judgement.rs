@@ -1,9 +1,9 @@
 //! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
 
+use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
-use till_storage::sandbox_book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
 
 use super::cards::Behaviour;
 

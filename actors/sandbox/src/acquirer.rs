@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
 use till_domain::payment::CaptureMode;
-use till_storage::sandbox_book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, code_and_message};
 use super::judgement::{Ask, What};
 use super::queue::Queue;
-use crate::acquirer::{
+use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
     Instrument,
 };

@@ -8,9 +8,9 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 
-use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
+use till_storage::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
 
-use super::book::{Book, BookError};
+use super::contract::{Book, BookError};
 use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;

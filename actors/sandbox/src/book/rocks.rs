@@ -13,13 +13,13 @@ use rocksdb::{
     WriteOptions,
 };
 
-use crate::acquirer_book::{CopiedBook, LinkFiles};
-use crate::engine::time_limit::within;
+use till_storage::acquirer_book::{CopiedBook, LinkFiles};
+use till_storage::engine::within;
 
-use super::book::{Book, BookError, Entries};
+use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
 use super::line_bytes;
-use crate::engine::DiskReserve;
+use till_storage::engine::DiskReserve;
 
 /// Bytes of the memtable. At some 150 bytes a line, 16 MiB are written out every hundred thousand lines.
 const WRITE_BUFFER_BYTES: usize = 16 << 20;
