@@ -14,9 +14,10 @@ use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
 use till_storage::rows::{Direction, RowPair};
-use till_storage::shapes::{Personal, StoredRows, StoredTable, TypedRows, decode_row_of, table_range};
+use till_storage::shapes::{
+    Disclosure, Personal, Shown, StoredRows, StoredTable, TypedRows, decode_row_of, table_range,
+};
 
-use super::disclosure::Disclosure;
 use super::log_record::{LogRecord, hex};
 use super::parts;
 use super::source::Source;
@@ -213,7 +214,8 @@ impl OfMerchant<'_> {
         let rows = TypedRows::new(&stored, personal).of_merchant(self.merchant_id);
         let profile = rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
         let totals = rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
-        let mut shown = parts::profile(&profile.context("its profile is not there")?);
+        let profile = profile.context("its profile is not there")?;
+        let mut shown = parts::shape(Shown::new(&profile, Disclosure::Opened)); // Nothing in it is personal.
         shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
         shown["pending"] = totals.map_or(Value::Null, |totals| Value::from(totals.pending_minor()));
         shown["records"] = Value::from(self.head.sequence.0);

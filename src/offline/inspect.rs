@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{Payments, Rows};
 use till_storage::journal::{Head, Sequence};
-use till_storage::shapes::{StoredRows, TypedRows};
+use till_storage::shapes::{Disclosure, StoredRows, TypedRows};
 
 use super::event;
 use super::log_record::{Damaged, LogRecord, Sound, hex};
@@ -207,12 +207,12 @@ impl Related {
         let (Some(ids), LogRecord::Sound(sound)) = (&mut self.0, record) else { return true };
         let mut concerns = false;
         for happened in &sound.mutation.events {
-            let (_, fields) = event::event(happened, super::Disclosure::Sealed);
+            let (_, fields) = event::event(happened, Disclosure::Sealed);
             let text = fields.to_string();
             if ids.iter().any(|id| text.contains(id.as_str())) {
                 concerns = true;
                 // What is settled later names the transaction only.
-                let transaction = fields["transaction"]["transaction_id"].as_str();
+                let transaction = fields["transaction"]["id"].as_str();
                 ids.extend(transaction.map(str::to_owned));
             }
         }
@@ -273,7 +273,7 @@ fn write_fields(path: &str, value: Option<&Value>, out: &mut dyn Write) -> io::R
 
 fn is_instant(path: &str) -> bool {
     let name = path.rsplit(['.', ' ']).next().unwrap_or_default();
-    name == "at" || name == "since" || name == "timer_was" || name.ends_with("_at")
+    name == "at" || name == "since" || name.starts_with("timer_") || name.ends_with("_at")
 }
 
 fn instant(seconds: u64) -> String {

@@ -7,10 +7,10 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, RecordHeader, Sequence, decode_stored, record};
 use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Personal, decode_mutation};
+use till_storage::shapes::{Disclosure, Personal, decode_mutation};
 
-use super::disclosure::{Disclosure, StaysSealed};
 use super::followup::Followups;
+use super::sealed::StaysSealed;
 use super::{event, parts};
 
 /// What stands at a position of a log.
@@ -110,7 +110,7 @@ impl Sound {
             "at_ms": header.at_ms,
             "actor": parts::caller(mutation.caller),
             "call": mutation.answer.as_ref().map(|(scope, _)| parts::scope(scope)),
-            "answer": mutation.answer.as_ref().map(|(_, stored)| parts::answer(&stored.answer, disclosure)),
+            "answer": mutation.answer.as_ref().map(|(_, stored)| event::answer(&stored.answer, disclosure)),
             "events": mutation.events.iter().map(shown).collect::<Vec<_>>(),
             "opened": followups.opened,
             "closed": followups.closed,

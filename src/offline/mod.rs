@@ -1,7 +1,7 @@
 //! What operators read of a store that no server uses, and how it is shown: a data directory, or a checkpoint.
 
 // Where it is read from.
-mod disclosure;
+mod sealed;
 mod source;
 
 // How what happened is shown.
@@ -14,7 +14,6 @@ mod log_record;
 mod export;
 mod inspect;
 
-pub use disclosure::{Disclosure, SEALED};
 pub use export::{Export, ExportSummary, What};
 pub use inspect::{Inspect, Selection};
 pub use log_record::kinds_of;

@@ -10,10 +10,10 @@ use till_storage::checkpoint::{MANIFEST_FILE, read_manifest};
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Personal, ReadPersonal, StoredRows};
+use till_storage::shapes::{Disclosure, Personal, ReadPersonal, StoredRows};
 use till_storage::vault::Keyring;
 
-use super::disclosure::{Disclosure, StaysSealed};
+use super::sealed::StaysSealed;
 use crate::vault_keys::RootKeys;
 
 /// Merchants of one read.

@@ -14,6 +14,7 @@
 
 mod codec;
 mod shape;
+mod shown;
 
 // The parts.
 mod activity;
@@ -56,6 +57,7 @@ pub use keys::{
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
+pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
 pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};
 pub use typed::{ByteReader, MerchantRows, StoredRows, TypedRows};

@@ -1,7 +1,7 @@
 //! How a shape on disk and a value of the domain are converted into each other.
 //!
-//! [`shape_struct!`] and [`shape_enum!`] declare a frozen shape together with its conversion. The shape is
-//! written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
+//! [`shape_struct!`] and [`shape_enum!`] declare a frozen shape together with its conversion, and how
+//! its value is shown to an operator. The shape is written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
 //! so that a field or variant added to the domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
@@ -58,6 +58,8 @@ macro_rules! shape_struct {
                 Ok($domain { $($field: $crate::shapes::shape::Shape::unpack(self.$field, personal)?,)+ })
             }
         }
+
+        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
     };
 }
 
@@ -115,6 +117,18 @@ macro_rules! shape_enum {
                         $(( $($crate::shapes::shape::Shape::unpack($late_place, personal)?),+ ))?
                         $({ $($late_field: $crate::shapes::shape::Shape::unpack($late_field, personal)?),+ })?,)+)?
                 })
+            }
+        }
+
+        impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.value() {
+                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
+                        $crate::shapes::shown::shown_variant!(
+                            self, serializer, $variant; $($($place)+)? $($($field)+)?
+                        )
+                    })+
+                }
             }
         }
     };

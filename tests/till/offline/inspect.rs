@@ -46,7 +46,7 @@ fn a_payments_records_are_shown_with_what_they_open_and_close_and_those_of_other
         &format!("opens call to the acquirer: authorize {first}"),
         &format!("closes the call to the acquirer for {first}"),
         "opens timer settle of txn_",
-        "payment.amount  100",
+        "payment.money.amount  100",
         "payment.external_id  order-1",
     ] {
         assert!(text.contains(words), "{words} is not in {text}");
@@ -84,7 +84,10 @@ fn personal_data_is_shown_only_when_it_is_asked_for_and_only_with_the_key() {
     let (code, text, _) = run_command(without_key, &["inspect", &shop.merchant_id, "--from", "1"]);
     assert_eq!(code, Some(0), "{text}");
     let personal = ["ada@example.com", "Ada Example", "tok_"];
-    assert!(personal.iter().all(|word| !text.contains(word)) && text.contains("customer_email  [sealed]"), "{text}");
+    assert!(
+        personal.iter().all(|word| !text.contains(word)) && text.contains("payment.contact.email  [sealed]"),
+        "{text}"
+    );
     let opened = inspect(&server, &shop, &["--from", "1", "--open-personal-data"]);
     assert!(personal.iter().all(|word| opened.contains(word)), "{opened}");
     assert!(!opened.contains("4242424242424242"), "a card number is shown never");

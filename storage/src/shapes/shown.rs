@@ -1,0 +1,264 @@
+//! How what is on disk is shown to an operator: [`Shown`] of a value serializes its parts under the names of the shape
+//! that [`shape_struct!`](super::shape) and [`shape_enum!`](super::shape) declare. Ids and texts are shown as text,
+//! instants in Unix seconds, and everything else as a number. Personal data is shown when it is opened only, and
+//! digests and fingerprints never.
+
+use serde::ser::{Serialize, Serializer};
+use till_domain::card::{CardFingerprint, CardHolder};
+use till_domain::customer::{Contact, Customer, CustomerFields};
+use till_domain::ids::{
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
+    PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+};
+use till_domain::key::KeyDigest;
+use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
+use till_domain::money::{AmountMinor, Currency};
+use till_domain::payment::Payment;
+use till_domain::records::Present;
+use till_domain::session::Session;
+use till_domain::text::{
+    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, ReturnUrl,
+    TimeZone,
+};
+use till_domain::time::Millis;
+
+/// The text in the place of what is not shown.
+pub const SEALED: &str = "[sealed]";
+
+/// Whether personal data is shown: names, addresses, mobile numbers, what merchants keep as metadata, and the ids of
+/// tokens, which whoever knows them may pay with. Card numbers are shown never: they are in no log and in no row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disclosure {
+    /// It is not; no key is needed.
+    Sealed,
+    /// It is.
+    Opened,
+}
+
+impl Disclosure {
+    /// The name in a list.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Disclosure::Sealed => "sealed",
+            Disclosure::Opened => "opened",
+        }
+    }
+
+    /// A personal text, or [`SEALED`].
+    #[must_use]
+    pub const fn text(self, text: &str) -> &str {
+        match self {
+            Disclosure::Sealed => SEALED,
+            Disclosure::Opened => text,
+        }
+    }
+}
+
+/// A value of the domain as it is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a, T> {
+    value: &'a T,
+    disclosure: Disclosure,
+}
+
+impl<'a, T> Shown<'a, T> {
+    /// A value, with its personal data as `disclosure` says.
+    #[must_use]
+    pub const fn new(value: &'a T, disclosure: Disclosure) -> Shown<'a, T> {
+        Shown { value, disclosure }
+    }
+
+    pub(super) const fn value(&self) -> &'a T {
+        self.value
+    }
+
+    /// A part of the value, shown alike.
+    pub(super) const fn part<'b, U>(&self, part: &'b U) -> Shown<'b, U> {
+        Shown { value: part, disclosure: self.disclosure }
+    }
+}
+
+impl<'a, T> Serialize for Shown<'a, Option<T>>
+where
+    Shown<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.value {
+            Some(value) => self.part(value).serialize(serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+}
+
+impl<'a, T> Serialize for Shown<'a, Vec<T>>
+where
+    Shown<'a, T>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let values: &'a [T] = self.value;
+        serializer.collect_seq(values.iter().map(|value| self.part(value)))
+    }
+}
+
+impl<'a, A, B> Serialize for Shown<'a, (A, B)>
+where
+    Shown<'a, A>: Serialize,
+    Shown<'a, B>: Serialize,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (a, b): &'a (A, B) = self.value;
+        (self.part(a), self.part(b)).serialize(serializer)
+    }
+}
+
+/// Shows the fields of a struct under their names.
+macro_rules! shown_struct {
+    ($domain:ident { $($field:ident),+ $(,)? }) => {
+        impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let $domain { $($field),+ } = self.value();
+                let mut members = serializer.serialize_map(None)?;
+                $(serde::ser::SerializeMap::serialize_entry(&mut members, stringify!($field), &self.part($field))?;)+
+                serde::ser::SerializeMap::end(members)
+            }
+        }
+    };
+}
+
+/// Shows a variant: its name, or a struct of its parts with the name as `kind`.
+macro_rules! shown_variant {
+    ($shown:expr, $serializer:expr, $variant:ident;) => {
+        $serializer.serialize_str(&$crate::shapes::shown::snake_case(stringify!($variant)))
+    };
+    ($shown:expr, $serializer:expr, $variant:ident; $($part:ident)+) => {{
+        let mut members = $serializer.serialize_map(None)?;
+        let kind = $crate::shapes::shown::snake_case(stringify!($variant));
+        serde::ser::SerializeMap::serialize_entry(&mut members, "kind", &kind)?;
+        $(serde::ser::SerializeMap::serialize_entry(&mut members, stringify!($part), &$shown.part($part))?;)+
+        serde::ser::SerializeMap::end(members)
+    }};
+}
+
+pub(super) use {shown_struct, shown_variant};
+
+/// `PaymentCaptured` as `payment_captured`.
+pub(super) fn snake_case(name: &str) -> String {
+    let mut text = String::with_capacity(name.len() + 4);
+    for character in name.chars() {
+        if character.is_ascii_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(character.to_ascii_lowercase());
+    }
+    text
+}
+
+/// Declares how values without parts are shown.
+macro_rules! shown_as {
+    ($($domain:ty: |$value:ident, $disclosure:pat_param| $shown:expr;)+) => {$(
+        impl Serialize for Shown<'_, $domain> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let ($value, $disclosure) = (self.value, self.disclosure);
+                $shown.serialize(serializer)
+            }
+        }
+    )+};
+}
+
+macro_rules! shown_ids {
+    ($($id:ident)+) => {
+        shown_as! { $($id: |id, _| id.to_string();)+ }
+    };
+}
+
+macro_rules! shown_texts {
+    ($($text:ident)+) => {
+        shown_as! { $($text: |text, _| text.as_str();)+ }
+    };
+}
+
+macro_rules! personal_texts {
+    ($($text:ident)+) => {
+        shown_as! { $($text: |text, disclosure| disclosure.text(text.as_str());)+ }
+    };
+}
+
+macro_rules! never_shown {
+    ($($domain:ty),+) => {
+        shown_as! { $($domain: |_digest, _| SEALED;)+ }
+    };
+}
+
+shown_as! {
+    bool: |value, _| value;
+    u8: |number, _| number;
+    u16: |number, _| number;
+    u64: |number, _| number;
+    String: |text, _| text;
+    Millis: |millis, _| millis.unix_seconds();
+    SetNumber: |number, _| number.0;
+    AmountMinor: |amount, _| amount.get();
+    Currency: |currency, _| currency.code();
+    Present: |_present, _| ();
+    TokenId: |id, disclosure| disclosure.text(&id.to_string());
+    CardHolder: |holder, disclosure| holder.name().map(|name| disclosure.text(name.as_str()));
+}
+
+shown_ids! {
+    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId MetadataId PaymentId
+    PayoutId PlanId RefundId SessionId TopupId TransactionId UserId
+}
+
+shown_texts! { ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
+
+personal_texts! { CanonicalJson Document Email Mobile PersonName }
+
+never_shown! { [u8; 32], CardFingerprint, ItemHash, KeyDigest }
+
+// The shapes of these are written by hand, for what is sealed in them.
+shown_struct! { Contact { email, mobile, name } }
+shown_struct! { CustomerFields { id, contact } }
+shown_struct! { Customer { id, external_id, email, mobile, name, default_card_id, created_at, updated_at } }
+shown_struct! {
+    Session { id, installation_id, money, instrument, customer, created_at, expires_at, payment_id }
+}
+shown_struct! {
+    Payment {
+        id, external_id, session_id, status, money, instrument, acquirer, capture_mode, return_url, customer_id,
+        contact, save_card, created_at, authorization, capture, failure, refunded_minor
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    /// Every event and answer, as text.
+    fn shown(disclosure: Disclosure) -> String {
+        let events: Vec<_> = [samples::events(), samples::later_events()].concat();
+        let answers = samples::answers();
+        let shown = serde_json::json!([Shown::new(&events, disclosure), Shown::new(&answers, disclosure)]);
+        shown.to_string()
+    }
+
+    #[test]
+    fn personal_data_is_shown_when_it_is_opened_only() {
+        let (sealed, opened) = (shown(Disclosure::Sealed), shown(Disclosure::Opened));
+        for personal in ["@", "+66812345678", "Somchai Jaidee", "S JAIDEE", "tok_", "sku", "café"] {
+            assert!(!sealed.contains(personal) && opened.contains(personal), "{personal}");
+        }
+    }
+
+    #[test]
+    fn digests_are_shown_never_and_ids_amounts_and_variants_are() {
+        let key = serde_json::to_value(Shown::new(&samples::api_key(), Disclosure::Opened)).expect("a JSON form");
+        assert_eq!(key["digest"], SEALED);
+        let payment = serde_json::to_value(Shown::new(&samples::payment(), Disclosure::Opened)).expect("a JSON form");
+        assert_eq!(payment["id"], samples::payment().id.to_string());
+        assert_eq!(payment["money"]["amount"], 10_000);
+        assert_eq!(payment["acquirer"], "sandbox");
+        assert_eq!(snake_case("TerminalCard"), "terminal_card");
+    }
+}
