@@ -6,15 +6,16 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
+use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, code_and_message};
 use super::judgement::{Ask, What};
-use super::queue::Queue;
+use super::queue::{Queue, Recorded, Request, Waiting};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
-    Instrument,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
+    Instrument, Reference,
 };
 
 /// What stands before our reference in the sandbox's own.
@@ -74,11 +75,16 @@ impl SandboxAcquirer {
     fn answer<T: 'static>(&self, ask: Ask, read: fn(&BookLine) -> Option<T>) -> AcquirerAnswer<T> {
         let waiting = self.queue.push(ask);
         Box::pin(async move {
-            let no_answer = AcquirerUnavailable { reason: "the sandbox stopped before it answered" };
-            let line = waiting?.await.map_err(|_| no_answer)??;
-            read(&line).ok_or(AcquirerUnavailable { reason: "the sandbox recorded something else than was asked" })
+            let read = line_of(waiting).await?.as_ref().and_then(read);
+            let other = "the sandbox recorded something else than was asked";
+            read.ok_or_else(|| AcquirerUnavailable::because(other))
         })
     }
+}
+
+/// The line that a request is answered with.
+async fn line_of(waiting: Waiting) -> Recorded {
+    waiting?.await.map_err(|_| AcquirerUnavailable::because("the sandbox stopped before it answered"))?
 }
 
 impl Acquirer for SandboxAcquirer {
@@ -108,6 +114,11 @@ impl Acquirer for SandboxAcquirer {
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         self.follow_up(FollowUp::Refund, request)
     }
+
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
+        let waiting = self.queue.push(Request::Find(reference.into_text()));
+        Box::pin(async move { Ok(line_of(waiting).await?.filter(|line| line.merchant == merchant).and_then(found)) })
+    }
 }
 
 impl Drop for SandboxAcquirer {
@@ -132,7 +143,7 @@ fn authorization(line: &BookLine) -> Option<Authorization> {
         },
         AuthorizeOutcome::Declined(reason) => {
             let (code, message) = code_and_message(*reason);
-            Authorization::Declined { code, message }
+            Authorization::Declined { code: code.to_owned(), message: message.to_owned() }
         }
     })
 }
@@ -143,9 +154,13 @@ fn completion(line: &BookLine) -> Option<Completion> {
         None => Completion::Done { acquirer_reference: own_reference(line) },
         Some(reason) => {
             let (code, message) = code_and_message(*reason);
-            Completion::Declined { code, message }
+            Completion::Declined { code: code.to_owned(), message: message.to_owned() }
         }
     })
+}
+
+fn found(line: BookLine) -> Option<Found> {
+    authorization(&line).map(Found::Authorization).or_else(|| completion(&line).map(Found::Completion))
 }
 
 fn own_reference(line: &BookLine) -> String {

@@ -11,8 +11,9 @@ use till_domain::session::InstallmentPlan;
 use till_storage::vault::CardNumber;
 
 use super::SandboxAcquirer;
+use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
     Instrument, Reference, Step,
 };
 use till_actors::security_codes::SecurityCode;
@@ -77,7 +78,7 @@ fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
     matches!(wait(answer), Ok(Completion::Done { .. }))
 }
 
-fn decline_code(answer: AcquirerAnswer<Completion>) -> &'static str {
+fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
     match wait(answer).expect("an answer") {
         Completion::Done { acquirer_reference } => panic!("{acquirer_reference} was done"),
         Completion::Declined { code, .. } => code,
@@ -86,6 +87,31 @@ fn decline_code(answer: AcquirerAnswer<Completion>) -> &'static str {
 
 fn lines(book: &MemoryBook) -> Vec<BookLine> {
     book.entries().map(|line| line.expect("in memory")).collect()
+}
+
+#[test]
+fn it_keeps_the_promises_of_an_acquirer() {
+    let sandbox = start(&MemoryBook::new());
+    let seen = std::cell::Cell::new(0);
+    let conformance = Conformance {
+        acquirer: &sandbox,
+        merchant: MERCHANT,
+        money: thb(100),
+        new_payment: &|| payment(seen.replace(seen.get() + 1)),
+        approved: &|| card(GOOD_CARD),
+        declined: &|| card("4000000000009995"),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+    runtime.block_on(conformance.check()).expect("kept");
+}
+
+#[test]
+fn a_call_of_another_merchant_is_not_found() {
+    let sandbox = start(&MemoryBook::new());
+    wait(sandbox.authorize(manual(1))).expect("an answer");
+    let find = |merchant| wait(sandbox.find(merchant, Reference::new(payment(1), Step::Authorize))).expect("an answer");
+    assert_eq!(find(MerchantId::from_bytes([9; 16])), None);
+    assert_eq!(find(MERCHANT), approved(1, false).ok().map(Found::Authorization));
 }
 
 #[test]
@@ -102,8 +128,8 @@ fn a_good_card_is_authorized_and_captured_when_asked_to() {
 fn a_bad_card_is_declined_with_its_code_and_a_sentence() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000009995"), CaptureMode::Automatic)));
-    let message = "The card has insufficient funds.";
-    assert_eq!(answer, Ok(Authorization::Declined { code: "insufficient_funds", message }));
+    let (code, message) = ("insufficient_funds".to_owned(), "The card has insufficient funds.".to_owned());
+    assert_eq!(answer, Ok(Authorization::Declined { code, message }));
 }
 
 #[test]

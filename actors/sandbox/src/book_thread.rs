@@ -8,7 +8,7 @@ use crate::book::{Book, BookError, BookLine};
 use tokio::sync::oneshot;
 
 use super::judgement::Ask;
-use super::queue::{Job, Queue, Recorded};
+use super::queue::{Job, Queue, Recorded, Request};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
@@ -48,8 +48,8 @@ impl Drop for AbandonWhenDropped {
 fn carry_out<B: Book>(jobs: Vec<Job>, book: &mut B, now_ms: u64) -> Result<(), BookError> {
     let mut group = Group { book, staged: BTreeMap::new() };
     let mut answers: Vec<(oneshot::Sender<Recorded>, Recorded)> = Vec::with_capacity(jobs.len());
-    for Job { since: _, ask, reply } in jobs {
-        let recorded = match group.record(ask, now_ms) {
+    for Job { since: _, request, reply } in jobs {
+        let recorded = match group.answer(request, now_ms) {
             Ok(recorded) => recorded,
             Err(error) => Err(unavailable(error)?),
         };
@@ -69,14 +69,14 @@ fn carry_out<B: Book>(jobs: Vec<Job>, book: &mut B, now_ms: u64) -> Result<(), B
 /// What a book's error means to those who asked, when the book can be used afterwards.
 fn unavailable(error: BookError) -> Result<AcquirerUnavailable, BookError> {
     match error {
-        BookError::TimedOut => Ok(AcquirerUnavailable { reason: "the sandbox's book did not answer in time" }),
+        BookError::TimedOut => Ok(AcquirerUnavailable::because("the sandbox's book did not answer in time")),
         BookError::NotWritten { .. } => {
             tracing::warn!(error = &error as &dyn std::error::Error, "the sandbox cannot write to its book now");
-            Ok(AcquirerUnavailable { reason: "the sandbox cannot write to its book now" })
+            Ok(AcquirerUnavailable::because("the sandbox cannot write to its book now"))
         }
         BookError::Damaged { .. } | BookError::UnknownFormat { .. } => {
             tracing::error!(error = &error as &dyn std::error::Error, "the sandbox cannot read its book");
-            Ok(AcquirerUnavailable { reason: "the sandbox cannot read its book" })
+            Ok(AcquirerUnavailable::because("the sandbox cannot read its book"))
         }
         BookError::Broken(_) => Err(error),
     }
@@ -89,6 +89,13 @@ struct Group<'a, B> {
 }
 
 impl<B: Book> Group<'_, B> {
+    fn answer(&mut self, request: Request, now_ms: u64) -> Result<Recorded, BookError> {
+        match request {
+            Request::CarryOut(ask) => self.record(ask, now_ms),
+            Request::Find(reference) => Ok(Ok(self.line(&reference)?)),
+        }
+    }
+
     /// The line that records a request: the one that stands, or a new one staged here.
     fn record(&mut self, ask: Ask, now_ms: u64) -> Result<Recorded, BookError> {
         if let Some(line) = self.line(&ask.reference)? {
@@ -99,7 +106,7 @@ impl<B: Book> Group<'_, B> {
         for line in changed.into_iter().chain([line.clone()]) {
             self.staged.insert(line.reference.clone(), line);
         }
-        Ok(Ok(line))
+        Ok(Ok(Some(line)))
     }
 
     fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError> {
@@ -112,9 +119,9 @@ impl<B: Book> Group<'_, B> {
 
 fn repeated(ask: &Ask, line: BookLine) -> Recorded {
     if ask.is_recorded_by(&line) {
-        return Ok(line);
+        return Ok(Some(line));
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until somebody looks.
     tracing::error!(reference = ask.reference, "the sandbox was asked for something else under a used reference");
-    Err(AcquirerUnavailable { reason: "the reference names another request" })
+    Err(AcquirerUnavailable::because("the reference names another request"))
 }

@@ -20,13 +20,30 @@ const LINGER: Duration = Duration::from_millis(2);
 /// Requests that are company enough: a write is shared well by so many.
 const COMPANY_MAX: usize = 128;
 
-/// What a request is answered: the line that records it.
-pub(super) type Recorded = Result<BookLine, AcquirerUnavailable>;
+/// What a request is answered: the line that records it, nothing when a look-up finds none.
+pub(super) type Recorded = Result<Option<BookLine>, AcquirerUnavailable>;
+
+/// An answer that is waited for, unless the queue took no request.
+pub(super) type Waiting = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
+
+/// What the book's thread is to do.
+pub(super) enum Request {
+    /// What is asked, unless it was done before.
+    CarryOut(Ask),
+    /// Look up the line under a reference.
+    Find(String),
+}
+
+impl From<Ask> for Request {
+    fn from(ask: Ask) -> Request {
+        Request::CarryOut(ask)
+    }
+}
 
 /// A request and whom to answer.
 pub(super) struct Job {
     pub(super) since: Instant,
-    pub(super) ask: Ask,
+    pub(super) request: Request,
     pub(super) reply: oneshot::Sender<Recorded>,
 }
 
@@ -54,16 +71,16 @@ impl Queue {
     }
 
     /// Lets a request wait, and returns where its answer will be.
-    pub(super) fn push(&self, ask: Ask) -> Result<oneshot::Receiver<Recorded>, AcquirerUnavailable> {
+    pub(super) fn push(&self, request: impl Into<Request>) -> Waiting {
         let mut state = self.lock();
         if state.closed {
-            return Err(AcquirerUnavailable { reason: "the sandbox has stopped" });
+            return Err(AcquirerUnavailable::because("the sandbox has stopped"));
         }
         if state.waiting.len() >= WAITING_MAX {
-            return Err(AcquirerUnavailable { reason: "too many requests wait for the sandbox" });
+            return Err(AcquirerUnavailable::because("too many requests wait for the sandbox"));
         }
         let (reply, answer) = oneshot::channel();
-        state.waiting.push_back(Job { since: Instant::now(), ask, reply });
+        state.waiting.push_back(Job { since: Instant::now(), request: request.into(), reply });
         let wakes = state.waiting.len() == 1 || state.waiting.len() == COMPANY_MAX;
         drop(state);
         // Else its thread is at work or lingers, and looks again. To wake it costs a call of the system's.
@@ -133,7 +150,11 @@ mod tests {
         for number in 0..GROUP_MAX + 1 {
             queue.push(ask(number)).expect("there is room");
         }
-        let references = |group: Vec<Job>| group.into_iter().map(|job| job.ask.reference).collect::<Vec<_>>();
+        let reference = |job: Job| match job.request {
+            Request::CarryOut(ask) => ask.reference,
+            Request::Find(reference) => reference,
+        };
+        let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
         let first = references(queue.next_group().expect("a group"));
         assert_eq!(first, (0..GROUP_MAX).map(|number| number.to_string()).collect::<Vec<_>>());
         assert_eq!(references(queue.next_group().expect("a group")), [GROUP_MAX.to_string()]);

@@ -33,6 +33,9 @@ pub trait Acquirer: Send + Sync + 'static {
 
     /// Gives taken money back, or a part of it. As often as there is some left.
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
+
+    /// Looks up how a call ended, by the reference that it was made under; nothing when the acquirer has not seen it.
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>>;
 }
 
 /// The acquirer gave no answer. What was asked may have been done: it is neither done nor failed until the
@@ -41,7 +44,14 @@ pub trait Acquirer: Send + Sync + 'static {
 #[error("the acquirer gave no answer: {reason}")]
 pub struct AcquirerUnavailable {
     /// For the log.
-    pub reason: &'static str,
+    pub reason: String,
+}
+
+impl AcquirerUnavailable {
+    /// With this reason, for the log.
+    pub fn because(reason: impl Into<String>) -> AcquirerUnavailable {
+        AcquirerUnavailable { reason: reason.into() }
+    }
 }
 
 /// A request to set money aside.
@@ -108,12 +118,19 @@ pub enum Authorization {
         /// Whether taken money is there at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
     },
+    /// It is not yet: the customer must act first, for example authenticate the card.
+    NeedsAction {
+        /// The acquirer's own reference of the authorization that waits.
+        acquirer_reference: String,
+        /// The address that the customer is to be sent to.
+        url: String,
+    },
     /// It is not.
     Declined {
         /// A word that programs branch on, such as `insufficient_funds`.
-        code: &'static str,
+        code: String,
         /// A sentence for a person.
-        message: &'static str,
+        message: String,
     },
 }
 
@@ -123,9 +140,12 @@ impl From<Authorization> for AuthorizationResult {
             Authorization::Approved { acquirer_reference, captured, settles_at_once } => {
                 AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once }
             }
-            Authorization::Declined { code, message } => {
-                AuthorizationResult::Declined { code: code.to_owned(), message: message.to_owned() }
-            }
+            // No payment can wait for its customer yet: nobody would be sent to the address.
+            Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined {
+                code: "customer_action_required".to_owned(),
+                message: "The payment needs a step by the customer, which is not supported yet.".to_owned(),
+            },
+            Authorization::Declined { code, message } => AuthorizationResult::Declined { code, message },
         }
     }
 }
@@ -141,8 +161,31 @@ pub enum Completion {
     /// It is not, and will not be under this reference.
     Declined {
         /// A word that programs branch on, such as `already_voided`.
-        code: &'static str,
+        code: String,
         /// A sentence for a person.
-        message: &'static str,
+        message: String,
     },
+}
+
+/// How a call ended that was found by its reference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// An authorization.
+    Authorization(Authorization),
+    /// A capture, a void or a refund.
+    Completion(Completion),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_authorization_that_waits_for_the_customer_is_recorded_as_declined_with_its_own_code() {
+        let waits =
+            Authorization::NeedsAction { acquirer_reference: "a".to_owned(), url: "https://a.example".to_owned() };
+        let AuthorizationResult::Declined { code, message } = waits.into() else { panic!("it is not approved") };
+        assert_eq!(code, "customer_action_required");
+        assert!(message.ends_with('.'));
+    }
 }

@@ -1,10 +1,11 @@
 //! Acquirers: who authorizes, captures, voids and refunds payments.
 
 mod calls;
+pub mod conformance;
 mod reference;
 
 pub use calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
     Instrument,
 };
 pub use reference::{Reference, Step};

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest,
-    Instrument,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
+    Instrument, Reference,
 };
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
@@ -82,7 +82,7 @@ impl DirectedAcquirer {
     ) -> AcquirerAnswer<T> {
         match self.direction.turn(merchant_id) {
             Some(Turn::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
-            Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable { reason: "on purpose" }) }),
+            Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
             Some(Turn::After(act)) => {
                 act();
                 ask(&self.sandbox)
@@ -111,5 +111,9 @@ impl Acquirer for DirectedAcquirer {
 
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         self.answer(request.merchant, |sandbox| sandbox.refund(request))
+    }
+
+    fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
+        self.answer(merchant, |sandbox| sandbox.find(merchant, reference))
     }
 }

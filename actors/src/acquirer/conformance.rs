@@ -1,0 +1,155 @@
+//! The promises that every acquirer keeps, as checks that any implementation can be put through: they ask it to move
+//! money, so give them play money or a provider's test account.
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::{AmountMinor, Money};
+use till_domain::payment::CaptureMode;
+
+use super::calls::{
+    Acquirer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument,
+};
+use super::reference::{Reference, Step};
+
+/// The acquirer under test, and how to pay with it.
+pub struct Conformance<'a> {
+    /// The acquirer.
+    pub acquirer: &'a dyn Acquirer,
+    /// A merchant that it serves.
+    pub merchant: MerchantId,
+    /// How much is paid: at least two minor units.
+    pub money: Money,
+    /// Makes the id of a payment that the acquirer has not seen.
+    pub new_payment: &'a dyn Fn() -> PaymentId,
+    /// Makes an instrument that is approved, and needs nothing of the customer.
+    pub approved: &'a dyn Fn() -> Instrument,
+    /// Makes an instrument that is declined.
+    pub declined: &'a dyn Fn() -> Instrument,
+}
+
+/// A promise that was not kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Unmet {
+    /// The acquirer gave no answer.
+    #[error(transparent)]
+    Unavailable(#[from] AcquirerUnavailable),
+    /// It gave another answer than it must.
+    #[error("{promise}: the answer was {answer}")]
+    Promise {
+        /// The promise.
+        promise: &'static str,
+        /// The answer that breaks it.
+        answer: String,
+    },
+}
+
+impl Conformance<'_> {
+    /// Puts the acquirer through all of it.
+    ///
+    /// # Errors
+    /// [`Unmet`]: the first promise that was not kept.
+    pub async fn check(&self) -> Result<(), Unmet> {
+        self.check_declined().await?;
+        self.check_capture().await?;
+        self.check_void().await?;
+        self.check_refunds().await
+    }
+
+    async fn check_declined(&self) -> Result<(), Unmet> {
+        let payment = (self.new_payment)();
+        let ask = || self.acquirer.authorize(self.request(payment, (self.declined)(), CaptureMode::Manual));
+        expect("a call that was never made is not found", &self.find(payment, Step::Authorize).await?, &None)?;
+        let first = ask().await?;
+        let is_declined = matches!(&first, Authorization::Declined { code, .. } if !code.is_empty());
+        require("a bad instrument is declined with a code", is_declined, &first)?;
+        expect("a repeated authorization is answered as the first", &ask().await?, &first)?;
+        let found = Some(Found::Authorization(first));
+        expect("an authorization is found by its reference", &self.find(payment, Step::Authorize).await?, &found)
+    }
+
+    async fn check_capture(&self) -> Result<(), Unmet> {
+        let (payment, own) = self.authorized(CaptureMode::Manual).await?;
+        let capture = || self.acquirer.capture(self.follow_up(payment, Step::Capture, &own, self.money));
+        let first = capture().await?;
+        require("a capture of all that is authorized is done", is_done(&first), &first)?;
+        expect("a repeated capture is answered as the first", &capture().await?, &first)?;
+        let found = Some(Found::Completion(first));
+        expect("a capture is found by its reference", &self.find(payment, Step::Capture).await?, &found)?;
+        let void = self.acquirer.void(self.follow_up(payment, Step::Void, &own, self.money)).await?;
+        require("what is captured is not voided", !is_done(&void), &void)
+    }
+
+    async fn check_void(&self) -> Result<(), Unmet> {
+        let (payment, own) = self.authorized(CaptureMode::Manual).await?;
+        let void = || self.acquirer.void(self.follow_up(payment, Step::Void, &own, self.money));
+        let first = void().await?;
+        require("a void of what is not captured is done", is_done(&first), &first)?;
+        expect("a repeated void is answered as the first", &void().await?, &first)?;
+        let capture = self.acquirer.capture(self.follow_up(payment, Step::Capture, &own, self.money)).await?;
+        require("what is voided is not captured", !is_done(&capture), &capture)
+    }
+
+    async fn check_refunds(&self) -> Result<(), Unmet> {
+        let (payment, own) = self.authorized(CaptureMode::Automatic).await?;
+        let one = AmountMinor::new(1).map(|amount| Money { amount, ..self.money });
+        let rest = self.money.amount.get().checked_sub(1).and_then(AmountMinor::new);
+        let (Some(one), Some(rest)) = (one, rest.map(|amount| Money { amount, ..self.money })) else {
+            return require("two minor units are paid at least", false, &self.money);
+        };
+        let refund = |step, money| self.acquirer.refund(self.follow_up(payment, step, &own, money));
+        let (first, second, third) = (self.refund_step(), self.refund_step(), self.refund_step());
+        let (of_one, of_rest) = (refund(first, one), refund(second, rest));
+        let (of_one, of_rest) = (of_one.await?, of_rest.await?);
+        let both = is_done(&of_one) && is_done(&of_rest);
+        require("two refunds may be under way at once", both, &(&of_one, &of_rest))?;
+        expect("a repeated refund is answered as the first", &refund(first, one).await?, &of_one)?;
+        let more = refund(third, one).await?;
+        require("no more is refunded than was captured", !is_done(&more), &more)
+    }
+
+    /// A payment that was authorized, and the acquirer's own reference of it.
+    async fn authorized(&self, capture: CaptureMode) -> Result<(PaymentId, String), Unmet> {
+        let payment = (self.new_payment)();
+        let answer = self.acquirer.authorize(self.request(payment, (self.approved)(), capture)).await?;
+        match &answer {
+            Authorization::Approved { acquirer_reference, captured, settles_at_once: _ }
+                if *captured == (capture == CaptureMode::Automatic) =>
+            {
+                Ok((payment, acquirer_reference.clone()))
+            }
+            Authorization::Approved { .. } | Authorization::NeedsAction { .. } | Authorization::Declined { .. } => {
+                let promise = "a good instrument is approved, and captured when that was asked";
+                Err(Unmet::Promise { promise, answer: format!("{answer:?}") })
+            }
+        }
+    }
+
+    async fn find(&self, payment: PaymentId, step: Step) -> Result<Option<Found>, Unmet> {
+        Ok(self.acquirer.find(self.merchant, Reference::new(payment, step)).await?)
+    }
+
+    fn refund_step(&self) -> Step {
+        Step::Refund((self.new_payment)().raw())
+    }
+
+    fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
+        let reference = Reference::new(payment, Step::Authorize);
+        AuthorizeRequest { reference, merchant: self.merchant, payment, money: self.money, instrument, capture }
+    }
+
+    fn follow_up(&self, payment: PaymentId, step: Step, own: &str, money: Money) -> FollowUpRequest {
+        let reference = Reference::new(payment, step);
+        FollowUpRequest { reference, acquirer_reference: own.to_owned(), merchant: self.merchant, payment, money }
+    }
+}
+
+fn is_done(completion: &Completion) -> bool {
+    matches!(completion, Completion::Done { .. })
+}
+
+fn expect<T: PartialEq + std::fmt::Debug>(promise: &'static str, answer: &T, expected: &T) -> Result<(), Unmet> {
+    require(promise, answer == expected, answer)
+}
+
+fn require(promise: &'static str, is_kept: bool, answer: &impl std::fmt::Debug) -> Result<(), Unmet> {
+    if is_kept { Ok(()) } else { Err(Unmet::Promise { promise, answer: format!("{answer:?}") }) }
+}
