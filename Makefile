@@ -27,9 +27,9 @@ endif
 build: tools
 	cargo build --bin till
 
-# The program for production and for figures: compiled for speed, RocksDB not anew.
+# The programs for production and for figures: compiled for speed, RocksDB not anew.
 optimized: tools
-	tools/optimized build --bin till
+	tools/optimized build -p till -p till-bench --bins
 
 # A Debian package of the optimized program; prints where it is.
 package: tools
@@ -42,6 +42,7 @@ lint: tools
 
 # Criterion benches. The workspace's own code is compiled for speed; RocksDB is not compiled again.
 bench: tools
+	tools/optimized build -p till-bench
 	tools/optimized bench --profile dev --workspace
 
 # Till beside its peers, in turns, on this machine; writes the ratios to docs/performance.md. See benches/peers/README.md.
@@ -70,12 +71,14 @@ damage: tools
 # callers wait.
 overload: ROUNDS = 1
 overload: tools
+	cargo build -p till-bench
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) TILL_OVERLOAD_ROUNDS=$(ROUNDS) cargo test --test till overload::campaign -- --nocapture
 
 # Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
 # round.
 checkpoint-load: ROUNDS = 1
 checkpoint-load: tools
+	cargo build -p till-bench
 	TILL_CHECKPOINT_ROUNDS=$(ROUNDS) cargo test --test till overload::checkpoints -- --nocapture --test-threads 1
 
 # Fills the disk under a loaded server again and again, to the reserve and below, and breaks it off: ROUNDS rounds each.

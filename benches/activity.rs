@@ -215,7 +215,7 @@ fn fill(data: &Path, entries: u64) {
     }
     let payments = (entries * 100).div_ceil(ENTRIES_PER_100_PAYMENTS).to_string();
     let arguments = ["generate", "--payments", &payments, "--team-share", TEAM_SHARE];
-    let status = program().args(arguments).arg("--data").arg(data).status().expect("the binary can be started");
+    let status = program("till-bench").args(arguments).arg("--data").arg(data).status().expect("make bench builds it");
     assert!(status.success(), "the store is generated");
 }
 

@@ -24,13 +24,8 @@ pub mod small_pages;
 pub mod owner_only;
 pub mod tls;
 pub mod demo;
-pub mod generate;
 
 // What operators read of a store that no server uses.
 pub mod offline;
-
-// How it is measured. Apart from what serves: rates and latencies are no money.
-#[expect(clippy::float_arithmetic, reason = "rates, shares and places in pictures are no amounts")]
-pub mod bench;
 
 pub mod commands;

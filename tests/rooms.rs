@@ -19,7 +19,7 @@ struct Room {
     forbidden_words: &'static [&'static str],
 }
 
-const TABLE: [Room; 5] = [
+const TABLE: [Room; 6] = [
     Room {
         directory: "domain",
         sources: "domain/src",
@@ -87,8 +87,15 @@ const TABLE: [Room; 5] = [
         directory: ".",
         sources: "src",
         may_use: &["till-domain", "till-storage", "till-actors", "till-sandbox"],
-        forbidden_crates: &["rocksdb", "librocksdb", "bincode"],
+        forbidden_crates: &["rocksdb", "librocksdb", "bincode", "plotters", "hdrhistogram", "httparse"],
         forbidden_words: &["rocksdb", "unsafe"],
+    },
+    Room {
+        directory: "benches/load",
+        sources: "benches/load/src",
+        may_use: &["till", "till-domain", "till-storage", "till-actors"],
+        forbidden_crates: &["rocksdb", "librocksdb", "bincode", "actix"],
+        forbidden_words: &["rocksdb", "actix_web", "unsafe"],
     },
 ];
 
@@ -347,7 +354,7 @@ fn the_workspace_has_the_rooms_of_the_table_and_no_others() {
 fn each_room_uses_the_rooms_that_it_may_use_and_no_others() {
     for room in &TABLE {
         let used = dependencies(&manifest(room.directory));
-        for name in used.iter().filter(|name| name.starts_with("till-")) {
+        for name in used.iter().filter(|name| *name == "till" || name.starts_with("till-")) {
             assert!(room.may_use.contains(&name.as_str()), "{} must not use {name}", room.directory);
         }
     }
@@ -396,7 +403,7 @@ fn no_room_contains_a_word_that_is_forbidden_there() {
 
 #[test]
 fn only_the_bootstrap_and_the_offline_commands_name_the_stores_implementation() {
-    for (file, tokens) in code_of("src").into_iter().chain(code_of("actors/src")) {
+    for (file, tokens) in ["src", "actors/src", "benches/load/src"].into_iter().flat_map(code_of) {
         let may = MAY_NAME_THE_ENGINE.contains(&file.as_str());
         assert!(may || !names_module(&tokens, "till_storage", "engine"), "{file} must not name till_storage::engine");
     }
@@ -460,7 +467,7 @@ fn the_reader_of_sources_sees_code_and_neither_comments_texts_nor_tests() {
 #[test]
 fn no_variable_of_the_build_is_named_as_a_setting() {
     // `cargo run` gives these to the program, which refuses to start with a variable `TILL_...` that is no setting.
-    let build = read("build.rs");
+    let build = read("benches/load/build.rs");
     assert!(build.contains("cargo::rustc-env="), "it names variables");
     assert!(!build.contains("rustc-env=TILL_"), "a variable of the build would refuse every start by `cargo run`");
 }

@@ -28,7 +28,7 @@ pub(crate) struct Server {
 impl Server {
     /// Starts one with its data in a directory.
     pub(crate) fn start_in(directory: &Path) -> Server {
-        let mut child = program()
+        let mut child = program("till")
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
             .arg(directory.join("data"))
@@ -56,9 +56,10 @@ impl Drop for Server {
     }
 }
 
-/// The program, without the variables that are the bench's own: it refuses those that are no settings.
-pub(crate) fn program() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+/// A program of this build, `till` or `till-bench`, without the variables that are the bench's own: it refuses those that are no settings.
+pub(crate) fn program(name: &str) -> Command {
+    let program = Path::new(env!("CARGO_BIN_EXE_till")).with_file_name(name);
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TILL_BENCH_")) {
         command.env_remove(name);
     }

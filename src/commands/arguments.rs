@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::archive::ArchiveCommand;
-use super::bench::BenchCommand;
 use super::checkpoint::CheckpointCommand;
 use super::export::ExportArguments;
-use super::generate::GenerateArguments;
 use super::inspect::InspectArguments;
 use super::operate::OperatorCall;
 use super::repair::RepairCommand;
@@ -57,8 +55,6 @@ pub enum Command {
     /// Puts right what can be put right without a copy, with the server stopped
     #[command(subcommand)]
     Repair(RepairCommand),
-    /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
-    Generate(GenerateArguments),
     /// Copies of the whole data: taken by a running server, checked and removed
     #[command(subcommand)]
     Checkpoint(CheckpointCommand),
@@ -79,9 +75,6 @@ pub enum Command {
     Vault(VaultCommand),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
-    /// Measures a server under load, and checks every answer
-    #[command(subcommand)]
-    Bench(Box<BenchCommand>),
     /// Calls of the operator to a running server
     #[command(flatten)]
     Operate(OperatorCall),

@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::{archive, bench, checkpoint, export, generate, inspect, operate, repair, restore, rotate, serve, verify};
+use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, verify};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -20,16 +20,12 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     keep_memory_to_the_process()?;
-    // A load tester's reports hold nothing of anybody's, and are made as the umask says.
-    if !matches!(arguments.command, Command::Bench(_)) {
-        make_files_for_the_owner_only();
-    }
+    make_files_for_the_owner_only();
     let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         Command::Serve(options) => serve::serve(&configuration, *options).map(|()| ExitCode::SUCCESS),
         Command::Verify(arguments) => verify::verify(&configuration, *arguments),
         Command::Repair(command) => repair::repair(&configuration, command),
-        Command::Generate(options) => Ok(print(&generate::generate(&configuration, *options)?.to_string())),
         Command::Checkpoint(command) => checkpoint::checkpoint(&configuration, command),
         Command::Archive(command) => archive::archive(&configuration, command),
         Command::Restore(arguments) => restore::restore(&configuration, arguments),
@@ -38,7 +34,6 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
         Command::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
         Command::Configuration => Ok(print(&configuration.to_string())),
-        Command::Bench(command) => bench::bench(&configuration, command),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }

@@ -15,7 +15,7 @@ use till_domain::merchant::Platform;
 use till_domain::text::{InstallationIdentifier, Name, TimeZone};
 
 use crate::endpoints::admin::fresh_merchant_id;
-use crate::endpoints::key_making::{fresh_key, key_of};
+use crate::endpoints::{fresh_key, key_of};
 use crate::protocol::version::ApiVersion;
 use crate::service::Service;
 

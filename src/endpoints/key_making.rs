@@ -107,13 +107,7 @@ pub(super) async fn generate<C>(
 }
 
 /// A key without an end, from its text.
-pub(crate) fn key_of(
-    keyring: &Keyring,
-    merchant_id: MerchantId,
-    name: Name,
-    text: &str,
-    version: ApiVersion,
-) -> GenerateKey {
+pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str, version: ApiVersion) -> GenerateKey {
     GenerateKey {
         merchant_id,
         name,
@@ -125,7 +119,7 @@ pub(crate) fn key_of(
 }
 
 /// A new key's text: each character drawn without bias.
-pub(crate) fn fresh_key() -> Zeroizing<String> {
+pub fn fresh_key() -> Zeroizing<String> {
     let mut random = Zeroizing::new([0; KEY_RANDOM_LEN]);
     let mut filled = 0;
     while filled < KEY_RANDOM_LEN {

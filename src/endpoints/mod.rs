@@ -4,7 +4,9 @@ pub mod admin;
 pub mod arguments;
 mod created_at;
 mod forms;
-pub(crate) mod key_making;
+mod key_making;
 pub mod merchants;
 pub mod sdk;
 pub(crate) mod shapes;
+
+pub use key_making::{fresh_key, key_of};

@@ -187,7 +187,8 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
     })
 }
 
-pub(crate) fn fresh_merchant_id(now: Millis) -> MerchantId {
+/// A new merchant's id, made at this instant.
+pub fn fresh_merchant_id(now: Millis) -> MerchantId {
     let random = getrandom::u64().expect("the operating system gives randomness once it is up");
     MerchantId::from_raw(RawId::new(IdPosition { millis: now.0, counter: 0 }, random))
 }

@@ -14,4 +14,4 @@ mod resume_effects;
 mod rotate_vault_key;
 
 pub use functions::functions;
-pub(crate) use merchants::fresh_merchant_id;
+pub use merchants::fresh_merchant_id;

@@ -11,4 +11,4 @@ mod session;
 mod tokenize_card;
 
 pub use functions::functions;
-pub(crate) use tokenize_card::card_facts;
+pub use tokenize_card::card_facts;

@@ -81,7 +81,7 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
 }
 
 /// What is known of a merchant's card outside the vault.
-pub(crate) fn card_facts(
+pub fn card_facts(
     keyring: &Keyring,
     merchant_id: MerchantId,
     number: &CardNumber,

@@ -14,7 +14,7 @@ use super::refusal::OpenError;
 pub const FILLING_FILE: &str = "generate-in-progress";
 
 /// What the file says to whoever opens it.
-const NOTE: &[u8] = b"till generate is filling this directory, or broke off: then remove the directory\n";
+const NOTE: &[u8] = b"till-bench generate is filling this directory, or broke off: then remove the directory\n";
 
 /// A directory that is being filled. Dropping it leaves the file, and with it a directory that nothing opens.
 #[derive(Debug)]

@@ -63,7 +63,7 @@ pub enum OpenError {
     },
     /// It is being generated, or generating it was broken off.
     #[error(
-        "{directory} is not generated yet: wait for till generate to end; if it was broken off, remove the directory and generate again",
+        "{directory} is not generated yet: wait for till-bench generate to end; if it was broken off, remove the directory and generate again",
         directory = directory.display()
     )]
     GenerateUnfinished {

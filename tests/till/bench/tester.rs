@@ -1,10 +1,12 @@
-//! Runs `till bench` and reads what it writes.
+//! Runs `till-bench` and reads what it writes.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::harness::load_tester;
 
 /// The load tester with a directory of its own for what it writes.
 pub(super) struct Tester {
@@ -31,12 +33,12 @@ impl Tester {
 
     /// The command, with nothing of the test's own environment that could change the outcome.
     pub(super) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        let mut command = Command::new(load_tester());
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TILL_")) {
             command.env_remove(name);
         }
         command.env("TILL_DISK_RESERVE_BYTES", "16777216").current_dir(self.directory.path());
-        command.arg("bench").args(line.split(' ')).stdin(Stdio::null());
+        command.args(line.split(' ')).stdin(Stdio::null());
         command
     }
 

@@ -12,7 +12,7 @@ mod wire;
 pub(crate) use client::{Answer, Client};
 pub(crate) use dice::Dice;
 pub(crate) use secured::{Pair, Secured, connect, host};
-pub(crate) use server::{Server, Start, VAULT_KEY, limited, ticks, without_room};
+pub(crate) use server::{Server, Start, VAULT_KEY, limited, load_tester, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};
 pub(crate) use stage::{Backstage, Stage};
 pub(crate) use volume::{Volume, free_bytes};

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -81,8 +81,19 @@ impl Start {
         command
     }
 
+    /// The same of the load tester and generator.
+    pub(crate) fn load_tester(&self, data: &Path) -> Command {
+        let mut command = self.program(load_tester(), data);
+        command.args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"]);
+        command
+    }
+
     fn command_without_addresses(&self, data: &Path) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+        self.program(Path::new(env!("CARGO_BIN_EXE_till")), data)
+    }
+
+    fn program(&self, program: &Path, data: &Path) -> Command {
+        let mut command = Command::new(program);
         command.arg("--data").arg(data);
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("TILL_")) {
             command.env_remove(name);
@@ -139,6 +150,16 @@ impl Start {
         server.wait_until_ready();
         Ok(server)
     }
+}
+
+/// The load tester, which the build of the whole workspace puts beside the server.
+pub(crate) fn load_tester() -> &'static Path {
+    static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+        let program = Path::new(env!("CARGO_BIN_EXE_till")).with_file_name("till-bench");
+        assert!(program.exists(), "{} is missing: cargo build -p till-bench", program.display());
+        program
+    });
+    &PROGRAM
 }
 
 /// The same command, where no file can be given a byte, as on a full disk.
@@ -280,7 +301,15 @@ impl Server {
 
     /// The command line of the binary with this server's data and addresses, for operator commands.
     pub(crate) fn command(&self) -> Command {
-        let mut command = self.start.command_without_addresses(&self.data);
+        self.with_addresses(self.start.command_without_addresses(&self.data))
+    }
+
+    /// The same of the load tester and generator.
+    pub(crate) fn load_tester(&self) -> Command {
+        self.with_addresses(self.start.program(load_tester(), &self.data))
+    }
+
+    fn with_addresses(&self, mut command: Command) -> Command {
         let host = |address: &str| address.split_once("://").map_or("", |(_, host)| host).to_owned();
         command.args(["--listen", &host(&self.public), "--admin-listen", &host(&self.admin)]);
         command

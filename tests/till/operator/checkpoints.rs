@@ -279,8 +279,9 @@ fn no_server_starts_on_a_checkpoint_or_on_a_directory_that_is_not_restored_and_n
     succeeds(&server, &["restore", "--from", text(&checkpoint), "--to", text(&to)]);
     fs::write(to.join("restore-in-progress"), b"").expect("writable");
     for (data, reason) in [(&checkpoint, "is a checkpoint: restore it"), (&to, "is not restored yet")] {
-        for arguments in [["serve"].as_slice(), &["generate", "--payments", "1"]] {
-            let mut command = Start::default().command(data);
+        let (serving, generating) = (Start::default().command(data), Start::default().load_tester(data));
+        let calls = [(serving, ["serve"].as_slice()), (generating, &["generate", "--payments", "1"])];
+        for (mut command, arguments) in calls {
             command.env_remove("TILL_ADMIN_TOKEN").env_remove("TILL_VAULT_KEY");
             let (code, _, errors) = run(command, arguments);
             assert!(code == Some(1) && errors.contains(reason), "{arguments:?}: {errors}");

@@ -1,4 +1,4 @@
-//! `till generate`: a data directory full of trade that is as good as one that was served.
+//! `till-bench generate`: a data directory full of trade that is as good as one that was served.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -54,7 +54,7 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
 fn what_was_generated_verifies_and_is_served_and_verifies_again() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
-    let summary = generate(Start::default().command(&data));
+    let summary = generate(Start::default().load_tester(&data));
     let (is_clean, report, _) = carry_out(Start::default().command(&data), &["verify"]);
     assert!(is_clean && report.contains("no faults"), "{report}");
     let mut server = Start::default().server_in(&data);
@@ -69,11 +69,11 @@ fn a_directory_with_data_is_filled_up_just_as_a_new_one_and_keeps_what_it_had() 
     let mut server = Server::start();
     server.shop().pay(100);
     assert!(server.stop());
-    let summary = generate(server.command());
+    let summary = generate(server.load_tester());
     let (is_clean, report, _) = run(&server, &["verify"]);
     assert!(is_clean && report.contains("no faults"), "{report}");
     let new = TempDir::new().expect("a temporary directory can be made");
-    let of_new = generate(Start::default().command(&new.path().join("data")));
+    let of_new = generate(Start::default().load_tester(&new.path().join("data")));
     let counts = |summary: &str| summary.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(counts(&summary), counts(&of_new));
     server.restart();
@@ -102,7 +102,7 @@ fn has_what_was_generated(server: &Server, summary: &str, merchants: usize) {
 
 /// A generation that would take minutes.
 fn begin(data: &Path) -> Child {
-    let mut command = Start::default().command(data);
+    let mut command = Start::default().load_tester(data);
     command.args(["generate", "--merchants", "20", "--payments", "10000000"]);
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary can be started")
 }
@@ -155,13 +155,14 @@ fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_re
         let data = place.path().join(stage);
         kill_when(begin(&data), || has_come(&data));
         let files = files_below(&data);
-        let refused = |arguments: &[&str]| {
-            let (done, output, errors) = carry_out(Start::default().command(&data), arguments);
+        let refuses = |command: Command, arguments: &[&str]| {
+            let (done, output, errors) = carry_out(command, arguments);
             assert!(!done && output.is_empty(), "{stage}, {arguments:?}: {output}{errors}");
             errors
         };
         let serving = Start::default().try_server_on(&data, None).map(drop).expect_err("it is no store");
-        for (who, errors) in [("serve", serving), ("generate", refused(&["generate", "--payments", "1"]))] {
+        let generating = refuses(Start::default().load_tester(&data), &["generate", "--payments", "1"]);
+        for (who, errors) in [("serve", serving), ("generate", generating)] {
             assert!(errors.contains("is not generated yet"), "{stage}, {who}: {errors}");
             assert!(errors.contains("remove the directory and generate again"), "{stage}, {who}: {errors}");
         }
@@ -169,7 +170,7 @@ fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_re
         let export = ["export", "--to", nowhere.to_str().expect("temporary directories are ASCII")];
         let inspect = ["inspect", "mer_01000000000000000000000000"];
         for arguments in [["verify"].as_slice(), &export, &inspect, &["repair", "rows"], &["repair", "drop-tail"]] {
-            let errors = refused(arguments);
+            let errors = refuses(Start::default().command(&data), arguments);
             let is_empty = stage == "marked" && errors.contains("there is no data");
             assert!(is_empty || errors.contains("is not generated yet"), "{stage}, {arguments:?}: {errors}");
         }
@@ -180,6 +181,6 @@ fn a_generation_that_is_killed_at_any_stage_leaves_a_directory_that_everybody_re
 #[test]
 fn a_directory_that_a_server_has_open_is_not_filled() {
     let server = Server::start();
-    let (done, output, errors) = run(&server, &["generate", "--payments", "1"]);
+    let (done, output, errors) = carry_out(server.load_tester(), &["generate", "--payments", "1"]);
     assert!(!done && output.is_empty() && errors.contains("in use"), "{errors}");
 }

@@ -23,11 +23,11 @@ pub(super) struct BackgroundLoad {
 }
 
 impl BackgroundLoad {
-    /// Has `till bench initiate` with these arguments call a server, and returns once payments are answered.
+    /// Has `till-bench initiate` with these arguments call a server, and returns once payments are answered.
     pub(super) fn begin(server: &Server, arguments: &[String]) -> BackgroundLoad {
         let directory = TempDir::new().expect("a temporary directory can be made");
-        let mut command = server.command();
-        command.args(["bench", "initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
+        let mut command = server.load_tester();
+        command.args(["initiate", "--target", server.public(), "--admin", server.admin_address(), "--json"]);
         command.arg(report_in(&directory)).args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
         let mut load = BackgroundLoad { child: command.spawn().expect("the binary can be started"), directory };
         let until = Instant::now() + PATIENCE;

@@ -33,12 +33,12 @@ struct Load {
 }
 
 impl Load {
-    /// Measures `till bench metadata` with these arguments against a server.
+    /// Measures `till-bench metadata` with these arguments against a server.
     fn run(server: &Server, arguments: &[String]) -> Load {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let report = directory.path().join("report.json");
-        let mut command = server.command();
-        command.args(["bench", "metadata", "--target", server.public(), "--admin", server.admin_address()]);
+        let mut command = server.load_tester();
+        command.args(["metadata", "--target", server.public(), "--admin", server.admin_address()]);
         command.args(["--merchants", "16", "--warm-up", "1s", "--json"]).arg(&report).args(arguments);
         let (begun, before) = (Instant::now(), (server.processor_ticks(), ticks_of_ended_children()));
         let Output { status, stderr, .. } = command.output().expect("the binary can be started");
@@ -111,7 +111,7 @@ fn gauge(server: &Server, name: &str) -> f64 {
     line.and_then(|value| value.parse().ok()).unwrap_or_else(|| panic!("{name} is there"))
 }
 
-/// What is asked of `till bench` in every load.
+/// What is asked of `till-bench` in every load.
 struct Plan {
     seconds: String,
     connections: String,

@@ -1,0 +1,100 @@
+//! What comes back.
+
+use serde_json::Value;
+
+/// An answer, as it lies in its connection's buffer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answer<'c> {
+    /// The HTTP status.
+    pub(crate) status: u16,
+    /// The body.
+    pub(crate) body: &'c [u8],
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CallFailure {
+    /// Nobody listens there.
+    #[error("the connection was refused")]
+    Refused,
+    /// The connection ended before the answer did.
+    #[error("the connection was closed")]
+    Closed,
+    /// It took too long.
+    #[error("there was no answer in time")]
+    TimedOut,
+    /// What came is not HTTP as servers of ours speak it.
+    #[error("the answer is not HTTP with a Content-Length")]
+    NotHttp,
+    /// The operating system refuses.
+    #[error("the operating system refuses: {0}")]
+    System(std::io::ErrorKind),
+}
+
+impl CallFailure {
+    /// The word under which it is counted.
+    pub(crate) const fn code(self) -> &'static str {
+        match self {
+            CallFailure::Refused => "(connection refused)",
+            CallFailure::Closed => "(connection closed)",
+            CallFailure::TimedOut => "(no answer in time)",
+            CallFailure::NotHttp => "(not HTTP)",
+            CallFailure::System(_) => "(system)",
+        }
+    }
+}
+
+impl Answer<'_> {
+    /// Whether the call succeeded.
+    pub(crate) const fn is_success(&self) -> bool {
+        self.status == 200
+    }
+
+    /// The text of an answer that is one JSON string without escapes, such as an id.
+    pub(crate) fn id(&self) -> Option<&str> {
+        let inner = self.body.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+        let is_plain = inner.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        if is_plain { std::str::from_utf8(inner).ok() } else { None }
+    }
+
+    /// The body as JSON; null when it is none.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(self.body).unwrap_or(Value::Null)
+    }
+
+    /// The code of an error, or the status when it has none.
+    pub(crate) fn error_code(&self) -> String {
+        let json = self.json();
+        json.get(0).and_then(Value::as_str).map_or_else(|| format!("(HTTP {})", self.status), str::to_owned)
+    }
+
+    /// The beginning of the body, for a person.
+    pub(crate) fn excerpt(&self) -> String {
+        let text = String::from_utf8_lossy(self.body);
+        let beginning: String = text.chars().take(160).collect();
+        format!("{} {}{}", self.status, beginning, if beginning.len() < text.len() { "..." } else { "" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(body: &[u8]) -> Answer<'_> {
+        Answer { status: 400, body }
+    }
+
+    #[test]
+    fn an_id_is_one_plain_json_string() {
+        assert_eq!(answer(b"\"pay_01\"").id(), Some("pay_01"));
+        for body in [b"pay_01".as_slice(), b"\"pay_01", b"\"pay\\u0020\"", b"\"", b"null", b""] {
+            assert_eq!(answer(body).id(), None);
+        }
+    }
+
+    #[test]
+    fn an_error_is_counted_under_its_code_or_its_status() {
+        assert_eq!(answer(b"[\"CONFLICT\",\"taken\",null]").error_code(), "CONFLICT");
+        assert_eq!(answer(b"<html>").error_code(), "(HTTP 400)");
+    }
+}

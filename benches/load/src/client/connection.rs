@@ -1,0 +1,148 @@
+//! A connection that is kept.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::answer::{Answer, CallFailure};
+
+/// How long an answer may take. A run's histogram reaches further, so that a call that waited for its turn
+/// before is still counted as what it was.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+/// Room for an answer at first: a page of 25 entries.
+const BUFFER_BYTES: usize = 16 * 1024;
+
+/// The longest answer that is read: a page of 10,000 items of a set.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Headers of an answer; servers of ours send about ten.
+const HEADERS_MAX: usize = 32;
+
+/// A connection for one call at a time. After a failure the next call opens it anew.
+pub(crate) struct Connection {
+    server: SocketAddr,
+    stream: Option<TcpStream>,
+    buffer: Vec<u8>,
+}
+
+/// The head of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct AnswerHead {
+    status: u16,
+    head_bytes: usize,
+    body_bytes: usize,
+    stays_open: bool,
+}
+
+impl Connection {
+    /// A connection to be opened by its first call.
+    pub(crate) fn new(server: SocketAddr) -> Connection {
+        Connection { server, stream: None, buffer: vec![0; BUFFER_BYTES] }
+    }
+
+    /// Opens it now, so that no call is measured with that.
+    pub(crate) async fn open(&mut self) -> Result<(), CallFailure> {
+        self.stream = Some(connect(self.server).await?);
+        Ok(())
+    }
+
+    /// Sends a request and reads its answer.
+    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<Answer<'_>, CallFailure> {
+        // It is put back after a whole answer only.
+        let mut stream = match self.stream.take() {
+            Some(stream) => stream,
+            None => connect(self.server).await?,
+        };
+        let exchange = exchange(&mut stream, request, &mut self.buffer);
+        let head = tokio::time::timeout(ANSWER_MAX, exchange).await.map_err(|_| CallFailure::TimedOut)??;
+        if head.stays_open {
+            self.stream = Some(stream);
+        }
+        Ok(Answer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
+    }
+}
+
+async fn connect(server: SocketAddr) -> Result<TcpStream, CallFailure> {
+    let stream = tokio::time::timeout(ANSWER_MAX, TcpStream::connect(server)).await;
+    let stream = stream.map_err(|_| CallFailure::TimedOut)?.map_err(|error| failure_of(&error))?;
+    stream.set_nodelay(true).map_err(|error| failure_of(&error))?;
+    Ok(stream)
+}
+
+async fn exchange(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
+    stream.write_all(request).await.map_err(|error| failure_of(&error))?;
+    let mut filled = 0;
+    loop {
+        let count = stream.read(&mut buffer[filled..]).await.map_err(|error| failure_of(&error))?;
+        filled += count;
+        if count == 0 {
+            return Err(CallFailure::Closed);
+        }
+        let head = parse_head(&buffer[..filled])?;
+        match head {
+            Some(head) if filled >= head.head_bytes + head.body_bytes => return Ok(head),
+            Some(head) => make_room(buffer, head.head_bytes + head.body_bytes),
+            None => make_room(buffer, filled + 1),
+        }
+    }
+}
+
+fn make_room(buffer: &mut Vec<u8>, bytes: usize) {
+    if buffer.len() < bytes {
+        buffer.resize(bytes.next_power_of_two(), 0);
+    }
+}
+
+/// The head of an answer, once it is all there.
+fn parse_head(bytes: &[u8]) -> Result<Option<AnswerHead>, CallFailure> {
+    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
+    let mut response = httparse::Response::new(&mut headers);
+    let parsed = response.parse(bytes).map_err(|_| CallFailure::NotHttp)?;
+    let httparse::Status::Complete(head_bytes) = parsed else { return Ok(None) };
+    let value = |name: &str| response.headers.iter().find(|header| header.name.eq_ignore_ascii_case(name));
+    let length = value("content-length").and_then(|header| std::str::from_utf8(header.value).ok()?.parse().ok());
+    let body_bytes = length.filter(|length| *length <= ANSWER_BYTES_MAX).ok_or(CallFailure::NotHttp)?;
+    let stays_open = !value("connection").is_some_and(|header| header.value.eq_ignore_ascii_case(b"close"));
+    let status = response.code.ok_or(CallFailure::NotHttp)?;
+    Ok(Some(AnswerHead { status, head_bytes, body_bytes, stays_open }))
+}
+
+fn failure_of(error: &io::Error) -> CallFailure {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => CallFailure::Refused,
+        io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe | io::ErrorKind::UnexpectedEof => {
+            CallFailure::Closed
+        }
+        kind => CallFailure::System(kind),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read_once_it_is_all_there() {
+        let text = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntrue";
+        let head = AnswerHead { status: 200, head_bytes: text.len() - 4, body_bytes: 4, stays_open: true };
+        assert_eq!(parse_head(text), Ok(Some(head)));
+        assert_eq!(parse_head(&text[..20]), Ok(None));
+    }
+
+    #[test]
+    fn an_answer_without_a_length_or_that_is_not_http_is_a_failure() {
+        assert_eq!(parse_head(b"HTTP/1.1 200 OK\r\n\r\n"), Err(CallFailure::NotHttp));
+        assert_eq!(parse_head(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"), Err(CallFailure::NotHttp));
+        assert_eq!(parse_head(b"220 smtp ready\r\n"), Err(CallFailure::NotHttp));
+    }
+
+    #[test]
+    fn a_server_that_closes_says_so() {
+        let closing = parse_head(b"HTTP/1.1 503 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+        assert_eq!(closing.map(|head| head.map(|head| (head.status, head.stays_open))), Ok(Some((503, false))));
+    }
+}

@@ -1,0 +1,92 @@
+//! Requests as bytes.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+
+use serde_json::Value;
+
+/// What all requests to one endpoint by one caller begin with.
+// No Debug: it holds a key.
+#[derive(Clone)]
+pub(crate) struct Head(Vec<u8>);
+
+impl Head {
+    /// The head of `POST path`, with a bearer token or without.
+    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> Head {
+        let authorization = bearer.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {server}\r\n{authorization}\
+             Content-Type: application/json\r\nContent-Length: "
+        );
+        Head(head.into_bytes())
+    }
+
+    /// Makes `request` the request with this body, in the room that it has.
+    pub(crate) fn write(&self, body: &[u8], request: &mut Vec<u8>) {
+        request.clear();
+        request.extend_from_slice(&self.0);
+        request.extend_from_slice(body.len().to_string().as_bytes());
+        request.extend_from_slice(b"\r\n\r\n");
+        request.extend_from_slice(body);
+    }
+
+    /// The request with this body.
+    pub(crate) fn with(&self, body: &Value) -> Vec<u8> {
+        let mut request = Vec::new();
+        self.write(body.to_string().as_bytes(), &mut request);
+        request
+    }
+}
+
+/// A request in which one id, always of the same length, is different each time.
+#[derive(Clone)]
+pub(crate) struct Template {
+    request: Vec<u8>,
+    hole: Range<usize>,
+}
+
+impl Template {
+    /// The request with this body, in which `placeholder` stands once and will be replaced.
+    pub(crate) fn new(head: &Head, body: &Value, placeholder: &str) -> Template {
+        let request = head.with(body);
+        let at = request.windows(placeholder.len()).position(|window| window == placeholder.as_bytes());
+        let start = at.expect("the placeholder stands in the body");
+        Template { request, hole: start..start + placeholder.len() }
+    }
+
+    /// Makes `request` the request with `id`, which is as long as the placeholder.
+    pub(crate) fn write(&self, id: &[u8], request: &mut Vec<u8>) {
+        request.clear();
+        request.extend_from_slice(&self.request);
+        request[self.hole.clone()].copy_from_slice(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn head() -> Head {
+        Head::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
+    }
+
+    #[test]
+    fn a_request_is_whole_and_says_its_length() {
+        let text = String::from_utf8(head().with(&json!({ "a": 1 }))).unwrap_or_default();
+        assert_eq!(
+            text,
+            "POST /a HTTP/1.1\r\nHost: 127.0.0.1:80\r\nAuthorization: Bearer key\r\n\
+             Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}"
+        );
+    }
+
+    #[test]
+    fn a_template_is_the_request_with_another_id() {
+        let template = Template::new(&head(), &json!({ "id": "xxx" }), "xxx");
+        let mut request = b"left over".to_vec();
+        template.write(b"abc", &mut request);
+        assert_eq!(request, head().with(&json!({ "id": "abc" })));
+    }
+}

@@ -1,0 +1,399 @@
+//! `till-bench`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use signal_hook::consts::{SIGINT, SIGTERM};
+
+use super::run::print;
+use crate::plan::{
+    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Weights, parse_rate,
+    parse_share, parse_span,
+};
+use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
+use crate::run::{Bench, BenchResult, Progress};
+use crate::target::{OwnServer, Server, ServerSetting, program_beside, server_address};
+use till::commands::ExitCode;
+use till::configuration::{Configuration, Secrets};
+
+/// How the process ends when an answer was wrong.
+const WRONG_ANSWERS: u8 = 3;
+
+/// What is measured.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// get-balance, the cheapest call with a key
+    Ping(LoadArguments),
+    /// initiate-payment-flow, with sessions made beforehand, and whether the captures keep up
+    Initiate(InitiateArguments),
+    /// From the card to the settled ledger entry
+    Flow(LoadArguments),
+    /// add-to-metadata-set
+    Metadata(MetadataArguments),
+    /// list-activity-logs
+    Activity(ActivityArguments),
+    /// balance-history
+    Balance(BalanceArguments),
+    /// Several of these at once
+    Mixed(MixedArguments),
+    /// Compares two reports that --json wrote
+    Compare(CompareArguments),
+}
+
+/// How much is asked, of whom, and what becomes of the results.
+#[derive(Debug, Clone, Args)]
+pub struct LoadArguments {
+    /// The server to be measured, as http://HOST:PORT; without it, one is started for the run and removed again
+    #[arg(long, value_name = "URL")]
+    pub target: Option<String>,
+    /// Its admin listener, as http://HOST:PORT [default: where --admin-listen says]
+    #[arg(long, value_name = "URL", requires = "target")]
+    pub admin: Option<String>,
+    /// Allow a server on another machine
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// The program of a server of our own [default: till beside this program]
+    #[arg(long, value_name = "FILE", conflicts_with = "target")]
+    pub till: Option<PathBuf>,
+    /// Where the directory of a server of our own is made [default: the system's temporary directory]
+    #[arg(long, value_name = "DIR", conflicts_with = "target")]
+    pub server_directory: Option<PathBuf>,
+    /// A setting of a server of our own, as archive_directory=DIR; may be repeated
+    #[arg(long, value_name = "KEY=VALUE", conflicts_with = "target")]
+    pub server_setting: Vec<ServerSetting>,
+    /// Merchants that are called
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    pub merchants: usize,
+    /// How calls are spread over them: uniform, zipf:EXPONENT or hot:SHARE
+    #[arg(long, default_value = "uniform")]
+    pub skew: Skew,
+    /// Connections that are open at once
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub connections: usize,
+    /// Threads of the load tester; on a small machine each takes its processor from the server
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: usize,
+    /// How long is measured; of a search, each step
+    #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = parse_span)]
+    pub duration: Duration,
+    /// How long calls are made before that and not counted
+    #[arg(long, value_name = "SPAN", default_value = "2s", value_parser = parse_span)]
+    pub warm_up: Duration,
+    /// Calls a second at fixed times (an open loop); of a search, the first rate. Without it, each connection calls
+    /// again as soon as it is answered (a closed loop)
+    #[arg(long, value_name = "CALLS", value_parser = parse_rate)]
+    pub rate: Option<f64>,
+    /// How long a call at its time waits for a free connection before it is given up and counted as never made: as from
+    /// callers that do not wait for each other
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, requires = "rate", conflicts_with = "search")]
+    pub patience: Option<Duration>,
+    /// Search for the highest rate that meets --p99-below
+    #[arg(long, requires = "p99_below")]
+    pub search: bool,
+    /// What the 99th percentile of a search stays below
+    #[arg(long, value_name = "SPAN", value_parser = parse_span, requires = "search")]
+    pub p99_below: Option<Duration>,
+    /// Measure for several values: merchants=1,4,16 or connections=1,8,64
+    #[arg(long, value_name = "KNOB=VALUES")]
+    pub sweep: Option<Sweep>,
+    /// Write the report as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    /// Write the report as a page with pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// `initiate`
+#[derive(Debug, Clone, Args)]
+pub struct InitiateArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// Which sessions
+    #[command(flatten)]
+    pub sessions: SessionArguments,
+}
+
+/// Sessions that are made beforehand.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct SessionArguments {
+    /// Payment sessions made beforehand [default: as many as are likely to be used]
+    #[arg(long, value_name = "N")]
+    pub sessions: Option<usize>,
+}
+
+/// `metadata`
+#[derive(Debug, Clone, Args)]
+pub struct MetadataArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// Which sets
+    #[command(flatten)]
+    pub sets: SetArguments,
+}
+
+/// Sets that are added to.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct SetArguments {
+    /// The share of additions that name a version
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = parse_share)]
+    pub versioned: f64,
+    /// The share of additions that come to nothing: the item is there, or the version is old
+    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = parse_share)]
+    pub conflict_rate: f64,
+    /// Items in each set beforehand
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub set_size: usize,
+}
+
+/// `activity`
+#[derive(Debug, Clone, Args)]
+pub struct ActivityArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// Which pages
+    #[command(flatten)]
+    pub pages: PageArguments,
+    /// Which entries
+    #[command(flatten)]
+    pub filter: FilterArguments,
+}
+
+/// `balance`
+#[derive(Debug, Clone, Args)]
+pub struct BalanceArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// Which pages
+    #[command(flatten)]
+    pub pages: PageArguments,
+}
+
+/// Pages of lists.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PageArguments {
+    /// Entries of each merchant beforehand
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub entries: usize,
+    /// Entries before the page that is asked for [default: a random number]
+    #[arg(long, value_name = "N")]
+    pub depth: Option<usize>,
+    /// Entries to a page
+    #[arg(long, value_name = "N", default_value_t = 25)]
+    pub per_page: usize,
+}
+
+/// The filter of activity.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct FilterArguments {
+    /// By what activity is filtered
+    #[arg(long, value_enum, default_value = "none")]
+    pub filter: Filter,
+}
+
+/// `mixed`
+#[derive(Debug, Clone, Args)]
+pub struct MixedArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// How often each kind comes up
+    #[arg(long, value_name = "KIND=WEIGHT,...", default_value = "initiate=5,metadata=3,activity=1,balance=1")]
+    pub weights: Weights,
+    /// Which sessions
+    #[command(flatten)]
+    pub sessions: SessionArguments,
+    /// Which sets
+    #[command(flatten)]
+    pub sets: SetArguments,
+    /// Which pages
+    #[command(flatten)]
+    pub pages: PageArguments,
+    /// Which entries of activity
+    #[command(flatten)]
+    pub filter: FilterArguments,
+}
+
+/// `compare`
+#[derive(Debug, Clone, Args)]
+pub struct CompareArguments {
+    /// The first report
+    pub first: PathBuf,
+    /// The second report
+    pub second: PathBuf,
+    /// Write the comparison as a page with pictures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// What a command says beside its load; what it does not say is not used by its scenario.
+struct Work {
+    scenario: Scenario,
+    sessions: Option<usize>,
+    metadata: MetadataWork,
+    lists: ListWork,
+}
+
+impl Work {
+    fn of(kind: Kind) -> Work {
+        Work {
+            scenario: Scenario::of(kind),
+            sessions: None,
+            metadata: MetadataWork { versioned_share: 0.0, conflict_rate: 0.0, set_size: 0 },
+            lists: ListWork { entries: 1, depth: None, per_page: 25, filter: Filter::None },
+        }
+    }
+}
+
+impl SetArguments {
+    const fn work(self) -> MetadataWork {
+        let SetArguments { versioned, conflict_rate, set_size } = self;
+        MetadataWork { versioned_share: versioned, conflict_rate, set_size }
+    }
+}
+
+impl PageArguments {
+    const fn work(self, filter: Filter) -> ListWork {
+        let PageArguments { entries, depth, per_page } = self;
+        ListWork { entries, depth, per_page, filter }
+    }
+}
+
+impl LoadArguments {
+    fn plan(&self, work: Work) -> Plan {
+        let load = match (self.p99_below, self.rate) {
+            (Some(p99_below), rate) => Load::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
+            (None, Some(rate)) => Load::Open { rate, patience: self.patience },
+            (None, None) => Load::Closed,
+        };
+        Plan {
+            scenario: work.scenario,
+            merchants: self.merchants,
+            skew: self.skew,
+            connections: self.connections,
+            threads: self.threads,
+            duration: self.duration,
+            warm_up: self.warm_up,
+            load,
+            sweep: self.sweep.clone(),
+            sessions: work.sessions,
+            metadata: work.metadata,
+            lists: work.lists,
+        }
+    }
+}
+
+/// Measures, or compares.
+pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> anyhow::Result<ExitCode> {
+    let (load, work) = match command {
+        BenchCommand::Compare(arguments) => return compare(arguments),
+        BenchCommand::Ping(load) => (load, Work::of(Kind::Ping)),
+        BenchCommand::Flow(load) => (load, Work::of(Kind::Flow)),
+        BenchCommand::Initiate(InitiateArguments { load, sessions }) => {
+            (load, Work { sessions: sessions.sessions, ..Work::of(Kind::Initiate) })
+        }
+        BenchCommand::Metadata(MetadataArguments { load, sets }) => {
+            (load, Work { metadata: sets.work(), ..Work::of(Kind::Metadata) })
+        }
+        BenchCommand::Activity(ActivityArguments { load, pages, filter }) => {
+            (load, Work { lists: pages.work(filter.filter), ..Work::of(Kind::Activity) })
+        }
+        BenchCommand::Balance(BalanceArguments { load, pages }) => {
+            (load, Work { lists: pages.work(Filter::None), ..Work::of(Kind::Balance) })
+        }
+        BenchCommand::Mixed(MixedArguments { load, weights, sessions, sets, pages, filter }) => {
+            let (sessions, metadata, lists) = (sessions.sessions, sets.work(), pages.work(filter.filter));
+            (load, Work { scenario: Scenario::mixed(weights.clone()), sessions, metadata, lists })
+        }
+    };
+    measure(configuration, load, &load.plan(work))
+}
+
+fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan) -> anyhow::Result<ExitCode> {
+    plan.check()?;
+    let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), Progress::new());
+    let interrupted = interrupted()?;
+    let (mut own, server) = server(configuration, arguments)?;
+    let result = Bench::new(plan, &server, &progress, Arc::clone(&interrupted)).and_then(|bench| bench.run());
+    progress.finish();
+    // A server that has ended is the reason of whatever else is wrong, and its last words say why.
+    // One that was told to end with us is no failure.
+    let result: BenchResult = match &mut own {
+        Some(own) if !interrupted.load(Ordering::Relaxed) => {
+            own.check()?;
+            result.map_err(|error| own.failed(&format!("{error:#}")))?
+        }
+        Some(_) | None => result?,
+    };
+    drop(own);
+    let document = Document::new(plan, &server, started_at, machine, result);
+    print(&run_text(&document));
+    write(arguments.json.as_deref(), || document.to_json())?;
+    write(arguments.html.as_deref(), || run_page(&document))?;
+    Ok(exit_code(&document))
+}
+
+/// The server to be measured, and our own to be kept meanwhile.
+fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::Result<(Option<OwnServer>, Server)> {
+    let Some(target) = &arguments.target else {
+        let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
+        let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
+        let (own, server) = OwnServer::start(&program, &parent, &arguments.server_setting)?;
+        return Ok((Some(own), server));
+    };
+    let admin = match &arguments.admin {
+        Some(admin) => server_address(admin, arguments.allow_remote)?,
+        None => configuration.admin_listen,
+    };
+    let server = Server {
+        public: server_address(target, arguments.allow_remote)?,
+        admin,
+        admin_token: Secrets::find_admin_token(configuration)?,
+        is_own: false,
+        settings: std::collections::BTreeMap::new(),
+        data_filesystem: None,
+    };
+    Ok((None, server))
+}
+
+/// A flag that the first signal sets; the second ends the process at once.
+fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        let conditional = signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag));
+        conditional.context("failed to listen for signals")?;
+        signal_hook::flag::register(signal, Arc::clone(&flag)).context("failed to listen for signals")?;
+    }
+    Ok(flag)
+}
+
+fn exit_code(document: &Document) -> ExitCode {
+    let has_result = document.search.is_some() || document.points.iter().any(|point| point.operations > 0);
+    match document.wrong() {
+        0 if has_result => ExitCode::SUCCESS,
+        0 => ExitCode::FAILURE,
+        _ => ExitCode::from(WRONG_ANSWERS),
+    }
+}
+
+fn compare(arguments: &CompareArguments) -> anyhow::Result<ExitCode> {
+    let (first, second) = (Document::read(&arguments.first)?, Document::read(&arguments.second)?);
+    let comparison = Comparison::new(first, second)?;
+    print(&comparison_text(&comparison));
+    write(arguments.html.as_deref(), || comparison_page(&comparison))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(file: Option<&Path>, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    std::fs::write(file, text()).with_context(|| format!("failed to write {}", file.display()))
+}

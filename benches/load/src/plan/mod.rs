@@ -1,0 +1,13 @@
+//! What is to be measured, and how: read from the command line, checked as a whole.
+
+mod load;
+pub(crate) mod parameters;
+mod plan_faults;
+mod scenario;
+mod units;
+
+pub use load::{Knob, Load, SearchGoal, Skew, Sweep};
+pub use parameters::{ListWork, MetadataWork, Plan};
+pub use plan_faults::PlanFaults;
+pub use scenario::{Filter, Kind, Scenario, Weights};
+pub use units::{Seconds, parse_rate, parse_share, parse_span};

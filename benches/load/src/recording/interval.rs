@@ -1,0 +1,133 @@
+//! A run cut into intervals.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::latency;
+
+/// The lengths of an interval, in milliseconds; the first of which a run has at most [`INTERVALS_MAX`] is taken.
+const LENGTHS_MILLIS: [u64; 8] = [50, 100, 250, 500, 1_000, 5_000, 15_000, 60_000];
+
+/// More points than this are not told apart in a picture.
+const INTERVALS_MAX: u128 = 120;
+
+/// What one thread saw in one interval.
+#[derive(Debug, Clone)]
+pub(crate) struct Interval {
+    /// Which one it is.
+    pub(crate) index: u64,
+    /// Latencies of what ended in it.
+    pub(crate) latencies: Histogram<u64>,
+    /// What failed in it.
+    pub(crate) failures: u64,
+}
+
+impl Interval {
+    /// An empty one.
+    pub(crate) fn new(index: u64) -> Interval {
+        Interval { index, latencies: latency::of_an_interval(), failures: 0 }
+    }
+
+    /// How long the intervals of a run are.
+    pub(crate) fn length(duration: Duration) -> Duration {
+        let fits = |millis: &u64| duration.as_millis() <= u128::from(*millis) * INTERVALS_MAX;
+        Duration::from_millis(LENGTHS_MILLIS.into_iter().find(fits).unwrap_or(60_000))
+    }
+}
+
+/// What all threads saw, interval by interval.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    intervals: BTreeMap<u64, Interval>,
+}
+
+/// A point over time.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The interval's begin, in milliseconds from the begin of the measurement.
+    pub at_millis: u64,
+    /// What ended well in it, a second.
+    pub rate: f64,
+    /// What failed in it, a second.
+    pub failure_rate: f64,
+    /// The median latency, in microseconds.
+    pub p50: u64,
+    /// The 99th percentile, in microseconds.
+    pub p99: u64,
+    /// The greatest, in microseconds.
+    pub max: u64,
+}
+
+impl Timeline {
+    /// Adds what one thread saw.
+    pub(crate) fn add(&mut self, interval: Interval) {
+        let merged = self.intervals.entry(interval.index).or_insert_with(|| Interval::new(interval.index));
+        merged.latencies.add(&interval.latencies).expect("all intervals have the same bounds");
+        merged.failures += interval.failures;
+    }
+
+    /// The last interval that something ended in.
+    pub(crate) fn last(&self) -> Option<&Interval> {
+        self.intervals.values().next_back()
+    }
+
+    /// All moments of the first `duration`, also those in which nothing ended. The last may be shorter than others;
+    /// below half of them it is left out, since so little says nothing.
+    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<Moment> {
+        let length_millis = length.as_millis().max(1);
+        let count = (duration.as_millis() + length_millis / 2) / length_millis;
+        let count = u64::try_from(count.max(1)).expect("a run has few intervals");
+        let span = |index: u64| length.min(duration.saturating_sub(length * u32::try_from(index).unwrap_or(u32::MAX)));
+        (0..count).map(|index| self.moment(index, length, span(index))).collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn moment(&self, index: u64, length: Duration, span: Duration) -> Moment {
+        let empty = Interval::new(index);
+        let Interval { index: _, latencies, failures } = self.intervals.get(&index).unwrap_or(&empty);
+        let per_second = |count: u64| count as f64 / span.as_secs_f64().max(0.001);
+        Moment {
+            at_millis: index * u64::try_from(length.as_millis()).expect("an interval is short"),
+            rate: per_second(latencies.len()),
+            failure_rate: per_second(*failures),
+            p50: latencies.value_at_quantile(0.5),
+            p99: latencies.value_at_quantile(0.99),
+            max: latencies.max(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(index: u64, micros: &[u64], failures: u64) -> Interval {
+        let mut interval = Interval { failures, ..Interval::new(index) };
+        micros.iter().for_each(|micros| latency::record(&mut interval.latencies, Duration::from_micros(*micros)));
+        interval
+    }
+
+    #[test]
+    fn intervals_of_several_threads_are_one_and_empty_ones_are_there() {
+        let mut timeline = Timeline::default();
+        timeline.add(interval(0, &[10, 20], 0));
+        timeline.add(interval(2, &[40], 1));
+        timeline.add(interval(0, &[30], 2));
+        let moments = timeline.moments(Duration::from_millis(100), Duration::from_millis(250));
+        let rates: Vec<f64> = moments.iter().map(|moment| moment.rate).collect();
+        assert_eq!(rates, [30.0, 0.0, 20.0], "the last is half as long");
+        assert_eq!((moments[0].failure_rate, moments[0].p50, moments[0].max), (20.0, 20, 30));
+        assert_eq!(moments.iter().map(|moment| moment.at_millis).collect::<Vec<_>>(), [0, 100, 200]);
+        assert_eq!(timeline.last().map(|interval| interval.index), Some(2));
+        assert_eq!(timeline.moments(Duration::from_millis(100), Duration::from_millis(240)).len(), 2, "too short");
+    }
+
+    #[test]
+    fn a_long_run_has_longer_intervals() {
+        let length = |seconds| Interval::length(Duration::from_secs(seconds)).as_millis();
+        assert_eq!([length(1), length(10), length(60), length(600)], [50, 100, 500, 5_000]);
+    }
+}

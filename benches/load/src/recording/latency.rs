@@ -1,0 +1,143 @@
+//! Histograms of latencies, in microseconds.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+/// The longest latency that is told apart, in microseconds: ten minutes. A longer one counts as this.
+const MICROS_MAX: u64 = 600_000_000;
+
+/// Significant digits of a run's latencies: an error of at most 0.1 %.
+const RUN_DIGITS: u8 = 3;
+
+/// Significant digits of an interval's: an error of at most 1 %, for a tenth of the memory.
+const INTERVAL_DIGITS: u8 = 2;
+
+/// The percentiles that the curve by percentile goes through: each decade of nines in eight steps.
+const CURVE_STEPS_PER_DECADE: u32 = 8;
+
+/// The last decade of the curve: 99.9999 %.
+const CURVE_DECADES: u32 = 6;
+
+/// A histogram for a whole run.
+pub(super) fn of_a_run() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, MICROS_MAX, RUN_DIGITS).expect("the bounds are sound")
+}
+
+/// A histogram for an interval.
+pub(super) fn of_an_interval() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, MICROS_MAX, INTERVAL_DIGITS).expect("the bounds are sound")
+}
+
+/// Records a latency.
+pub(super) fn record(histogram: &mut Histogram<u64>, latency: Duration) {
+    histogram.saturating_record(u64::try_from(latency.as_micros()).unwrap_or(MICROS_MAX).max(1));
+}
+
+/// What is said of some latencies, in microseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How many there are.
+    pub count: u64,
+    /// The least.
+    pub min: u64,
+    /// The mean, rounded.
+    pub mean: u64,
+    /// Half of all are at most this.
+    pub p50: u64,
+    /// 90 % are at most this.
+    pub p90: u64,
+    /// 99 % are at most this.
+    pub p99: u64,
+    /// 99.9 % are at most this.
+    pub p999: u64,
+    /// The greatest.
+    pub max: u64,
+}
+
+/// A point of the curve of latencies by percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Percentile {
+    /// The percentile, from 0 to 100.
+    pub percentile: f64,
+    /// The latency that so many are at most, in microseconds.
+    pub micros: u64,
+}
+
+impl Latency {
+    /// What is said of a histogram.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean is below its maximum")]
+    pub(crate) fn of(histogram: &Histogram<u64>) -> Latency {
+        Latency {
+            count: histogram.len(),
+            min: histogram.min(),
+            mean: histogram.mean().round() as u64,
+            p50: histogram.value_at_quantile(0.5),
+            p90: histogram.value_at_quantile(0.9),
+            p99: histogram.value_at_quantile(0.99),
+            p999: histogram.value_at_quantile(0.999),
+            max: histogram.max(),
+        }
+    }
+}
+
+impl Percentile {
+    /// The curve of a histogram, up to the percentile above which there is less than one latency.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(crate) fn curve(histogram: &Histogram<u64>) -> Vec<Percentile> {
+        let count = histogram.len() as f64;
+        let steps = 0..=CURVE_STEPS_PER_DECADE * CURVE_DECADES;
+        let rests = steps.map(|step| 10_f64.powf(-f64::from(step) / f64::from(CURVE_STEPS_PER_DECADE)));
+        let points = rests.take_while(|rest| rest * count >= 1.0);
+        points
+            .map(|rest| Percentile {
+                percentile: 100.0 * (1.0 - rest),
+                micros: histogram.value_at_quantile(1.0 - rest),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(latencies: impl IntoIterator<Item = u64>) -> Histogram<u64> {
+        let mut histogram = of_a_run();
+        latencies.into_iter().for_each(|micros| record(&mut histogram, Duration::from_micros(micros)));
+        histogram
+    }
+
+    #[test]
+    fn a_thousand_latencies_have_the_percentiles_that_they_have() {
+        let latency = Latency::of(&histogram(1..=1000));
+        assert_eq!((latency.count, latency.min, latency.max), (1000, 1, 1000));
+        assert_eq!((latency.p50, latency.p90, latency.p99, latency.p999), (500, 900, 990, 999));
+        assert_eq!(Latency::of(&of_a_run()), Latency::default());
+    }
+
+    #[test]
+    fn what_is_longer_than_can_be_told_apart_counts_as_the_longest() {
+        let latency = Latency::of(&histogram([MICROS_MAX * 3]));
+        assert!(latency.count == 1 && latency.max >= MICROS_MAX);
+    }
+
+    #[test]
+    fn histograms_of_several_threads_make_one_as_if_there_had_been_one_thread() {
+        let (mut even, odd) = (histogram((2..=1000).step_by(2)), histogram((1..=999).step_by(2)));
+        assert!(even.add(&odd).is_ok());
+        assert_eq!(Latency::of(&even), Latency::of(&histogram(1..=1000)));
+    }
+
+    #[test]
+    fn the_curve_ends_where_there_is_less_than_one_latency_and_never_falls() {
+        let curve = Percentile::curve(&histogram(1..=1000));
+        assert!(
+            curve.is_sorted_by(|first, second| first.percentile < second.percentile && first.micros <= second.micros)
+        );
+        let last = curve.last().map_or(0.0, |point| point.percentile);
+        assert!((last - 99.9).abs() < 0.01, "{last}");
+        assert!(Percentile::curve(&of_a_run()).is_empty());
+    }
+}

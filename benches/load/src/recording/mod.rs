@@ -1,0 +1,13 @@
+//! What was seen: latencies in histograms, failures by code, answers that are wrong.
+
+mod interval;
+mod latency;
+mod recorder;
+mod step;
+mod tally;
+
+pub(crate) use interval::{Interval, Moment, Timeline};
+pub(crate) use latency::{Latency, Percentile};
+pub(crate) use recorder::{Recorder, Window};
+pub(crate) use step::{Step, Trouble};
+pub(crate) use tally::{Failure, Tally};

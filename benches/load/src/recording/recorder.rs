@@ -1,0 +1,171 @@
+//! What one thread writes down.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use till_domain::ids::PaymentId;
+
+use super::interval::Interval;
+use super::latency;
+use super::step::{Step, Trouble};
+use super::tally::Tally;
+
+/// When a run is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    /// When it begins; what was meant to be called before is warm-up.
+    pub(crate) start: Instant,
+    /// When it ends.
+    pub(crate) end: Instant,
+    /// How long its intervals are.
+    pub(crate) interval: Duration,
+}
+
+/// Writes down what one thread sees.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    window: Window,
+    tally: Tally,
+    current: Interval,
+    intervals: Sender<Interval>,
+    /// When the last of all that is counted ended.
+    last: Instant,
+}
+
+impl Recorder {
+    /// One that passes each interval on as soon as it is over.
+    pub(crate) fn new(window: Window, intervals: Sender<Interval>) -> Recorder {
+        Recorder { window, tally: Tally::new(), current: Interval::new(0), intervals, last: window.start }
+    }
+
+    /// Writes down how something ended that was meant to begin at `intended`.
+    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<Step, Trouble>) {
+        let is_counted = intended >= self.window.start;
+        match outcome {
+            Ok(step) if is_counted => self.add(step, now - intended, now),
+            Ok(_) => {}
+            Err(Trouble::Wrong(example)) => self.tally.add_wrong(example),
+            Err(Trouble::NothingLeft) => self.tally.ran_out = true,
+            Err(Trouble::Failed { code, excerpt }) => {
+                self.tally.uncertain += 1;
+                if is_counted {
+                    self.turn_to(now);
+                    self.current.failures += 1;
+                    if !code.starts_with('(') {
+                        latency::record(&mut self.tally.refused, now - intended);
+                    }
+                    self.tally.add_failure(code, excerpt);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, step: Step, latency: Duration, now: Instant) {
+        self.turn_to(now);
+        latency::record(&mut self.current.latencies, latency);
+        latency::record(&mut self.tally.latencies, latency);
+        self.step(step, latency);
+        self.last = now;
+    }
+
+    /// Writes down how long a part took.
+    pub(crate) fn step(&mut self, step: Step, latency: Duration) {
+        latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
+    }
+
+    /// Writes down a payment, and says whether it was not known before.
+    pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
+        let is_new = self.tally.payments.insert(payment.to_bytes());
+        self.tally.paid_minor += if is_new { amount_minor } else { 0 };
+        is_new
+    }
+
+    /// Whether what is meant to begin at `intended` is measured.
+    pub(crate) fn counts(&self, intended: Instant) -> bool {
+        intended >= self.window.start
+    }
+
+    /// Passes the interval on when it is over.
+    fn turn_to(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.window.start).as_nanos();
+        let index = u64::try_from(passed / self.window.interval.as_nanos()).expect("a run has few intervals");
+        if index > self.current.index {
+            let over = std::mem::replace(&mut self.current, Interval::new(index));
+            let _ = self.intervals.send(over); // Whoever shows them may have gone.
+        }
+    }
+
+    /// Everything, with when the last of it ended.
+    pub(crate) fn finish(self) -> (Tally, Instant) {
+        let _ = self.intervals.send(self.current);
+        (self.tally, self.last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    fn recorder() -> (Recorder, std::sync::mpsc::Receiver<Interval>, Instant) {
+        let start = Instant::now();
+        let window = Window { start, end: start + Duration::from_secs(1), interval: Duration::from_millis(100) };
+        let (sender, receiver) = channel();
+        (Recorder::new(window, sender), receiver, start)
+    }
+
+    #[test]
+    fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
+        let (mut recorder, _receiver, start) = recorder();
+        let millis = |millis| start + Duration::from_millis(millis);
+        recorder.ended(millis(10), millis(510), Ok(Step::Initiate));
+        let (tally, last) = recorder.finish();
+        assert_eq!((tally.latencies.len(), last), (1, millis(510)));
+        assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
+    }
+
+    #[test]
+    fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
+        let (mut recorder, _receiver, start) = recorder();
+        let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
+        recorder.ended(before, start, Ok(Step::Initiate));
+        recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
+        recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
+        let (tally, _) = recorder.finish();
+        assert_eq!((tally.latencies.len(), tally.failures.len(), tally.wrong), (0, 0, 1));
+    }
+
+    #[test]
+    fn a_refusal_has_its_own_latency_and_a_call_without_an_answer_has_none() {
+        let (mut recorder, _receiver, start) = recorder();
+        for code in ["UNAVAILABLE", "(connection closed)"] {
+            let failed = Trouble::Failed { code: code.to_owned(), excerpt: String::new() };
+            recorder.ended(start, start + Duration::from_millis(100), Err(failed));
+        }
+        let (tally, _) = recorder.finish();
+        assert_eq!((tally.latencies.len(), tally.refused.len()), (0, 1));
+        assert!((99_000..=101_000).contains(&tally.refused.max()));
+    }
+
+    #[test]
+    fn an_interval_is_passed_on_once_it_is_over() {
+        let (mut recorder, receiver, start) = recorder();
+        for at in [50, 60, 250] {
+            let now = start + Duration::from_millis(at);
+            recorder.ended(now, now, Ok(Step::GetBalance));
+        }
+        assert_eq!(receiver.try_recv().map(|interval| (interval.index, interval.latencies.len())), Ok((0, 2)));
+        assert!(receiver.try_recv().is_err());
+        recorder.finish();
+        assert_eq!(receiver.try_recv().map(|interval| (interval.index, interval.latencies.len())), Ok((2, 1)));
+    }
+
+    #[test]
+    fn a_payment_that_was_answered_before_is_noticed_and_not_paid_twice() {
+        let (mut recorder, _receiver, _) = recorder();
+        let payment = PaymentId::from_bytes([7; 16]);
+        assert!(recorder.payment(payment, 100) && !recorder.payment(payment, 100));
+        assert_eq!(recorder.finish().0.paid_minor, 100);
+    }
+}

@@ -1,0 +1,77 @@
+//! What is measured apart, and what a call can come to.
+
+use super::super::client::{Answer, CallFailure};
+
+/// Something whose latency is recorded apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Step {
+    GetBalance,
+    Initiate,
+    Flow,
+    TokenizeCard,
+    SelectPaymentMethod,
+    InitiateOfFlow,
+    UntilCaptured,
+    UntilSettled,
+    AddToSet,
+    AddToSetVersioned,
+    ListActivity,
+    BalanceHistory,
+}
+
+impl Step {
+    /// Its name in reports.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Step::GetBalance => "get-balance",
+            Step::Initiate => "initiate-payment-flow",
+            Step::Flow => "the whole flow",
+            Step::TokenizeCard => "flow: tokenize-card",
+            Step::SelectPaymentMethod => "flow: select-payment-method",
+            Step::InitiateOfFlow => "flow: initiate-payment-flow",
+            Step::UntilCaptured => "flow: from the answer until captured",
+            Step::UntilSettled => "flow: from captured until the entry is settled",
+            Step::AddToSet => "add-to-metadata-set",
+            Step::AddToSetVersioned => "add-to-metadata-set, of these with a version",
+            Step::ListActivity => "list-activity-logs",
+            Step::BalanceHistory => "balance-history",
+        }
+    }
+}
+
+/// Why something did not end as it should.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// The call failed: refused by the server, or without an answer.
+    Failed {
+        /// The code under which it is counted.
+        code: String,
+        /// What came back.
+        excerpt: String,
+    },
+    /// It was answered, and the answer is wrong.
+    Wrong(String),
+    /// There is nothing left to do it with, such as a session.
+    NothingLeft,
+}
+
+impl Trouble {
+    /// An answer is wrong: not what is expected.
+    pub(crate) fn wrong(expected: &str, answer: &Answer<'_>) -> Trouble {
+        Trouble::Wrong(format!("expected {expected}, got {}", answer.excerpt()))
+    }
+
+    /// The answer of a call that succeeded.
+    pub(crate) fn unless_accepted(answer: Result<Answer<'_>, CallFailure>) -> Result<Answer<'_>, Trouble> {
+        let answer = answer.map_err(Trouble::of_failure)?;
+        if answer.is_success() {
+            return Ok(answer);
+        }
+        Err(Trouble::Failed { code: answer.error_code(), excerpt: answer.excerpt() })
+    }
+
+    /// A call without an answer.
+    pub(crate) fn of_failure(failure: CallFailure) -> Trouble {
+        Trouble::Failed { code: failure.code().to_owned(), excerpt: failure.to_string() }
+    }
+}

@@ -1,0 +1,124 @@
+//! What a run comes to.
+
+use std::collections::{BTreeMap, HashSet};
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::latency;
+use super::step::Step;
+
+/// Examples of wrong answers that are kept.
+const EXAMPLES_MAX: usize = 10;
+
+/// Everything that one thread, or all of them, counted.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// Latencies of all that ended well.
+    pub(crate) latencies: Histogram<u64>,
+    /// Latencies of answers that refused the call.
+    pub(crate) refused: Histogram<u64>,
+    /// Latencies of all that ended well, by step.
+    pub(crate) steps: BTreeMap<Step, Histogram<u64>>,
+    /// What failed, by code.
+    pub(crate) failures: BTreeMap<String, Failure>,
+    /// Answers that are wrong, those of the warm-up too.
+    pub(crate) wrong: u64,
+    /// Some of them.
+    pub(crate) examples: Vec<String>,
+    /// The payments that were answered, those of the warm-up too.
+    pub(crate) payments: HashSet<[u8; 16]>,
+    /// The amount of these payments, in minor units.
+    pub(crate) paid_minor: u64,
+    /// What failed in all, the warm-up too: a payment without an answer may have been made.
+    pub(crate) uncertain: u64,
+    /// Whether a thread had nothing left to call with.
+    pub(crate) ran_out: bool,
+}
+
+/// Failures with one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// How many.
+    pub count: u64,
+    /// What came back to one of them.
+    pub example: String,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Tally {
+        Tally {
+            latencies: latency::of_a_run(),
+            refused: latency::of_a_run(),
+            steps: BTreeMap::new(),
+            failures: BTreeMap::new(),
+            wrong: 0,
+            examples: Vec::new(),
+            payments: HashSet::new(),
+            paid_minor: 0,
+            uncertain: 0,
+            ran_out: false,
+        }
+    }
+
+    pub(super) fn add_wrong(&mut self, example: String) {
+        self.wrong += 1;
+        if self.examples.len() < EXAMPLES_MAX {
+            self.examples.push(example);
+        }
+    }
+
+    pub(super) fn add_failure(&mut self, code: String, example: String) {
+        self.failures.entry(code).or_insert(Failure { count: 0, example }).count += 1;
+    }
+
+    /// Adds what another thread counted. A payment that both were answered is wrong.
+    pub(crate) fn merge(&mut self, other: Tally) {
+        self.latencies.add(&other.latencies).expect("all have the same bounds");
+        self.refused.add(&other.refused).expect("all have the same bounds");
+        for (step, histogram) in other.steps {
+            let merged = self.steps.entry(step).or_insert_with(latency::of_a_run);
+            merged.add(&histogram).expect("all have the same bounds");
+        }
+        for (code, Failure { count, example }) in other.failures {
+            self.failures.entry(code).or_insert(Failure { count: 0, example }).count += count;
+        }
+        self.wrong += other.wrong;
+        self.examples.extend(other.examples);
+        self.examples.truncate(EXAMPLES_MAX);
+        for payment in other.payments {
+            if !self.payments.insert(payment) {
+                self.add_wrong("a payment id was answered twice, on different connections".to_owned());
+            }
+        }
+        self.paid_minor += other.paid_minor;
+        self.uncertain += other.uncertain;
+        self.ran_out |= other.ran_out;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_are_added_up() {
+        let (mut first, mut second) = (Tally::new(), Tally::new());
+        first.add_failure("CONFLICT".to_owned(), "a".to_owned());
+        second.add_failure("CONFLICT".to_owned(), "b".to_owned());
+        second.add_failure("NOT_FOUND".to_owned(), "c".to_owned());
+        second.add_wrong("d".to_owned());
+        first.merge(second);
+        let counts: Vec<u64> = first.failures.values().map(|failure| failure.count).collect();
+        assert_eq!((counts, first.wrong), (vec![2, 1], 1));
+    }
+
+    #[test]
+    fn a_payment_that_two_threads_were_answered_is_wrong() {
+        let (mut first, mut second) = (Tally::new(), Tally::new());
+        first.payments.insert([1; 16]);
+        second.payments.extend([[1; 16], [2; 16]]);
+        first.merge(second);
+        assert_eq!((first.wrong, first.payments.len()), (1, 2));
+    }
+}

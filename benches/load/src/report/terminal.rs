@@ -1,0 +1,269 @@
+//! The report for a terminal.
+
+use super::compare::{Comparison, Difference};
+use super::document::Document;
+use super::text::{change, count, counted, latency, rate};
+use crate::recording::Latency;
+use crate::run::{Point, SearchResult};
+
+/// A table's columns: how wide each is at least.
+type Row = Vec<String>;
+
+/// What one command came to.
+#[must_use]
+pub fn run_text(document: &Document) -> String {
+    let mut blocks = vec![heading(document)];
+    if document.points.len() > 1 {
+        blocks.push(table(&overview(&document.points)));
+    }
+    for point in &document.points {
+        blocks.push(point_text(point, document.points.len() > 1));
+    }
+    blocks.extend(document.search.as_ref().map(search_text));
+    blocks.join("\n\n") + "\n"
+}
+
+fn heading(document: &Document) -> String {
+    let Document { parameters, machine, till, server, .. } = document;
+    let place = match (server.own, server.same_machine) {
+        (true, _) => "server of its own on the same machine",
+        (false, true) => "server on the same machine",
+        (false, false) => "server on another machine",
+    };
+    let merchants = counted(parameters.merchants, "merchant");
+    let connections = counted(parameters.connections, "connection");
+    let mut lines = vec![
+        format!("{} ({merchants}, {}, {connections})", parameters.title(), parameters.skew),
+        format!(
+            "till {} ({}, optimization {}), {} processors, {place}",
+            till.version, till.profile, till.optimization, machine.processors
+        ),
+    ];
+    if server.data_filesystem.as_deref() == Some("tmpfs") {
+        lines
+            .push("NOTE: the data is in memory (tmpfs), where a sync costs nothing; see --server-directory".to_owned());
+    }
+    lines.join("\n")
+}
+
+fn overview(points: &[Point]) -> Vec<Row> {
+    let mut rows = vec![vec![
+        "merchants".into(),
+        "connections".into(),
+        "rate/s".into(),
+        "p50".into(),
+        "p99".into(),
+        "failed".into(),
+    ]];
+    rows.extend(points.iter().map(|point| {
+        let Latency { p50, p99, .. } = point.latency_micros;
+        vec![
+            point.merchants.to_string(),
+            point.connections.to_string(),
+            rate(point.rate),
+            latency(p50),
+            latency(p99),
+            count(point.failed()),
+        ]
+    }));
+    rows
+}
+
+fn point_text(point: &Point, is_one_of_many: bool) -> String {
+    let mut lines = Vec::new();
+    if is_one_of_many {
+        lines.push(name(point));
+    }
+    let calls = format!("{} in {:.2} s, {}/s", count(point.operations), point.seconds, rate(point.rate));
+    lines.push(match point.intended_rate {
+        Some(intended) => format!("{calls} of {}/s that were meant to be made", rate(intended)),
+        None => calls,
+    });
+    lines.push(table(&latencies(point)));
+    lines.extend(remarks(point));
+    lines.join("\n")
+}
+
+/// Which of several points it is.
+pub(super) fn name(point: &Point) -> String {
+    format!("{}, {}", counted(point.merchants, "merchant"), counted(point.connections, "connection"))
+}
+
+/// The latencies of all and of each step.
+pub(super) fn latencies(point: &Point) -> Vec<Row> {
+    let head = ["", "count", "p50", "p90", "p99", "p99.9", "max"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let row = |name: &str, of: &Latency| {
+        let mut row = vec![name.to_owned(), count(of.count)];
+        row.extend([of.p50, of.p90, of.p99, of.p999, of.max].map(latency));
+        row
+    };
+    rows.push(row("all", &point.latency_micros));
+    // A step that is all there is says nothing more.
+    let steps = point.steps.iter().filter(|step| step.latency_micros != point.latency_micros);
+    if point.steps.len() > 1 {
+        rows.extend(steps.map(|step| row(&step.name, &step.latency_micros)));
+    }
+    rows
+}
+
+/// Everything that a reader of the figures must know.
+pub(super) fn remarks(point: &Point) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (code, failure) in &point.failures {
+        remarks.push(format!("FAILED {} times: {code}: {}", count(failure.count), failure.example));
+    }
+    if point.wrong.count > 0 {
+        remarks.push(format!("WRONG ANSWERS: {}: {}", count(point.wrong.count), point.wrong.examples.join("; ")));
+    }
+    if point.never_made > 0 {
+        let never = count(point.never_made);
+        remarks.push(format!(
+            "NEVER MADE: {never} calls that were due; the server, or the load tester, is too slow for this rate"
+        ));
+    }
+    remarks.extend(point.ended_early.as_ref().map(|reason| format!("ENDED EARLY: {reason}")));
+    remarks.extend(follow_up(point));
+    remarks
+}
+
+fn follow_up(point: &Point) -> Option<String> {
+    let follow_up = point.follow_up?;
+    let backlog = count(follow_up.backlog_at_end);
+    let Some(after) = follow_up.last_captured_after_micros else {
+        return Some(format!(
+            "LAGS: when the last answer came, {backlog} payments were not captured, and some never were"
+        ));
+    };
+    let later = latency(after);
+    let captured =
+        format!("when the last answer came, {backlog} payments were not captured yet, the last one {later} later");
+    let with = rate(point.rate_with_captures().unwrap_or_default());
+    Some(if follow_up.kept_up {
+        format!("captures keep up: {captured}")
+    } else {
+        format!("LAGS: {captured}; with all captures it is {with}/s")
+    })
+}
+
+fn search_text(search: &SearchResult) -> String {
+    let bound = latency(search.p99_below_micros);
+    let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
+    rows.extend(search.tried.iter().map(|tried| {
+        let verdict = if tried.passed { "passed" } else { "not passed" };
+        vec![rate(tried.rate), rate(tried.reached), latency(tried.p99), verdict.to_owned()]
+    }));
+    let found = match search.highest_rate {
+        Some(highest) => format!("p99 stays below {bound} up to {} calls/s", rate(highest)),
+        None => format!("p99 stays below {bound} at no rate"),
+    };
+    format!("{}\n{found}", table(&rows))
+}
+
+/// Two commands side by side.
+#[must_use]
+pub fn comparison_text(comparison: &Comparison) -> String {
+    let Comparison { before, after, notes } = comparison;
+    let mut blocks = vec![before.parameters.title()];
+    let points = before.points.iter().zip(&after.points);
+    blocks.extend(points.map(|(before, after)| format!("{}\n{}", name(before), table(&compared(before, after)))));
+    blocks.extend(compared_search(comparison));
+    if !notes.is_empty() {
+        let line = |Difference { what, before, after }: &Difference| format!("  {what}: {before} -> {after}");
+        blocks.push(format!("also different:\n{}", notes.iter().map(line).collect::<Vec<_>>().join("\n")));
+    }
+    blocks.join("\n\n") + "\n"
+}
+
+/// What two searches found.
+pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
+    let highest = |search: &Option<SearchResult>| search.as_ref().map(|search| search.highest_rate.unwrap_or_default());
+    let (before, after) = (highest(&comparison.before.search)?, highest(&comparison.after.search)?);
+    Some(format!("highest rate: {}/s -> {}/s ({})", rate(before), rate(after), change(before, after)))
+}
+
+/// The rows of a comparison.
+#[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
+pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
+    let mut rows = vec![["", "first", "second", "change"].map(str::to_owned).to_vec()];
+    rows.push(vec!["rate/s".into(), rate(before.rate), rate(after.rate), change(before.rate, after.rate)]);
+    let (of, to) = (&before.latency_micros, &after.latency_micros);
+    let latencies = [
+        ("p50", of.p50, to.p50),
+        ("p90", of.p90, to.p90),
+        ("p99", of.p99, to.p99),
+        ("p99.9", of.p999, to.p999),
+        ("max", of.max, to.max),
+    ];
+    for (name, before, after) in latencies {
+        rows.push(vec![name.into(), latency(before), latency(after), change(before as f64, after as f64)]);
+    }
+    rows.push(vec!["failed".into(), count(before.failed()), count(after.failed()), String::new()]);
+    rows.push(vec!["wrong".into(), count(before.wrong.count), count(after.wrong.count), String::new()]);
+    rows
+}
+
+/// Columns under each other: the first to the left, the others to the right.
+fn table(rows: &[Row]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let cell = |row: &Row, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
+    let widths: Vec<usize> =
+        (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or_default()).collect();
+    let line = |row: &Row| {
+        let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+        });
+        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::document::examples::{document, point};
+    use super::*;
+    use crate::scenarios::FollowUp;
+
+    #[test]
+    fn the_table_has_its_columns_under_each_other() {
+        let rows = [["", "count"], ["all", "12"], ["a step", "1,234"]].map(|row| row.map(str::to_owned).to_vec());
+        assert_eq!(table(&rows), "        count\nall        12\na step  1,234");
+    }
+
+    #[test]
+    fn what_lags_is_marked_and_named_with_the_rate_that_can_be_kept_up() {
+        let follow_up = FollowUp {
+            payments: 100,
+            backlog_at_end: 60,
+            last_captured_after_micros: Some(2_000_000),
+            kept_up: false,
+            unexplained_minor: 0,
+        };
+        let lagging = Point { follow_up: Some(follow_up), ..point() };
+        let text = remarks(&lagging).join("\n");
+        assert!(
+            text.starts_with("LAGS: when the last answer came, 60 payments")
+                && text.ends_with("with all captures it is 25.0/s"),
+            "{text}"
+        );
+        assert!(
+            remarks(&Point { follow_up: Some(FollowUp { kept_up: true, ..follow_up }), ..lagging })[0]
+                .starts_with("captures keep up")
+        );
+    }
+
+    #[test]
+    fn a_run_is_told_in_a_few_lines() {
+        let text = run_text(&document());
+        assert!(text.contains("100 in 2.00 s, 50.0/s") && text.contains("110 µs"), "{text}");
+        assert!(!text.contains("FAILED") && !text.contains("WRONG"), "{text}");
+    }
+
+    #[test]
+    fn a_comparison_says_how_much_has_changed() {
+        let faster = Point { rate: 60.0, ..point() };
+        let rows = compared(&point(), &faster);
+        assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);
+        assert_eq!(rows[3], ["p90", "150 µs", "150 µs", "+0.0 %"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! One run: threads are started, begin together, and are added up.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Barrier, OnceLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+
+use super::progress::Progress;
+use super::result::{Point, StepLatency, Wrong};
+use super::worker::{Begin, Place, Worked, work};
+use crate::plan::{Load, Plan};
+use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
+use crate::scenarios::{Baseline, FollowUp, Settling, World};
+
+/// Time between the word to begin and the first call, so that every thread has heard it.
+const HEAD_START: Duration = Duration::from_millis(5);
+
+/// How often what was seen so far is shown.
+const SHOW_EVERY: Duration = Duration::from_millis(200);
+
+/// What was seen in one run.
+pub(super) struct Measured {
+    tally: Tally,
+    timeline: Timeline,
+    never_made: u64,
+    start: Instant,
+    /// When the last of all that is counted ended.
+    last: Instant,
+}
+
+/// Runs a plan once.
+pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result<Measured> {
+    let threads = world.plan.threads.min(world.plan.connections);
+    let begin =
+        Arc::new(Begin { ready: Barrier::new(threads + 1), has_failed: AtomicBool::new(false), at: OnceLock::new() });
+    let (sender, intervals) = channel();
+    let started: Result<Vec<_>, _> = (0..threads)
+        .map(|thread| {
+            let (world, begin, sender) = (Arc::clone(world), Arc::clone(&begin), sender.clone());
+            let work = move || work(&world, Place { thread, threads }, &begin, sender);
+            thread::Builder::new().name(format!("till-bench-{thread}")).spawn(work)
+        })
+        .collect();
+    let started = started.context("failed to start a thread")?;
+    drop(sender);
+    begin.ready.wait();
+    let at = Instant::now() + HEAD_START;
+    begin.at.set(at).expect("it is named once");
+    begin.ready.wait();
+    let start = at + world.plan.warm_up;
+    let timeline = follow(&intervals, &world.plan, start, progress);
+    let mut worked = Vec::new();
+    for thread in started {
+        worked.push(thread.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??);
+    }
+    Ok(add_up(worked, timeline, start))
+}
+
+/// Gathers intervals until all threads have ended, and shows how it goes.
+fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &Progress) -> Timeline {
+    let mut timeline = Timeline::default();
+    loop {
+        match intervals.recv_timeout(SHOW_EVERY) {
+            Ok(interval) => timeline.add(interval),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        progress.show(Instant::now().checked_duration_since(start), plan.duration, &timeline);
+    }
+    timeline
+}
+
+fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
+    let mut measured = Measured { tally: Tally::new(), timeline, never_made: 0, start, last: start };
+    for Worked { tally, last, never_made } in worked {
+        measured.tally.merge(tally);
+        measured.last = measured.last.max(last);
+        measured.never_made += never_made;
+    }
+    measured
+}
+
+impl Measured {
+    /// How long was measured: as planned, longer when the last answers came late, shorter when there was nothing
+    /// left to call with.
+    fn span(&self, plan: &Plan) -> Duration {
+        let until_last = self.last.saturating_duration_since(self.start);
+        let span = if self.tally.ran_out { until_last } else { until_last.max(plan.duration) };
+        span.max(Duration::from_millis(1))
+    }
+
+    /// What is to be waited for after it.
+    pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
+        Settling {
+            before,
+            payments: u64::try_from(self.tally.payments.len()).expect("a count fits"),
+            paid_minor: self.tally.paid_minor,
+            uncertain: self.tally.uncertain,
+            last_answer: self.last,
+            span: self.span(plan),
+        }
+    }
+
+    /// The results.
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    pub(super) fn into_point(self, plan: &Plan, follow_up: Option<FollowUp>) -> Point {
+        let span = self.span(plan);
+        let interval = Interval::length(plan.duration);
+        let Measured { tally, timeline, never_made, .. } = self;
+        let operations = tally.latencies.len();
+        let step = |(step, histogram): (&_, &_)| StepLatency {
+            name: crate::recording::Step::name(*step).to_owned(),
+            latency_micros: Latency::of(histogram),
+        };
+        Point {
+            merchants: plan.merchants,
+            connections: plan.connections,
+            intended_rate: intended_rate(plan),
+            seconds: span.as_secs_f64(),
+            operations,
+            rate: operations as f64 / span.as_secs_f64(),
+            wrong: wrong(&tally, follow_up),
+            never_made,
+            ended_early: ended_early(&tally, span, plan),
+            latency_micros: Latency::of(&tally.latencies),
+            refused_micros: Latency::of(&tally.refused),
+            steps: tally.steps.iter().map(step).collect(),
+            percentiles: Percentile::curve(&tally.latencies),
+            interval_millis: u64::try_from(interval.as_millis()).expect("an interval is short"),
+            timeline: timeline.moments(interval, span),
+            failures: tally.failures,
+            follow_up,
+        }
+    }
+}
+
+const fn intended_rate(plan: &Plan) -> Option<f64> {
+    match plan.load {
+        Load::Open { rate, patience: _ } => Some(rate),
+        Load::Closed | Load::Search(_) => None,
+    }
+}
+
+fn ended_early(tally: &Tally, span: Duration, plan: &Plan) -> Option<String> {
+    let is_early = tally.ran_out && span < plan.duration;
+    is_early.then(|| "all sessions were used up; --sessions makes more".to_owned())
+}
+
+/// Wrong answers, and the one that only the money shows.
+fn wrong(tally: &Tally, follow_up: Option<FollowUp>) -> Wrong {
+    let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
+    if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {
+        wrong.count += 1;
+        wrong.examples.push(format!("the balances hold {unexplained} minor units that no payment explains"));
+    }
+    wrong
+}

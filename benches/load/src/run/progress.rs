@@ -1,0 +1,95 @@
+//! What a person sees while it runs, on standard error: a bar on a terminal, else a line every few seconds.
+
+use std::cell::Cell;
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::recording::{Interval, Timeline};
+
+/// Time between two lines where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// The bar's steps.
+const BAR_STEPS: u64 = 1_000;
+
+/// Shows how far a run is.
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    told: Cell<Instant>,
+}
+
+impl Progress {
+    /// A bar when standard error is a terminal.
+    #[must_use]
+    pub fn new() -> Progress {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{prefix} [{bar:32}] {msg}").expect("the template is sound");
+            bar.with_style(style.progress_chars("=> "))
+        });
+        Progress { bar, told: Cell::new(Instant::now()) }
+    }
+
+    /// Says what is done next.
+    pub fn tell(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => say(text),
+        }
+    }
+
+    /// Shows what was seen so far; `passed` is None during the warm-up.
+    pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
+        let text = match passed {
+            None => "warming up".to_owned(),
+            Some(passed) => {
+                format!("{:.0} s of {:.0} s{}", passed.as_secs_f64(), duration.as_secs_f64(), seen(timeline, duration))
+            }
+        };
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(position(passed.unwrap_or_default(), duration));
+                bar.set_message(text);
+            }
+            None if self.told.get().elapsed() >= LINE_EVERY => {
+                self.told.set(Instant::now());
+                say(&text);
+            }
+            None => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress::new()
+    }
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // A reader that has gone away wants no more.
+}
+
+/// The rate and the 99th percentile of the last whole interval.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn seen(timeline: &Timeline, duration: Duration) -> String {
+    let Some(last) = timeline.last() else { return String::new() };
+    let rate = last.latencies.len() as f64 / Interval::length(duration).as_secs_f64();
+    let p99 = last.latencies.value_at_quantile(0.99) as f64 / 1000.0;
+    let failures = if last.failures > 0 { format!(", {} failed", last.failures) } else { String::new() };
+    format!(", {rate:.0}/s, p99 {p99:.2} ms{failures}")
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's steps")]
+fn position(passed: Duration, duration: Duration) -> u64 {
+    (passed.as_secs_f64() / duration.as_secs_f64() * 1000.0) as u64
+}

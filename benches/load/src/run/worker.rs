@@ -1,0 +1,144 @@
+//! One thread of the load tester: a runtime of its own, its share of the connections, and no lock.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Barrier, OnceLock};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow, bail};
+use tokio::task::LocalSet;
+
+use crate::client::Connection;
+use crate::plan::Load;
+use crate::recording::{Interval, Recorder, Tally, Trouble, Window};
+use crate::scenarios::{Hands, World};
+use crate::schedule::{Pace, Turns, keep_pace};
+
+/// How long calls that were due before the end may still be made after it.
+const LATE_MAX: Duration = Duration::from_secs(10);
+
+/// The pause of a connection after a call without an answer: a server that refuses connections is not asked in a
+/// circle that takes its processor.
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(10);
+
+/// One of the threads.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub(super) thread: usize,
+    pub(super) threads: usize,
+}
+
+/// What all threads begin with at the same moment.
+pub(super) struct Begin {
+    /// All threads and whoever names the time.
+    pub(super) ready: Barrier,
+    /// Whether one of them cannot begin, so that none does.
+    pub(super) has_failed: AtomicBool,
+    /// When calls begin.
+    pub(super) at: OnceLock<Instant>,
+}
+
+/// What a thread counted.
+pub(super) struct Worked {
+    pub(super) tally: Tally,
+    /// When the last of all that is counted ended.
+    pub(super) last: Instant,
+    /// Calls that were due and never made.
+    pub(super) never_made: u64,
+}
+
+/// Works through one thread's share of a run.
+pub(super) fn work(
+    world: &Arc<World>,
+    place: Place,
+    begin: &Begin,
+    intervals: Sender<Interval>,
+) -> anyhow::Result<Worked> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("failed to start a thread's runtime")?;
+    runtime.block_on(LocalSet::new().run_until(work_in_runtime(world, place, begin, intervals)))
+}
+
+async fn work_in_runtime(
+    world: &Arc<World>,
+    place: Place,
+    begin: &Begin,
+    intervals: Sender<Interval>,
+) -> anyhow::Result<Worked> {
+    let opened = open(world, place).await;
+    begin.has_failed.fetch_or(opened.is_err(), Ordering::SeqCst);
+    begin.ready.wait();
+    begin.ready.wait();
+    let connections = opened?;
+    if begin.has_failed.load(Ordering::SeqCst) {
+        bail!("another thread could not begin");
+    }
+    let start = *begin.at.get().expect("it is named between the two waits");
+    let window = window(world, start);
+    let recorder = Rc::new(RefCell::new(Recorder::new(window, intervals)));
+    let turns = Rc::new(turns(world, place, start, window));
+    let count = connections.len();
+    let run = |(number, connection)| {
+        let hands = Hands::new(connection, number, Rc::clone(&recorder));
+        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), hands))
+    };
+    let tasks: Vec<_> = connections.into_iter().map(run).collect();
+    keep_pace(&turns, count).await.context("failed to keep time")?;
+    for task in tasks {
+        task.await.map_err(|error| anyhow!("a connection's task ended: {error}"))?;
+    }
+    let never_made = if world.is_interrupted() { 0 } else { turns.never_made() };
+    let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
+    let (tally, last) = recorder.finish();
+    Ok(Worked { tally, last, never_made })
+}
+
+/// Opens this thread's share of the connections: each with its number among all.
+async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connection)>> {
+    let mut connections = Vec::new();
+    for number in (place.thread..world.plan.connections).step_by(place.threads) {
+        let mut connection = Connection::new(world.public());
+        let opened = connection.open().await;
+        opened.with_context(|| format!("failed to open connection {} to {}", number + 1, world.public()))?;
+        connections.push((number, connection));
+    }
+    Ok(connections)
+}
+
+fn window(world: &World, start: Instant) -> Window {
+    let measured = start + world.plan.warm_up;
+    Window { start: measured, end: measured + world.plan.duration, interval: Interval::length(world.plan.duration) }
+}
+
+fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
+    let number = |number: usize| u64::try_from(number).expect("a number of threads fits");
+    match world.plan.load {
+        Load::Closed | Load::Search(_) => Turns::closed(start, window.end),
+        Load::Open { rate, patience } => {
+            let (threads, thread) = (number(place.threads), number(place.thread));
+            Turns::open(Pace { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
+        }
+    }
+}
+
+/// What a connection does: one thing after the other, as long as there are turns.
+async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands) {
+    while let Some(intended) = turns.next().await {
+        if world.is_interrupted() {
+            return;
+        }
+        hands.intended = intended;
+        let outcome = world.perform(&mut hands).await;
+        let is_over = matches!(outcome, Err(Trouble::NothingLeft));
+        let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
+        hands.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
+        if is_over {
+            return;
+        }
+        if is_unanswered {
+            tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
+        }
+    }
+}

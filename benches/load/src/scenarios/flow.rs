@@ -1,0 +1,141 @@
+//! A whole payment: card, selection, initiation, capture, and the ledger entry that is settled.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::amounts::FLOW_FIRST_MINOR;
+use super::hands::Hands;
+use super::initiate::payment_id;
+use super::shop::{Shop, initiation};
+use super::world::World;
+use crate::recording::{Step, Trouble};
+
+/// How long a flow may wait for its capture and its entry.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause between two looks. The runtime's timer counts in milliseconds.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Pages of the ledger that are looked through for an entry: others' entries come on top of it.
+const PAGES_MAX: usize = 20;
+
+/// A payment, as far as a flow looks at it.
+#[derive(Deserialize)]
+struct Payment<'a> {
+    status: &'a str,
+    amount_captured: u64,
+}
+
+/// A page of the ledger.
+#[derive(Deserialize)]
+struct Ledger<'a> {
+    #[serde(borrow)]
+    page: Vec<Entry<'a>>,
+    next: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    direction: &'a str,
+    r#type: &'a str,
+    amount: u64,
+    status: &'a str,
+}
+
+/// Pays once, from the card on, and waits for the money.
+pub(super) async fn flow(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
+    let amount_minor = FLOW_FIRST_MINOR + world.flow_number();
+    let token = tokenize(shop, hands).await?;
+    let session = select(shop, hands, &token, amount_minor).await?;
+    let payment = initiate(shop, hands, &session, amount_minor).await?;
+    until_captured(shop, hands, &payment, amount_minor).await?;
+    until_settled(shop, hands, amount_minor).await?;
+    Ok(Step::Flow)
+}
+
+async fn tokenize(shop: &Shop, hands: &mut Hands) -> Result<String, Trouble> {
+    let start = Instant::now();
+    let answer = Trouble::unless_accepted(hands.connection.call(&shop.tokenize_settling).await)?;
+    let token = answer.id().filter(|id| id.starts_with("tok_"));
+    let token = token.ok_or_else(|| Trouble::wrong("a token", &answer))?.to_owned();
+    hands.step(Step::TokenizeCard, start.elapsed());
+    Ok(token)
+}
+
+async fn select(shop: &Shop, hands: &mut Hands, token: &str, amount_minor: u64) -> Result<String, Trouble> {
+    let request = shop.select_head.with(&shop.selection(token, amount_minor));
+    let start = Instant::now();
+    let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+    let session = answer.id().filter(|id| id.starts_with("pse_"));
+    let session = session.ok_or_else(|| Trouble::wrong("a session", &answer))?.to_owned();
+    hands.step(Step::SelectPaymentMethod, start.elapsed());
+    Ok(session)
+}
+
+async fn initiate(shop: &Shop, hands: &mut Hands, session: &str, amount_minor: u64) -> Result<String, Trouble> {
+    let request = shop.initiate_head.with(&initiation(session, amount_minor));
+    let start = Instant::now();
+    let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+    let payment = payment_id(&answer)?;
+    if !hands.recorder.borrow_mut().payment(payment, amount_minor) {
+        return Err(Trouble::wrong("the id of a new payment", &answer));
+    }
+    hands.step(Step::InitiateOfFlow, start.elapsed());
+    Ok(payment.to_string())
+}
+
+/// Looks at the payment until it is captured.
+async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_minor: u64) -> Result<(), Trouble> {
+    let request = shop.find_payment.with(&json!({ "payment_id": payment }));
+    let start = Instant::now();
+    loop {
+        let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+        let found: Payment<'_> =
+            serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a payment", &answer))?;
+        match found.status {
+            "SUCCESSFUL" if found.amount_captured == amount_minor => break,
+            "PENDING" | "AUTHORIZED" if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+            _ => return Err(Trouble::wrong("a payment that is captured in time and in full", &answer)),
+        }
+    }
+    hands.step(Step::UntilCaptured, start.elapsed());
+    Ok(())
+}
+
+/// Looks at the ledger until the payment's entry is effective.
+async fn until_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<(), Trouble> {
+    let start = Instant::now();
+    while !is_settled(shop, hands, amount_minor).await? {
+        if start.elapsed() > PATIENCE {
+            return Err(Trouble::Wrong(format!("expected a settled entry of {amount_minor} in the ledger, got none")));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    hands.step(Step::UntilSettled, start.elapsed());
+    Ok(())
+}
+
+async fn is_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<bool, Trouble> {
+    let mut body = json!({ "per_page": 25 });
+    for _ in 0..PAGES_MAX {
+        let request = shop.balance_history.with(&body);
+        let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
+        let ledger: Ledger<'_> =
+            serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page of entries", &answer))?;
+        if let Some(entry) = ledger.page.iter().find(|entry| entry.amount == amount_minor) {
+            return match (entry.direction, entry.r#type, entry.status) {
+                ("CREDIT", "PAYMENT", "EFFECTIVE") => Ok(true),
+                ("CREDIT", "PAYMENT", "ON_HOLD") => Ok(false),
+                other => Err(Trouble::Wrong(format!("expected an entry that credits a payment, got {other:?}"))),
+            };
+        }
+        match ledger.next {
+            Some(next) => body = next,
+            None => break,
+        }
+    }
+    Ok(false)
+}

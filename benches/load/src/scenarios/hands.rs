@@ -1,0 +1,52 @@
+//! What one connection works with.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::chance::Dice;
+use crate::client::Connection;
+use crate::recording::{Recorder, Step};
+
+/// A connection with what it needs between its calls.
+pub(crate) struct Hands {
+    pub(crate) connection: Connection,
+    pub(crate) recorder: Rc<RefCell<Recorder>>,
+    /// When what is done now was meant to begin.
+    pub(crate) intended: Instant,
+    pub(super) dice: Dice,
+    /// Room for a request.
+    pub(super) request: Vec<u8>,
+    /// Which connection it is, of all threads.
+    pub(super) number: usize,
+    /// Things done, so that no two items are the same.
+    pub(super) done: u64,
+    /// Versions of this connection's own records, by merchant.
+    pub(super) versions: HashMap<usize, u64>,
+}
+
+impl Hands {
+    pub(crate) fn new(connection: Connection, number: usize, recorder: Rc<RefCell<Recorder>>) -> Hands {
+        // Connections of neighbouring numbers begin far from each other: the generator mixes its seed.
+        let seed = u64::try_from(number).expect("a number of connections fits");
+        Hands {
+            connection,
+            recorder,
+            intended: Instant::now(),
+            dice: Dice::new(seed.wrapping_mul(0xA076_1D64_78BD_642F)),
+            request: Vec::new(),
+            number,
+            done: 0,
+            versions: HashMap::new(),
+        }
+    }
+
+    /// Writes down how long a part of what is done now took.
+    pub(super) fn step(&self, step: Step, latency: Duration) {
+        let mut recorder = self.recorder.borrow_mut();
+        if recorder.counts(self.intended) {
+            recorder.step(step, latency);
+        }
+    }
+}

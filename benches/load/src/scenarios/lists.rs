@@ -1,0 +1,93 @@
+//! One page of a list.
+
+use jiff::Timestamp;
+use jiff::ToSpan;
+use serde_json::{Map, Value};
+
+use super::entries::Entries;
+use super::hands::Hands;
+use super::page::{Expected, check_page};
+use super::world::World;
+use crate::client::Head;
+use crate::plan::Filter;
+use crate::recording::{Step, Trouble};
+
+/// Reads a page of a merchant's activity.
+pub(super) async fn activity(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let index = world.distribution.draw(&mut hands.dice);
+    let (head, entries) = (&world.stock.shops[index].list_activity, &world.stock.activity[index]);
+    let filter = world.plan.lists.filter;
+    if filter.selects_one() {
+        let one = hands.dice.index(entries.ids.len());
+        let object = entries.objects[one].as_deref().unwrap_or_default();
+        let expected = Expected { ids: &entries.ids[one..=one], before: false, after: false, exactly: true };
+        ask(world, hands, head, filters(filter, object), &expected).await?;
+    } else {
+        read(world, hands, head, entries, filters(filter, "")).await?;
+    }
+    Ok(Step::ListActivity)
+}
+
+/// Reads a page of a merchant's ledger.
+pub(super) async fn balance(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let index = world.distribution.draw(&mut hands.dice);
+    let (head, entries) = (&world.stock.shops[index].balance_history, &world.stock.balance[index]);
+    read(world, hands, head, entries, Map::new()).await?;
+    Ok(Step::BalanceHistory)
+}
+
+/// Reads the page at the plan's depth.
+async fn read(
+    world: &World,
+    hands: &mut Hands,
+    head: &Head,
+    entries: &Entries,
+    mut body: Map<String, Value>,
+) -> Result<(), Trouble> {
+    let count = entries.ids.len();
+    let depth = world.plan.lists.depth.unwrap_or_else(|| hands.dice.index(count)).min(count - 1);
+    let until = (depth + world.plan.lists.per_page).min(count);
+    if let Some(cursor) = depth.checked_sub(1) {
+        body.insert("after".to_owned(), entries.ids[cursor].as_str().into());
+    }
+    // The first page changes when payments are made meanwhile; what lies behind an entry never does.
+    let exactly = depth > 0 || !world.plan.scenario.pays();
+    let expected = Expected { ids: &entries.ids[depth..until], before: depth > 0, after: until < count, exactly };
+    ask(world, hands, head, body, &expected).await
+}
+
+async fn ask(
+    world: &World,
+    hands: &mut Hands,
+    head: &Head,
+    mut body: Map<String, Value>,
+    expected: &Expected<'_>,
+) -> Result<(), Trouble> {
+    body.insert("per_page".to_owned(), world.plan.lists.per_page.into());
+    head.write(Value::Object(body).to_string().as_bytes(), &mut hands.request);
+    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
+    check_page(&answer, expected, world.plan.lists.per_page)
+}
+
+fn filters(filter: Filter, object: &str) -> Map<String, Value> {
+    let mut body = Map::new();
+    let mut add = |name: &str, value: &str| drop(body.insert(name.to_owned(), value.into()));
+    match filter {
+        Filter::None => {}
+        Filter::ActivityType => add("activity_type", "payment_captured"),
+        Filter::ObjectId => add("object_id", object),
+        Filter::CreatedAt => add("created_at", &since_yesterday()),
+        Filter::Terms => add("terms", object),
+        Filter::Combined => {
+            add("activity_type", "payment_captured");
+            add("created_at", &since_yesterday());
+        }
+    }
+    body
+}
+
+/// A range that begins a day ago, so that a run over midnight sees no difference.
+fn since_yesterday() -> String {
+    let yesterday = Timestamp::now().checked_sub(24.hours()).unwrap_or(Timestamp::UNIX_EPOCH);
+    format!("{}..", yesterday.strftime("%Y-%m-%d"))
+}

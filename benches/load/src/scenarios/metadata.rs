@@ -1,0 +1,106 @@
+//! One addition to a set.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::hands::Hands;
+use super::sets::{PATH, Sets};
+use super::shop::Shop;
+use super::world::World;
+use crate::client::Answer;
+use crate::recording::{Step, Trouble};
+
+/// Adds an item: a new one, or one that comes to nothing, as often as the plan says.
+pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let index = world.distribution.draw(&mut hands.dice);
+    let is_conflict = hands.dice.happens(world.plan.metadata.conflict_rate);
+    hands.done += 1;
+    if hands.dice.happens(world.plan.metadata.versioned_share) {
+        return add_versioned(world, hands, index, is_conflict).await;
+    }
+    let shop = &world.stock.shops[index];
+    let item = if is_conflict { Sets::item(hands.dice.index(world.sets.size)) } else { new_item(hands) };
+    let body = json!({ "key": world.sets.shared_key(), "path": PATH, "value": item });
+    write(shop, &body, hands);
+    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
+    check(&answer, !is_conflict)?;
+    Ok(Step::AddToSet)
+}
+
+/// Adds to this connection's own record, whose version only it changes; or names an old one and is refused.
+async fn add_versioned(world: &World, hands: &mut Hands, index: usize, is_conflict: bool) -> Result<Step, Trouble> {
+    let (shop, key) = (&world.stock.shops[index], world.sets.own_key(hands.number));
+    let version = match hands.versions.remove(&index) {
+        Some(version) => version,
+        None => current_version(world, hands, shop, &key).await?,
+    };
+    let named = if is_conflict { version.saturating_sub(1) } else { version };
+    let body = json!({ "key": key, "path": PATH, "value": new_item(hands), "version": named });
+    write(shop, &body, hands);
+    let start = Instant::now();
+    let answer = hands.connection.call(&hands.request).await.map_err(Trouble::of_failure)?;
+    if is_conflict {
+        check_mismatch(&answer, version)?;
+    } else {
+        check(&Trouble::unless_accepted(Ok(answer))?, true)?;
+    }
+    let latency = start.elapsed();
+    hands.versions.insert(index, if is_conflict { version } else { version + 1 });
+    hands.step(Step::AddToSetVersioned, latency);
+    Ok(Step::AddToSet)
+}
+
+async fn current_version(world: &World, hands: &mut Hands, shop: &Shop, key: &str) -> Result<u64, Trouble> {
+    let version = world.sets.version(shop, key, &mut hands.connection).await;
+    version.map_err(|error| Trouble::Failed { code: "(version unknown)".to_owned(), excerpt: format!("{error:#}") })
+}
+
+/// An item that no other connection or run adds.
+fn new_item(hands: &Hands) -> String {
+    format!("n{}-{}", hands.number, hands.done)
+}
+
+fn write(shop: &Shop, body: &Value, hands: &mut Hands) {
+    shop.add_to_set.write(body.to_string().as_bytes(), &mut hands.request);
+}
+
+fn check(answer: &Answer<'_>, expected: bool) -> Result<(), Trouble> {
+    let right = if expected { b"true".as_slice() } else { b"false" };
+    if answer.body == right { Ok(()) } else { Err(Trouble::wrong(&expected.to_string(), answer)) }
+}
+
+/// Checks that an old version is refused and the right one named.
+fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
+    let json = answer.json();
+    let fault = &json[2][0];
+    let is_refusal = answer.status == 400 && json[0] == "INVALID_ARGUMENTS";
+    if is_refusal && fault["type"] == "version_mismatch" && fault["current"] == current {
+        return Ok(());
+    }
+    Err(Trouble::wrong(&format!("a version_mismatch that names {current}"), answer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, body: &[u8]) -> Answer<'_> {
+        Answer { status, body }
+    }
+
+    #[test]
+    fn an_addition_is_checked_against_what_it_must_come_to() {
+        assert_eq!(check(&answer(200, b"true"), true), Ok(()));
+        assert_eq!(check(&answer(200, b"false"), false), Ok(()));
+        assert!(check(&answer(200, b"true"), false).is_err() && check(&answer(200, b"false"), true).is_err());
+    }
+
+    #[test]
+    fn an_old_version_must_be_refused_with_the_right_one() {
+        let body = br#"["INVALID_ARGUMENTS","m",[{"type":"version_mismatch","argument":"version","current":4}]]"#;
+        assert_eq!(check_mismatch(&answer(400, body), 4), Ok(()));
+        assert!(check_mismatch(&answer(400, body), 5).is_err());
+        assert!(check_mismatch(&answer(200, b"true"), 4).is_err());
+    }
+}

@@ -1,0 +1,23 @@
+//! What is called, and what a right answer is.
+
+mod amounts;
+mod prepare;
+mod shop;
+mod stock;
+mod sessions;
+mod sets;
+mod entries;
+mod world;
+mod hands;
+mod ping;
+mod initiate;
+mod flow;
+mod metadata;
+mod lists;
+mod page;
+mod settling;
+
+pub(crate) use hands::Hands;
+pub(crate) use settling::{Baseline, FollowUp, Settling};
+pub(crate) use stock::Stock;
+pub(crate) use world::World;

@@ -1,0 +1,112 @@
+//! Whether a page is the one that it must be.
+
+use serde::Deserialize;
+
+use crate::client::Answer;
+use crate::recording::Trouble;
+
+/// What a page must hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'a> {
+    /// Its entries, newest first.
+    pub(super) ids: &'a [String],
+    /// Whether there are newer ones.
+    pub(super) before: bool,
+    /// Whether there are older ones.
+    pub(super) after: bool,
+    /// Whether these very entries; else as many, in order.
+    pub(super) exactly: bool,
+}
+
+#[derive(Deserialize)]
+struct Page<'a> {
+    #[serde(borrow)]
+    previous: Option<Cursor<'a>>,
+    page: Vec<Entry<'a>>,
+    next: Option<Cursor<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Cursor<'a> {
+    before: Option<&'a str>,
+    after: Option<&'a str>,
+    per_page: usize,
+}
+
+#[derive(Deserialize)]
+struct Entry<'a> {
+    #[serde(alias = "activity_log_id", alias = "entry_id")]
+    id: &'a str,
+}
+
+/// Checks entries, their order, and both cursors.
+pub(super) fn check_page(answer: &Answer<'_>, expected: &Expected<'_>, per_page: usize) -> Result<(), Trouble> {
+    let page: Page<'_> = serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page", answer))?;
+    let ids: Vec<&str> = page.page.iter().map(|entry| entry.id).collect();
+    let is_wrong = |what: &str| Err(Trouble::Wrong(format!("a page of a list: {what}: {}", answer.excerpt())));
+    // Others may have come since, up to a whole page.
+    let most = if expected.exactly { expected.ids.len() } else { per_page };
+    if ids.len() < expected.ids.len() || ids.len() > most {
+        return is_wrong(&format!("{} entries instead of {}", ids.len(), expected.ids.len()));
+    }
+    if !ids.is_sorted_by(|newer, older| newer > older) {
+        return is_wrong("its entries are not in order");
+    }
+    if !expected.exactly {
+        return Ok(());
+    }
+    if ids != expected.ids {
+        return is_wrong("its entries are others than before");
+    }
+    let next = page.next.map(|cursor| (cursor.after, cursor.per_page));
+    let previous = page.previous.map(|cursor| (cursor.before, cursor.per_page));
+    if next != expected.after.then(|| (ids.last().copied(), per_page)) {
+        return is_wrong("the cursor of its next page is wrong");
+    }
+    if previous != expected.before.then(|| (ids.first().copied(), per_page)) {
+        return is_wrong("the cursor of its previous page is wrong");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(page: &Value, expected: &Expected<'_>) -> bool {
+        let body = page.to_string();
+        check_page(&Answer { status: 200, body: body.as_bytes() }, expected, 2).is_ok()
+    }
+
+    fn page(ids: [&str; 2]) -> Value {
+        json!({
+            "previous": { "before": ids[0], "per_page": 2 },
+            "page": [{ "entry_id": ids[0], "amount": 1 }, { "entry_id": ids[1] }],
+            "next": { "after": ids[1], "per_page": 2, "terms": "kept" },
+        })
+    }
+
+    #[test]
+    fn the_page_that_it_must_be_passes_and_every_other_is_noticed() {
+        let ids = ["c".to_owned(), "b".to_owned()];
+        let expected = Expected { ids: &ids, before: true, after: true, exactly: true };
+        assert!(check(&page(["c", "b"]), &expected));
+        assert!(!check(&page(["c", "a"]), &expected), "another entry");
+        assert!(!check(&page(["b", "c"]), &expected), "another order");
+        assert!(!check(&page(["c", "b"]), &Expected { ids: &ids[..1], ..expected }), "another size");
+        assert!(!check(&page(["c", "b"]), &Expected { after: false, ..expected }), "a page behind the last");
+        assert!(!check(&page(["c", "b"]), &Expected { before: false, ..expected }), "a page before the first");
+        assert!(!check(&json!("no page"), &expected));
+    }
+
+    #[test]
+    fn a_page_that_changes_meanwhile_must_be_whole_and_in_order_only() {
+        let ids = ["c".to_owned(), "b".to_owned()];
+        let expected = Expected { ids: &ids, before: false, after: true, exactly: false };
+        assert!(check(&page(["e", "d"]), &expected));
+        assert!(!check(&page(["d", "e"]), &expected));
+        assert!(check(&page(["e", "d"]), &Expected { ids: &ids[..1], ..expected }), "another one has come");
+    }
+}

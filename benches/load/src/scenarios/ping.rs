@@ -1,0 +1,39 @@
+//! The cheapest call with a key: what HTTP and the look-up of a key cost by themselves.
+
+use serde::Deserialize;
+
+use super::amounts::CURRENCY;
+use super::hands::Hands;
+use super::world::World;
+use crate::recording::{Step, Trouble};
+
+/// A balance.
+#[derive(Deserialize)]
+pub(super) struct Balance<'a> {
+    currency: &'a str,
+    available: i64,
+    pending: i64,
+}
+
+impl<'a> Balance<'a> {
+    /// Reads an answer.
+    pub(super) fn read(body: &'a [u8]) -> Option<Balance<'a>> {
+        serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == CURRENCY)
+    }
+
+    /// What is there and what will be, in minor units.
+    pub(super) const fn total_minor(&self) -> i64 {
+        self.available + self.pending
+    }
+}
+
+/// Asks a merchant's balance.
+pub(super) async fn ping(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
+    let answer = Trouble::unless_accepted(hands.connection.call(&shop.get_balance).await)?;
+    let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
+    if balance.total_minor() < 0 {
+        return Err(Trouble::wrong("a balance of nothing or more", &answer));
+    }
+    Ok(Step::GetBalance)
+}

@@ -1,0 +1,76 @@
+//! Calls that make what is needed beforehand: many at once, and every failure ends it.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+
+use anyhow::{Context, anyhow};
+use futures_util::future::try_join_all;
+use serde_json::Value;
+
+use crate::client::{Answer, CallFailure, Connection};
+
+/// Connections to both listeners.
+pub(crate) struct Lines {
+    pub(super) public: Connection,
+    pub(super) admin: Connection,
+}
+
+/// Where both listeners are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ends {
+    pub(crate) public: SocketAddr,
+    pub(crate) admin: SocketAddr,
+}
+
+impl Ends {
+    pub(super) fn lines(self) -> Lines {
+        Lines { public: Connection::new(self.public), admin: Connection::new(self.admin) }
+    }
+
+    /// Does `job` for each number below `count`, so many at once, and gives what came of it in order.
+    pub(super) async fn each<T>(
+        self,
+        count: usize,
+        at_once: usize,
+        job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let next = Cell::new(0);
+        let worker = async || {
+            let (mut lines, mut made) = (self.lines(), Vec::new());
+            while next.get() < count {
+                let index = next.replace(next.get() + 1);
+                made.push((index, job(&mut lines, index).await?));
+            }
+            anyhow::Ok(made)
+        };
+        let workers = (0..at_once.min(count)).map(|_| worker());
+        let mut made: Vec<(usize, T)> = try_join_all(workers).await?.into_iter().flatten().collect();
+        made.sort_unstable_by_key(|(index, _)| *index);
+        Ok(made.into_iter().map(|(_, made)| made).collect())
+    }
+}
+
+/// The answer of a call that must succeed.
+pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) -> anyhow::Result<Answer<'a>> {
+    let answer = answer.with_context(|| format!("failed to {what}"))?;
+    if answer.is_success() {
+        return Ok(answer);
+    }
+    let hint = match answer.error_code().as_str() {
+        "RATE_LIMITED" => "; start the server with a higher sdk_calls_per_second: all customers have one address here",
+        "UNAUTHORIZED" => "; is this the admin token of that server?",
+        _ => "",
+    };
+    Err(anyhow!("failed to {what}: the server answers {}{hint}", answer.excerpt()))
+}
+
+/// The id that a call answers which must succeed.
+pub(super) fn accepted_id(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<String> {
+    let answer = accepted(what, answer)?;
+    answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is no id", answer.excerpt()))
+}
+
+/// The JSON that a call answers which must succeed.
+pub(super) fn accepted_json(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<Value> {
+    Ok(accepted(what, answer)?.json())
+}

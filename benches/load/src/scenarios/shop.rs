@@ -1,0 +1,122 @@
+//! A merchant with everything that calls in its name need.
+
+use std::net::SocketAddr;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+use super::amounts::{CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR};
+use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
+use crate::client::{Head, Template};
+
+/// As long as the id of a session.
+const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
+
+/// A merchant that was made for the run. No Debug: requests hold its key.
+pub(crate) struct Shop {
+    pub(super) merchant_id: String,
+    installation_id: String,
+    /// Finished requests.
+    pub(super) get_balance: Vec<u8>,
+    pub(super) select: Vec<u8>,
+    pub(super) initiate: Template,
+    /// The flow's, from the head on.
+    pub(super) tokenize_settling: Vec<u8>,
+    pub(super) select_head: Head,
+    pub(super) initiate_head: Head,
+    pub(super) find_payment: Head,
+    pub(super) add_to_set: Head,
+    pub(super) sync: Head,
+    pub(super) retrieve: Head,
+    pub(super) list_activity: Head,
+    pub(super) balance_history: Head,
+}
+
+/// What the operator's calls begin with. No Debug: they hold its token.
+pub(super) struct OperatorHeads {
+    server: SocketAddr,
+    token: SecretString,
+}
+
+impl OperatorHeads {
+    pub(super) const fn new(server: SocketAddr, token: SecretString) -> OperatorHeads {
+        OperatorHeads { server, token }
+    }
+
+    pub(super) fn head(&self, endpoint: &str) -> Head {
+        Head::new(self.server, &format!("/admin/{endpoint}"), Some(self.token.expose_secret()))
+    }
+}
+
+impl Shop {
+    /// Makes a merchant with an installation, a key, a balance and a card's token.
+    pub(super) async fn create(lines: &mut Lines, ends: Ends, operator: &OperatorHeads) -> anyhow::Result<Shop> {
+        let merchant = json!({ "name": "Load test", "currency": CURRENCY });
+        let request = operator.head("create-merchant").with(&merchant);
+        let merchant_id = accepted_id("create a merchant", lines.admin.call(&request).await)?;
+        let installation = json!({
+            "merchant_id": merchant_id, "name": "Load test", "platform": "WEB", "identifier": "https://shop.example",
+        });
+        let request = operator.head("add-installation").with(&installation);
+        let installation_id = accepted_id("add an installation", lines.admin.call(&request).await)?;
+        let request = operator.head("open-balance").with(&json!({ "merchant_id": merchant_id }));
+        accepted("open a balance", lines.admin.call(&request).await)?;
+        let key = json!({ "merchant_id": merchant_id, "name": "Load test" });
+        let request = operator.head("generate-key").with(&key);
+        let answer = accepted_json("generate a key", lines.admin.call(&request).await)?;
+        let key = SecretString::from(answer["key"].as_str().unwrap_or_default());
+        let mut shop = Shop::new(ends.public, merchant_id, installation_id, &key);
+        let request = Head::new(ends.public, "/sdk/tokenize-card", None).with(&shop.card(CARD, "MULTIPLE"));
+        let token = accepted_id("tokenize a card", lines.public.call(&request).await)?;
+        shop.select = shop.select_head.with(&shop.selection(&token, INITIATED_MINOR));
+        Ok(shop)
+    }
+
+    fn new(server: SocketAddr, merchant_id: String, installation_id: String, key: &SecretString) -> Shop {
+        let head = |endpoint: &str| Head::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
+        let initiate_head = head("initiate-payment-flow");
+        let initiation = initiation(SESSION_PLACEHOLDER, INITIATED_MINOR);
+        let mut shop = Shop {
+            merchant_id,
+            installation_id,
+            get_balance: head("get-balance").with(&json!({})),
+            select: Vec::new(),
+            initiate: Template::new(&initiate_head, &initiation, SESSION_PLACEHOLDER),
+            tokenize_settling: Vec::new(),
+            select_head: Head::new(server, "/sdk/select-payment-method", None),
+            initiate_head,
+            find_payment: head("find-payment"),
+            add_to_set: head("add-to-metadata-set"),
+            sync: head("sync-metadata"),
+            retrieve: head("retrieve-metadata"),
+            list_activity: head("list-activity-logs"),
+            balance_history: head("balance-history"),
+        };
+        let card = shop.card(CARD_SETTLING_AT_ONCE, "SINGLE");
+        shop.tokenize_settling = Head::new(server, "/sdk/tokenize-card", None).with(&card);
+        shop
+    }
+
+    fn card(&self, number: &str, usage: &str) -> Value {
+        json!({
+            "merchant_id": self.merchant_id, "installation_id": self.installation_id, "number": number,
+            "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
+        })
+    }
+
+    /// The arguments of a selection.
+    pub(super) fn selection(&self, token: &str, amount_minor: u64) -> Value {
+        json!({
+            "merchant_id": self.merchant_id, "installation_id": self.installation_id, "amount": amount_minor,
+            "currency": CURRENCY, "payment_method": "CARD", "token": token,
+        })
+    }
+}
+
+/// The arguments of an initiation.
+pub(super) fn initiation(session: &str, amount_minor: u64) -> Value {
+    json!({
+        "payment_session_id": session, "amount": amount_minor, "currency": CURRENCY, "capture": true,
+        "return_url": "https://shop.example/done",
+    })
+}

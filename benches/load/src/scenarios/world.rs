@@ -1,0 +1,73 @@
+//! Everything that the connections of one run share, and the way to what they do.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::hands::Hands;
+use super::sessions::Sessions;
+use super::sets::Sets;
+use super::stock::Stock;
+use super::{flow, initiate, lists, metadata, ping};
+use crate::chance::{Dice, Distribution};
+use crate::plan::{Kind, Plan};
+use crate::recording::{Step, Trouble};
+
+/// What one run works on.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) stock: Arc<Stock>,
+    pub(super) distribution: Distribution,
+    pub(super) sessions: Sessions,
+    pub(super) sets: Sets,
+    flows: AtomicU64,
+    /// Set when the run is to be broken off.
+    pub(crate) interrupted: Arc<AtomicBool>,
+}
+
+impl World {
+    /// Makes what the `run`-th run of a command needs.
+    pub(crate) async fn prepare(
+        stock: &Arc<Stock>,
+        plan: &Plan,
+        run: usize,
+        interrupted: &Arc<AtomicBool>,
+        tell: &dyn Fn(&str),
+    ) -> anyhow::Result<World> {
+        let distribution = Distribution::new(plan.skew, plan.merchants);
+        let mut dice = Dice::new(u64::try_from(run).expect("a run's number is small"));
+        let sessions = Sessions::prepare(stock, plan, &distribution, &mut dice, tell).await?;
+        let sets = Sets::prepare(stock, plan, run, tell).await?;
+        // Flows of different runs have different amounts.
+        let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
+        let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
+        Ok(World { plan, stock, distribution, sessions, sets, flows, interrupted })
+    }
+
+    /// Does the next thing.
+    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
+        match self.plan.scenario.weights.kind_of(hands.dice.number()) {
+            Kind::Ping => ping::ping(self, hands).await,
+            Kind::Initiate => initiate::initiate(self, hands).await,
+            Kind::Flow => flow::flow(self, hands).await,
+            Kind::Metadata => metadata::add(self, hands).await,
+            Kind::Activity => lists::activity(self, hands).await,
+            Kind::Balance => lists::balance(self, hands).await,
+        }
+    }
+
+    /// Where merchants and devices call.
+    pub(crate) fn public(&self) -> SocketAddr {
+        self.stock.ends.public
+    }
+
+    /// The next flow's number.
+    pub(super) fn flow_number(&self) -> u64 {
+        self.flows.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether the run is to be broken off.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}

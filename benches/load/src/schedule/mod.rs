@@ -1,0 +1,8 @@
+//! When calls are made.
+
+mod alarm;
+mod pace;
+mod turns;
+
+pub(crate) use pace::Pace;
+pub(crate) use turns::{Turns, keep_pace};

@@ -1,0 +1,106 @@
+//! The times at which calls are meant to be made.
+
+use std::time::{Duration, Instant};
+
+/// Calls a second of one thread above which it does not wake for each.
+const DENSE: f64 = 20_000.0;
+
+/// How late it may wake then.
+const DENSE_SLACK: Duration = Duration::from_millis(1);
+
+/// Calls at a fixed rate, every n-th of which is one thread's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    /// When the first call of all threads is meant to be made.
+    pub(crate) start: Instant,
+    /// When the last is, exclusive.
+    pub(crate) end: Instant,
+    /// Calls a second of all threads.
+    pub(crate) rate: f64,
+    /// Threads.
+    pub(crate) threads: u64,
+    /// Which of them this is.
+    pub(crate) thread: u64,
+}
+
+impl Pace {
+    /// When this thread's call of this number is meant to be made; None for after the end.
+    pub(crate) fn intended(&self, number: u64) -> Option<Instant> {
+        let at = self.start + self.offset(number);
+        (at < self.end).then_some(at)
+    }
+
+    /// How many of this thread's calls are meant to be made before a time.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "numbers of calls are far below 2^53, and times after the start are not negative"
+    )]
+    pub(crate) fn due_before(&self, time: Instant) -> u64 {
+        let passed = time.min(self.end).saturating_duration_since(self.start);
+        let of_all_threads = (passed.as_secs_f64() * self.rate) as u64;
+        let about = of_all_threads.saturating_sub(self.thread).div_ceil(self.threads);
+        // What is computed backwards may be one off.
+        (about.saturating_sub(1)..)
+            .find(|number| self.start + self.offset(*number) >= time.min(self.end))
+            .unwrap_or(about)
+    }
+
+    /// How long after a call is due its thread may wake: nothing, unless calls come so close to each other that waking
+    /// for each would leave the thread no time to make them.
+    #[expect(clippy::cast_precision_loss, reason = "a number of threads is far below 2^53")]
+    pub(crate) fn slack(&self) -> Duration {
+        if self.rate > DENSE * self.threads as f64 { DENSE_SLACK } else { Duration::ZERO }
+    }
+
+    /// Computed from the number each time, so that nothing adds up.
+    #[expect(clippy::cast_precision_loss, reason = "numbers of calls are far below 2^53")]
+    fn offset(&self, number: u64) -> Duration {
+        Duration::from_secs_f64((number * self.threads + self.thread) as f64 / self.rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(rate: f64, threads: u64, thread: u64) -> Pace {
+        let start = Instant::now();
+        Pace { start, end: start + Duration::from_secs(1), rate, threads, thread }
+    }
+
+    fn offsets(pace: &Pace) -> Vec<u128> {
+        (0..).map_while(|number| pace.intended(number)).map(|at| (at - pace.start).as_micros()).collect()
+    }
+
+    #[test]
+    fn calls_are_meant_to_be_made_at_equal_distances_up_to_the_end() {
+        assert_eq!(offsets(&pace(4.0, 1, 0)), [0, 250_000, 500_000, 750_000]);
+    }
+
+    #[test]
+    fn threads_take_turns() {
+        assert_eq!(offsets(&pace(4.0, 2, 0)), [0, 500_000]);
+        assert_eq!(offsets(&pace(4.0, 2, 1)), [250_000, 750_000]);
+    }
+
+    #[test]
+    fn as_many_are_due_before_a_time_as_are_meant_to_be_made_before_it() {
+        for (rate, threads) in [(3.0, 1), (7.0, 2), (30_000.0, 3)] {
+            let pace = pace(rate, threads, threads - 1);
+            for millis in [0, 1, 333, 500, 999, 5_000] {
+                let time = pace.start + Duration::from_millis(millis);
+                let counted = (0..).map_while(|number| pace.intended(number)).filter(|at| *at < time).count();
+                assert_eq!(usize::try_from(pace.due_before(time)), Ok(counted), "{millis} ms of {}", pace.rate);
+            }
+        }
+    }
+
+    #[test]
+    fn distances_that_are_no_whole_number_do_not_add_up_to_a_drift() {
+        let offsets = offsets(&pace(3.0, 1, 0));
+        assert_eq!(offsets, [0, 333_333, 666_666]);
+        assert_eq!(pace(30_000.0, 1, 0).intended(29_999).map(|_| ()), Some(()));
+        assert_eq!(pace(30_000.0, 1, 0).intended(30_000), None);
+    }
+}

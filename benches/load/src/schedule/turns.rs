@@ -1,0 +1,189 @@
+//! Whose turn it is: connections of one thread take calls in the order in which they are due.
+
+use std::cell::Cell;
+use std::io;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::alarm::Alarm;
+use super::pace::Pace;
+
+/// The calls of a thread, at fixed times or as soon as a connection is free.
+#[derive(Debug)]
+pub(crate) enum Turns {
+    /// A connection that is free calls, from a time to another.
+    Closed {
+        /// When the first calls are made.
+        start: Instant,
+        /// When no further call is made.
+        end: Instant,
+    },
+    /// A call is due at its time, and made when there is a connection.
+    Open {
+        /// The times.
+        pace: Pace,
+        /// Calls that are due and not made.
+        due: Semaphore,
+        /// The number of the next one.
+        next: Cell<u64>,
+        /// When calls that are still due are given up.
+        given_up_at: Instant,
+        /// How long a call waits for a connection; as long as it takes when absent.
+        patience: Option<Duration>,
+        /// Calls that waited for longer.
+        given_up: Cell<u64>,
+    },
+}
+
+impl Turns {
+    /// Calls as soon as a connection is free.
+    pub(crate) const fn closed(start: Instant, end: Instant) -> Turns {
+        Turns::Closed { start, end }
+    }
+
+    /// Calls at fixed times.
+    pub(crate) const fn open(pace: Pace, given_up_at: Instant, patience: Option<Duration>) -> Turns {
+        let (next, given_up) = (Cell::new(0), Cell::new(0));
+        Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
+    }
+
+    /// Waits for a call to make, and says when it was meant to be made; None when there is none left.
+    pub(crate) async fn next(&self) -> Option<Instant> {
+        match self {
+            Turns::Closed { start, end } => {
+                let now = Instant::now();
+                if now < *start {
+                    tokio::time::sleep_until((*start).into()).await;
+                    return Some(Instant::now());
+                }
+                Some(now).filter(|now| now < end)
+            }
+            Turns::Open { pace, due, next, given_up_at, patience, given_up } => loop {
+                due.acquire().await.ok()?.forget();
+                let now = Instant::now();
+                // Whoever wakes late makes the first call that still has a caller, and not none.
+                let late = patience.and_then(|patience| now.checked_sub(patience));
+                let lost = late.map_or(0, |late| pace.due_before(late).saturating_sub(next.get()));
+                given_up.set(given_up.get() + lost);
+                let number = next.get() + lost;
+                next.set(number);
+                let intended = pace.intended(number)?;
+                if now > *given_up_at {
+                    return None;
+                }
+                if intended <= now {
+                    next.set(number + 1);
+                    return Some(intended);
+                }
+            },
+        }
+    }
+
+    /// Calls that were meant to be made and never were.
+    pub(crate) fn never_made(&self) -> u64 {
+        match self {
+            Turns::Closed { .. } => 0,
+            Turns::Open { pace, next, given_up, .. } => {
+                let count = (next.get()..).take_while(|number| pace.intended(*number).is_some()).count();
+                given_up.get() + u64::try_from(count).expect("a count fits")
+            }
+        }
+    }
+}
+
+/// Lets calls fall due at their times, until there are none left; every connection is woken then.
+pub(crate) async fn keep_pace(turns: &Turns, connections: usize) -> io::Result<()> {
+    let Turns::Open { pace, due, .. } = turns else { return Ok(()) };
+    let alarm = Alarm::new()?;
+    let mut number = 0;
+    while let Some(intended) = pace.intended(number) {
+        alarm.wait_until(intended + pace.slack()).await?;
+        // All that are due by now at once: waking takes time, too.
+        let now = Instant::now();
+        let later = (number + 1..).find(|later| pace.intended(*later).is_none_or(|at| at > now));
+        let count = later.expect("times end") - number;
+        due.add_permits(usize::try_from(count).expect("a count fits"));
+        number += count;
+    }
+    due.add_permits(connections);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.unwrap_or_else(|error| panic!("{error}")).block_on(future)
+    }
+
+    fn open(given_up_after: Duration) -> Turns {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        Turns::open(pace, start + given_up_after, None)
+    }
+
+    #[test]
+    fn in_a_closed_loop_nothing_is_called_before_the_begin_or_after_the_end() {
+        let start = Instant::now() + Duration::from_millis(5);
+        let turns = Turns::closed(start, start + Duration::from_secs(60));
+        assert!(run(turns.next()).is_some_and(|intended| intended >= start));
+        assert_eq!((run(Turns::closed(start, start).next()), turns.never_made()), (None, 0));
+    }
+
+    #[test]
+    fn every_call_of_the_pace_is_handed_out_once_in_order_and_not_before_its_time() {
+        let turns = open(Duration::from_secs(60));
+        let taken = async {
+            let mut taken = Vec::new();
+            while let Some(intended) = turns.next().await {
+                assert!(Instant::now() >= intended);
+                taken.push(intended);
+            }
+            taken
+        };
+        let (taken, kept) = run(async { tokio::join!(taken, keep_pace(&turns, 1)) });
+        assert!(kept.is_ok() && taken.is_sorted());
+        assert_eq!((taken.len(), turns.never_made()), (10, 0));
+    }
+
+    #[test]
+    fn a_call_that_waited_longer_than_its_caller_does_is_given_up() {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let turns = Turns::open(pace, start + Duration::from_secs(60), Some(Duration::ZERO));
+        let late = async {
+            tokio::time::sleep(Duration::from_millis(40)).await;
+            turns.next().await
+        };
+        let (taken, kept) = run(async { tokio::join!(late, keep_pace(&turns, 1)) });
+        assert!(kept.is_ok());
+        assert_eq!((taken, turns.never_made()), (None, 10));
+    }
+
+    #[test]
+    fn whoever_wakes_late_makes_the_first_call_that_still_has_a_caller() {
+        let start = Instant::now();
+        let pace = Pace { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
+        let patience = Duration::from_millis(20);
+        let turns = Turns::open(pace, start + Duration::from_secs(60), Some(patience));
+        let late = async {
+            tokio::time::sleep(Duration::from_millis(80)).await;
+            (turns.next().await, Instant::now())
+        };
+        let ((taken, at), kept) = run(async { tokio::join!(late, keep_pace(&turns, 1)) });
+        let taken = taken.expect("calls go on falling due");
+        assert!(kept.is_ok() && at - taken <= patience + Duration::from_millis(10), "{:?}", at - taken);
+        assert_eq!(turns.never_made(), 99, "all others");
+    }
+
+    #[test]
+    fn calls_that_found_no_connection_in_time_are_counted_as_never_made() {
+        let turns = open(Duration::ZERO);
+        let (taken, kept) = run(async { tokio::join!(turns.next(), keep_pace(&turns, 1)) });
+        assert!(kept.is_ok());
+        assert_eq!((taken, turns.never_made()), (None, 10));
+    }
+}

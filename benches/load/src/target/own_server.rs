@@ -1,0 +1,251 @@
+//! A server of the load tester's own: the program `till` as a child process, on a directory that is removed.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::str::FromStr;
+
+use anyhow::{Context, bail};
+use secrecy::SecretString;
+use tempfile::TempDir;
+
+use super::address::server_address;
+use super::server::Server;
+use till::configuration::{Configuration, Layers};
+
+/// What of the environment concerns other servers, or is given to ours by flags. Ours writes into no directory of
+/// theirs, removes none of their checkpoints, and speaks HTTP only.
+const NOT_PASSED_ON: [&str; 19] = [
+    "TILL_CONFIG",
+    "TILL_DATA",
+    "TILL_LISTEN",
+    "TILL_ADMIN_LISTEN",
+    "TILL_PUBLIC_URL",
+    "TILL_ADMIN_TOKEN",
+    "TILL_ADMIN_TOKEN_FILE",
+    "TILL_VAULT_KEY",
+    "TILL_VAULT_KEY_FILE",
+    "TILL_ACCEPT_LOSS_UP_TO",
+    "TILL_CHECKPOINT_DIRECTORY",
+    "TILL_CHECKPOINT_EVERY_SECONDS",
+    "TILL_ARCHIVE_DIRECTORY",
+    "TILL_ARCHIVE_BEFORE_ACKNOWLEDGED",
+    "TILL_TLS_CERTIFICATE_FILE",
+    "TILL_TLS_KEY_FILE",
+    "TILL_ADMIN_TLS_CERTIFICATE_FILE",
+    "TILL_ADMIN_TLS_KEY_FILE",
+    "TILL_ADMIN_CA_FILE",
+];
+
+/// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls of
+/// one address, since all customers have ours.
+const TOLD: [(&str, &str); 2] = [("TILL_LOG_FILTER", "warn"), ("TILL_SDK_CALLS_PER_SECOND", "1000000")];
+
+/// Lines of its log that are shown when it fails.
+const LINES_SHOWN: usize = 12;
+
+/// A setting that ours is given on the command line, as `archive_directory=DIR`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSetting {
+    key: String,
+    value: String,
+}
+
+impl FromStr for ServerSetting {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ServerSetting, &'static str> {
+        let (key, value) = text.split_once('=').ok_or("is not KEY=VALUE")?;
+        Ok(ServerSetting { key: key.to_owned(), value: value.to_owned() })
+    }
+}
+
+/// A running server of ours. Dropping it ends the process and removes the directory.
+#[derive(Debug)]
+pub struct OwnServer {
+    child: Child,
+    directory: TempDir,
+}
+
+impl OwnServer {
+    /// Starts this program in a new directory below `parent`, with these settings beside those of the environment.
+    ///
+    /// # Errors
+    /// When the settings cannot be used, or it does not start; its log is kept then, and named.
+    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, Server)> {
+        check(given)?;
+        let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
+        let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
+        let (token, settings) = (random_token(), settings(given));
+        let mut child = spawn(program, directory.path(), &token, &settings)?;
+        let said = child.stdout.take().expect("its output is piped");
+        let own = OwnServer { child, directory };
+        let Some((public, admin)) = addresses(said) else {
+            return Err(own.failed("the server that was started for this run does not start"));
+        };
+        let server = Server {
+            public: server_address(&public, false)?,
+            admin: server_address(&admin, false)?,
+            admin_token: SecretString::from(token),
+            is_own: true,
+            settings,
+            data_filesystem: filesystem(own.directory.path()),
+        };
+        Ok((own, server))
+    }
+
+    /// Whether it ended without having been told to.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// An error that shows the end of the server's log and names where all of it is kept.
+    #[must_use]
+    pub fn failed(&self, what: &str) -> anyhow::Error {
+        let log = std::fs::read_to_string(log_file(self.directory.path())).unwrap_or_default();
+        let lines: Vec<&str> = log.lines().collect();
+        let shown = lines[lines.len().saturating_sub(LINES_SHOWN)..].join("\n  ");
+        let kept = std::env::temp_dir().join(format!("till-bench-server-{}.log", std::process::id()));
+        match std::fs::copy(log_file(self.directory.path()), &kept) {
+            Ok(_) => anyhow::anyhow!("{what}; its log is kept in {}\n  {shown}", kept.display()),
+            Err(_) => anyhow::anyhow!("{what}\n  {shown}"),
+        }
+    }
+
+    /// Checks that it still runs.
+    ///
+    /// # Errors
+    /// When it has ended, with its last words.
+    pub fn check(&mut self) -> anyhow::Result<()> {
+        if self.has_ended() {
+            bail!(self.failed("the server that was started for this run has ended by itself"));
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        let _gone = self.child.kill(); // Its data is thrown away: there is nothing to close.
+        let _reaped = self.child.wait();
+    }
+}
+
+fn spawn(program: &Path, directory: &Path, token: &str, settings: &BTreeMap<String, String>) -> anyhow::Result<Child> {
+    let log = File::create(log_file(directory)).context("failed to make the server's log")?;
+    let mut command = Command::new(program);
+    command.arg("serve").args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"]);
+    command.arg(directory.join("data")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
+    for variable in NOT_PASSED_ON {
+        command.env_remove(variable);
+    }
+    command.env("TILL_ADMIN_TOKEN", token).envs(settings);
+    command.spawn().with_context(|| format!("failed to start a server: {}", program.display()))
+}
+
+/// The program `till` in the directory of this one.
+///
+/// # Errors
+/// When it is not there.
+pub fn program_beside() -> anyhow::Result<PathBuf> {
+    let own = std::env::current_exe().context("failed to find this program's own file")?;
+    let program = own.with_file_name("till");
+    if !program.is_file() {
+        bail!(
+            "there is no {}: build it, name the program with --till, or measure a running server with --target",
+            program.display()
+        );
+    }
+    Ok(program)
+}
+
+fn log_file(directory: &Path) -> PathBuf {
+    directory.join("server.log")
+}
+
+/// A name that is misspelt would be passed on and mean nothing.
+fn check(given: &[ServerSetting]) -> anyhow::Result<()> {
+    let line = |setting: &ServerSetting| format!("{} = {}\n", setting.key, toml::Value::from(setting.value.as_str()));
+    let layers = Layers::new().with_file_text(&given.iter().map(line).collect::<String>());
+    Configuration::from_layers(layers).context("--server-setting").map(drop)
+}
+
+/// The settings that the server gets: those of the environment, and those that were given, which win.
+fn settings(given: &[ServerSetting]) -> BTreeMap<String, String> {
+    let mut settings: BTreeMap<String, String> =
+        TOLD.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let environment =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let counts = |name: &str| name.starts_with("TILL_") && !NOT_PASSED_ON.contains(&name);
+    settings.extend(environment.filter(|(name, _)| counts(name)));
+    settings
+        .extend(given.iter().map(|setting| (format!("TILL_{}", setting.key.to_uppercase()), setting.value.clone())));
+    settings
+}
+
+/// Where it listens: the first two lines that it prints.
+fn addresses(said: ChildStdout) -> Option<(String, String)> {
+    let mut lines = BufReader::new(said).lines();
+    let mut address = |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
+    Some((address("listening on ")?, address("admin listening on ")?))
+}
+
+fn random_token() -> String {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).expect("the operating system gives randomness once it is up");
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a string cannot fail");
+        text
+    })
+}
+
+/// The name of the file system that a directory is on; a sync in `tmpfs` costs nothing.
+#[cfg(target_os = "linux")]
+fn filesystem(directory: &Path) -> Option<String> {
+    const KNOWN: [(u32, &str); 6] = [
+        (0x0102_1994, "tmpfs"),
+        (0xEF53, "ext4"),
+        (0x5846_5342, "xfs"),
+        (0x9123_683E, "btrfs"),
+        (0x794C_7630, "overlay"),
+        (0x2FC1_2FC1, "zfs"),
+    ];
+    let found = rustix::fs::statfs(directory).ok()?.f_type;
+    let known = KNOWN.into_iter().find(|(magic, _)| i64::from(*magic) == found as i64);
+    Some(known.map_or_else(|| format!("{found:#x}"), |(_, name)| name.to_owned()))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn filesystem(_directory: &Path) -> Option<String> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_setting_that_names_a_file_a_directory_or_an_address_of_another_server_is_passed_on() {
+        let configuration = Configuration::from_layers(Layers::new()).unwrap_or_else(|error| panic!("{error}"));
+        let printed = configuration.to_string();
+        let keys = printed.lines().filter_map(|line| line.trim_start_matches("# ").split(' ').next());
+        let names_a_place = |key: &&str| ["_directory", "_file", "listen", "_url"].iter().any(|end| key.ends_with(end));
+        let keys: Vec<&str> = keys.filter(names_a_place).collect();
+        assert!(keys.len() > 10, "{keys:?}");
+        for key in keys {
+            assert!(NOT_PASSED_ON.contains(&format!("TILL_{}", key.to_uppercase()).as_str()), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_a_setting_with_a_value() {
+        let given = |text: &str| ServerSetting::from_str(text).map(|setting| check(&[setting]).is_ok());
+        assert_eq!(given("archive_directory=/a b\"c"), Ok(true));
+        assert_eq!(given("archive_directry=/a"), Ok(false), "there is none of that name");
+        assert_eq!(given("arbiter_threads=none"), Ok(false));
+        assert_eq!(given("archive_directory"), Err("is not KEY=VALUE"));
+    }
+}
