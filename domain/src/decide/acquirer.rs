@@ -1,6 +1,6 @@
 //! What the acquirer's answers change. A result for a closed effect changes nothing.
 
-use super::envelope::{Context, Decision, profile};
+use super::context::{Context, Decision, profile};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
 use crate::card::{Card, CardFacts, CardFingerprint, CardHolder, SaveCard, TokenUsage};

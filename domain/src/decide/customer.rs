@@ -1,6 +1,6 @@
 //! Which customer a payment is linked to: contract, section 4.1.
 
-use super::envelope::Context;
+use super::context::Context;
 use crate::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use crate::event::Event;
 use crate::ids::CustomerId;

@@ -1,64 +1,13 @@
-//! What every command goes through: who asks, whether it was asked before, whether it may change anything.
+//! The steps of every command: who asks, whether it was asked before, whether it may change anything.
 
-use super::{acquirer, identifiers, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
-use crate::command::{Caller, Command, Idempotency, Request, TeamChange};
-use crate::event::{ANSWER_KEPT_SECONDS, Answer, Event, Mutation, StoredAnswer, VaultWrite};
-use crate::ids::{Entropy, Id, IdPosition, RawId};
-use crate::merchant::Profile;
+use super::context::{Context, Decision};
+use super::dispatch::dispatch;
+use super::{identifiers, sweeping};
+use crate::command::{Caller, Command, Idempotency, Request};
+use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
 use crate::refusal::{Refusal, Stop};
 use crate::time::Millis;
-
-/// The time and the fresh ids of one decision.
-pub struct Context<'a> {
-    /// The later of the clock and the merchant's last event.
-    pub now: Millis,
-    last_id: IdPosition,
-    entropy: &'a mut dyn Entropy,
-}
-
-impl<'a> Context<'a> {
-    /// The context of the next decision on `state`, at `clock`.
-    pub fn new(clock: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
-        Context { now: clock.max(state.last_at), last_id: state.last_id, entropy }
-    }
-
-    /// A fresh id, greater than every earlier one of the merchant.
-    pub fn mint<I: Id>(&mut self) -> I {
-        self.last_id = self.last_id.next(self.now.0);
-        I::from_raw(RawId::new(self.last_id, self.entropy.next_u64()))
-    }
-}
-
-/// What a command changes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Decision {
-    /// What happened, in order.
-    pub events: Vec<Event>,
-    /// What is written to the vault with it.
-    pub vault: Vec<VaultWrite>,
-}
-
-impl Decision {
-    /// Nothing to record.
-    #[must_use]
-    pub fn nothing() -> Decision {
-        Decision::default()
-    }
-
-    /// One event.
-    #[must_use]
-    pub fn one(event: Event) -> Decision {
-        Decision { events: vec![event], vault: Vec::new() }
-    }
-
-    /// The same with writes to the vault.
-    #[must_use]
-    pub fn with_vault(mut self, write: VaultWrite) -> Decision {
-        self.vault.push(write);
-        self
-    }
-}
 
 /// What comes of a request that is not refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,70 +97,6 @@ fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), R
     if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }
 }
 
-fn dispatch(records: &impl Records, request: &Request, context: &mut Context<'_>) -> Result<(Decision, Answer), Stop> {
-    let state = records.state();
-    match &request.command {
-        Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
-        Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
-        Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
-        Command::UpdateMerchant(command) => Ok(operator::update_merchant(state, command)?),
-        Command::GenerateKey(command) => {
-            Ok(keys::generate_key(records, command, request.idempotency.is_some(), context)?)
-        }
-        Command::RevokeKey(key_id) => Ok(keys::revoke_key(state, *key_id, context)?),
-        Command::RenameKey(key_id, name) => Ok(keys::rename_key(state, *key_id, name)?),
-        Command::AddInstallation(command) => Ok(installations::add_installation(state, command, context)?),
-        Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
-        Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
-        Command::ConfigurePaymentMethod(method, integration) => {
-            Ok(operator::configure_payment_method(state, *method, *integration))
-        }
-        Command::OpenBalance => Ok(operator::open_balance(state)),
-        Command::AddTopup(command) => operator::add_topup(records, command, context),
-        Command::TokenizeCard(command) => Ok(sdk::tokenize_card(records, installation(request)?, command, context)?),
-        Command::SelectPaymentMethod(command) => {
-            sdk::select_payment_method(records, installation(request)?, command, context)
-        }
-        Command::InitiatePayment(command) => initiate::initiate_payment(records, command, context),
-        Command::RecordAuthorization(payment_id, result) => {
-            acquirer::record_authorization(records, *payment_id, result, context)
-        }
-        Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
-        Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
-        Command::ChangeTeam(merchant_id, change) => {
-            let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
-            change_team(records, asker, change, context)
-        }
-        Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
-        Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
-        Command::SyncMetadata(command) => metadata::sync(records, command, context),
-        Command::DeleteMetadata(command) => metadata::delete(records, command, context),
-        Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
-        Command::Sweep(expired) => Ok(sweeping::sweep(records, expired, context.now)?),
-    }
-}
-
-fn change_team(
-    records: &impl Records,
-    asker: team::Asker<'_>,
-    change: &TeamChange,
-    context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
-    match change {
-        TeamChange::InviteUser(email) => Ok(team::invite_user(asker, email, context)?),
-        TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
-        TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
-        TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),
-    }
-}
-
-fn installation(request: &Request) -> Result<crate::ids::InstallationId, Refusal> {
-    match request.caller {
-        Caller::Sdk(installation_id) => Ok(installation_id),
-        Caller::ApiKey(_) | Caller::Operator | Caller::System => Err(Refusal::InstallationNotFound),
-    }
-}
-
 /// The record of a decision. A named call leaves one even when it changed nothing, so that its answer is kept.
 fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Context<'_>) -> Outcome {
     let kept = request.idempotency.as_ref().map(|idempotency| {
@@ -224,14 +109,9 @@ fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Cont
     let mutation = Box::new(Mutation {
         at: context.now,
         caller: request.caller,
-        last_id: context.last_id,
+        last_id: context.last_id(),
         answer: kept,
         events: decision.events,
     });
     Outcome::Effective { mutation, vault: decision.vault, answer }
-}
-
-/// The profile of the merchant, which [`decide`] has found to be there for every command but its creation.
-pub(super) fn profile(state: &MerchantState) -> Result<&Profile, Refusal> {
-    state.profile.as_ref().ok_or(Refusal::MerchantNotFound)
 }

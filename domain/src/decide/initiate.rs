@@ -1,7 +1,7 @@
 //! initiate-payment-flow: contract, section 4, in its order.
 
+use super::context::{Context, Decision};
 use super::customer::{self, Linked};
-use super::envelope::{Context, Decision};
 use super::{posting, sdk, token_queue};
 use crate::command::InitiatePayment;
 use crate::customer::{Contact, CustomerFields};

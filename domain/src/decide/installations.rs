@@ -1,6 +1,6 @@
 //! Installations of the client SDK: added, changed, removed.
 
-use super::envelope::{Context, Decision};
+use super::context::{Context, Decision};
 use crate::command::{AddInstallation, UpdateInstallation};
 use crate::event::{Answer, Event};
 use crate::ids::InstallationId;

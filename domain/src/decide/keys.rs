@@ -1,6 +1,6 @@
 //! API keys, whether the operator asks or the merchant's own program.
 
-use super::envelope::{Context, Decision};
+use super::context::{Context, Decision};
 use crate::command::GenerateKey;
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::KeyId;

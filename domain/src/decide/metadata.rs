@@ -1,6 +1,6 @@
 //! Metadata: contract, section 5.
 
-use super::envelope::{Context, Decision};
+use super::context::{Context, Decision};
 use crate::command::{AddToMetadataSet, DeleteMetadata, RemoveFromMetadataSet, SweepMetadata, SyncMetadata};
 use crate::event::{Answer, Event};
 use crate::ids::MetadataId;

@@ -1,8 +1,10 @@
 //! The rules: what a command would change, or why it is refused.
 
+mod envelope;
+mod dispatch;
+mod context;
 mod acquirer;
 mod customer;
-mod envelope;
 mod identifiers;
 mod initiate;
 mod installations;
@@ -16,4 +18,5 @@ mod sweeping;
 mod timers;
 mod token_queue;
 
-pub use envelope::{Context, Decision, Outcome, decide};
+pub use context::{Context, Decision};
+pub use envelope::{Outcome, decide};

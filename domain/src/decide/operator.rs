@@ -1,6 +1,6 @@
 //! What the operator asks: merchants, payment methods, the balance.
 
-use super::envelope::{Context, Decision, profile};
+use super::context::{Context, Decision, profile};
 use super::posting;
 use crate::command::{AddTopup, CreateMerchant, UpdateMerchant};
 use crate::event::{Answer, Event};

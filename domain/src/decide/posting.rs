@@ -1,6 +1,6 @@
 //! Postings: the transactions of the ledger, each balanced over the accounts.
 
-use super::envelope::Context;
+use super::context::Context;
 use crate::ids::{PaymentId, TopupId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
 use crate::money::{AmountMinor, Currency};

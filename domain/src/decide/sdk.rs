@@ -1,6 +1,6 @@
 //! What a customer's client asks: tokens and payment sessions.
 
-use super::envelope::{Context, Decision, profile};
+use super::context::{Context, Decision, profile};
 use super::token_queue;
 use crate::card::{Card, SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
 use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};

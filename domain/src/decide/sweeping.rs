@@ -1,6 +1,6 @@
 //! What nobody needs any more: old sessions, tokens that are used up or that nobody used, kept answers.
 
-use super::envelope::Decision;
+use super::context::Decision;
 use super::token_queue;
 use crate::card::{Token, TokenQueue, TokenUsage};
 use crate::command::{Expired, IdempotencyScope};

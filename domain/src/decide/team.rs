@@ -1,6 +1,6 @@
 //! The team and the plan. Whoever asks is the actor of the activity.
 
-use super::envelope::{Context, Decision, profile};
+use super::context::{Context, Decision, profile};
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use crate::command::Caller;
 use crate::event::{Answer, Event};

@@ -1,6 +1,6 @@
 //! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
 
-use super::envelope::{Context, Decision};
+use super::context::{Context, Decision};
 use super::metadata;
 use crate::effect::{Effect, EffectKind, Timer, TimerKind};
 use crate::event::{Answer, Event};

@@ -1,6 +1,6 @@
 //! Tokens for several uses that no payment has used: each installation has a limited number of them, and they end.
 
-use super::envelope::{Context, Decision};
+use super::context::{Context, Decision};
 use crate::card::{Token, TokenQueue, UNUSED_TOKEN_LIFETIME_SECONDS, UNUSED_TOKENS_MAX};
 use crate::event::{Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};

@@ -1,0 +1,69 @@
+//! The input and the output of every rule.
+
+use crate::event::{Event, VaultWrite};
+use crate::ids::{Entropy, Id, IdPosition, RawId};
+use crate::merchant::Profile;
+use crate::records::MerchantState;
+use crate::refusal::Refusal;
+use crate::time::Millis;
+
+/// The time and the fresh ids of one decision.
+pub struct Context<'a> {
+    /// The later of the clock and the merchant's last event.
+    pub now: Millis,
+    last_id: IdPosition,
+    entropy: &'a mut dyn Entropy,
+}
+
+impl<'a> Context<'a> {
+    /// The context of the next decision on `state`, at `clock`.
+    pub fn new(clock: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
+        Context { now: clock.max(state.last_at), last_id: state.last_id, entropy }
+    }
+
+    /// A fresh id, greater than every earlier one of the merchant.
+    pub fn mint<I: Id>(&mut self) -> I {
+        self.last_id = self.last_id.next(self.now.0);
+        I::from_raw(RawId::new(self.last_id, self.entropy.next_u64()))
+    }
+
+    /// The position of the last id of the merchant, of this decision if it made one.
+    pub(super) const fn last_id(&self) -> IdPosition {
+        self.last_id
+    }
+}
+
+/// What a command changes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What is written to the vault with it.
+    pub vault: Vec<VaultWrite>,
+}
+
+impl Decision {
+    /// Nothing to record.
+    #[must_use]
+    pub fn nothing() -> Decision {
+        Decision::default()
+    }
+
+    /// One event.
+    #[must_use]
+    pub fn one(event: Event) -> Decision {
+        Decision { events: vec![event], vault: Vec::new() }
+    }
+
+    /// The same with writes to the vault.
+    #[must_use]
+    pub fn with_vault(mut self, write: VaultWrite) -> Decision {
+        self.vault.push(write);
+        self
+    }
+}
+
+/// The profile of the merchant, which [`super::decide`] has found to be there for every command but its creation.
+pub(super) fn profile(state: &MerchantState) -> Result<&Profile, Refusal> {
+    state.profile.as_ref().ok_or(Refusal::MerchantNotFound)
+}

@@ -1,0 +1,78 @@
+//! The rule of each command.
+
+use super::context::{Context, Decision};
+use super::{acquirer, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
+use crate::command::{Caller, Command, Request, TeamChange};
+use crate::event::Answer;
+use crate::ids::InstallationId;
+use crate::records::Records;
+use crate::refusal::{Refusal, Stop};
+
+/// Gives the command to its rule.
+pub(super) fn dispatch(
+    records: &impl Records,
+    request: &Request,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let state = records.state();
+    match &request.command {
+        Command::CreateMerchant(command) => Ok(operator::create_merchant(state, command, context)),
+        Command::SuspendMerchant => Ok(operator::set_suspended(state, true)),
+        Command::ResumeMerchant => Ok(operator::set_suspended(state, false)),
+        Command::UpdateMerchant(command) => Ok(operator::update_merchant(state, command)?),
+        Command::GenerateKey(command) => {
+            Ok(keys::generate_key(records, command, request.idempotency.is_some(), context)?)
+        }
+        Command::RevokeKey(key_id) => Ok(keys::revoke_key(state, *key_id, context)?),
+        Command::RenameKey(key_id, name) => Ok(keys::rename_key(state, *key_id, name)?),
+        Command::AddInstallation(command) => Ok(installations::add_installation(state, command, context)?),
+        Command::UpdateInstallation(command) => Ok(installations::update_installation(state, command)?),
+        Command::RemoveInstallation(id) => Ok(installations::remove_installation(state, *id)?),
+        Command::ConfigurePaymentMethod(method, integration) => {
+            Ok(operator::configure_payment_method(state, *method, *integration))
+        }
+        Command::OpenBalance => Ok(operator::open_balance(state)),
+        Command::AddTopup(command) => operator::add_topup(records, command, context),
+        Command::TokenizeCard(command) => Ok(sdk::tokenize_card(records, installation(request)?, command, context)?),
+        Command::SelectPaymentMethod(command) => {
+            sdk::select_payment_method(records, installation(request)?, command, context)
+        }
+        Command::InitiatePayment(command) => initiate::initiate_payment(records, command, context),
+        Command::RecordAuthorization(payment_id, result) => {
+            acquirer::record_authorization(records, *payment_id, result, context)
+        }
+        Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
+        Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
+        Command::ChangeTeam(merchant_id, change) => {
+            let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
+            change_team(records, asker, change, context)
+        }
+        Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
+        Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
+        Command::SyncMetadata(command) => metadata::sync(records, command, context),
+        Command::DeleteMetadata(command) => metadata::delete(records, command, context),
+        Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
+        Command::Sweep(expired) => Ok(sweeping::sweep(records, expired, context.now)?),
+    }
+}
+
+fn change_team(
+    records: &impl Records,
+    asker: team::Asker<'_>,
+    change: &TeamChange,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    match change {
+        TeamChange::InviteUser(email) => Ok(team::invite_user(asker, email, context)?),
+        TeamChange::AcceptInvitation(id) => team::accept_invitation(records, asker, *id, context),
+        TeamChange::RemoveUser(user_id) => Ok(team::remove_user(asker, *user_id, context)?),
+        TeamChange::SelectPlan(plan_id) => Ok(team::select_plan(asker, *plan_id, context)?),
+    }
+}
+
+fn installation(request: &Request) -> Result<InstallationId, Refusal> {
+    match request.caller {
+        Caller::Sdk(installation_id) => Ok(installation_id),
+        Caller::ApiKey(_) | Caller::Operator | Caller::System => Err(Refusal::InstallationNotFound),
+    }
+}
