@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use uuid::{Builder, Uuid};
+
 /// Characters of the Crockford base32 alphabet that TypeID uses, in value order.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -32,62 +34,55 @@ pub struct IdError {
     pub prefix: &'static str,
 }
 
-/// The 128 bits of a UUIDv7.
-///
-/// Shape, most significant bit first: milliseconds since the Unix epoch (48) | version 7 (4) |
-/// counter within the merchant (12) | variant 2 (2) | randomness (62).
+/// The 128 bits of a UUIDv7: milliseconds since the Unix epoch (48), the counter within the merchant (12) and
+/// randomness (62). The order of its bytes is the order of creation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RawId([u8; 16]);
+pub struct RawId(Uuid);
 
 impl RawId {
     /// An id from its position in its merchant's order and 62 bits of randomness (the upper two bits of
     /// `random` are dropped).
     #[must_use]
     pub fn new(position: IdPosition, random: u64) -> RawId {
-        let millis = u128::from(position.millis & 0xffff_ffff_ffff);
-        let counter = u128::from(position.counter & 0x0fff);
-        let low = u128::from(random & 0x3fff_ffff_ffff_ffff);
-        let bits = (millis << 80) | (0x7 << 76) | (counter << 64) | (0b10 << 62) | low;
-        RawId(bits.to_be_bytes())
+        let mut tail = [0; 10];
+        tail[..2].copy_from_slice(&position.counter.to_be_bytes());
+        tail[2..].copy_from_slice(&random.to_be_bytes());
+        RawId(Builder::from_unix_timestamp_millis(position.millis, &tail).into_uuid())
     }
 
     /// The id with exactly these bytes, as they stand on disk.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 16]) -> RawId {
-        RawId(bytes)
+        RawId(Uuid::from_bytes(bytes))
     }
 
     /// The 16 bytes, big-endian: their order is the order of creation.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 16] {
-        self.0
+        self.0.into_bytes()
     }
 
     /// Where the id stands in its merchant's order.
     #[must_use]
     pub fn position(self) -> IdPosition {
-        let bits = u128::from_be_bytes(self.0);
-        let millis = u64::try_from(bits >> 80).unwrap_or(0);
-        let counter = u16::try_from((bits >> 64) & 0x0fff).unwrap_or(0);
-        IdPosition { millis, counter }
+        let (upper, _) = self.0.as_u64_pair();
+        IdPosition { millis: upper >> 16, counter: u16::try_from(upper & 0x0fff).unwrap_or(0) }
     }
 
     /// The id right before this one in the order of all ids, whether or not it is anybody's.
     #[must_use]
     pub fn predecessor(self) -> Option<RawId> {
-        let bits = u128::from_be_bytes(self.0).checked_sub(1)?;
-        Some(RawId(bits.to_be_bytes()))
+        self.0.as_u128().checked_sub(1).map(Uuid::from_u128).map(RawId)
     }
 
     /// The id right behind this one in the order of all ids, whether or not it is anybody's.
     #[must_use]
     pub fn successor(self) -> Option<RawId> {
-        let bits = u128::from_be_bytes(self.0).checked_add(1)?;
-        Some(RawId(bits.to_be_bytes()))
+        self.0.as_u128().checked_add(1).map(Uuid::from_u128).map(RawId)
     }
 
     fn encode(self) -> [u8; SUFFIX_LEN] {
-        let mut rest = u128::from_be_bytes(self.0);
+        let mut rest = self.0.as_u128();
         let mut text = [b'0'; SUFFIX_LEN];
         for slot in text.iter_mut().rev() {
             let index = usize::try_from(rest & 31).unwrap_or(0);
@@ -111,7 +106,7 @@ impl RawId {
             }
             bits = (bits << 5) | u128::from(value);
         }
-        Some(RawId(bits.to_be_bytes()))
+        Some(RawId(Uuid::from_u128(bits)))
     }
 }
 
@@ -307,6 +302,14 @@ mod tests {
         ] {
             assert!(text.parse::<PaymentId>().is_err(), "{text:?} must be refused");
         }
+    }
+
+    #[test]
+    fn time_counter_and_randomness_stand_in_their_bits_and_what_is_too_wide_is_dropped() {
+        let position = IdPosition { millis: 0xffff_0123_4567_89ab, counter: 0xfcde };
+        let id = RawId::new(position, 0xd123_4567_89ab_cdef);
+        assert_eq!(id.to_bytes(), 0x0123_4567_89ab_7cde_9123_4567_89ab_cdef_u128.to_be_bytes());
+        assert_eq!(id.position(), IdPosition { millis: 0x0123_4567_89ab, counter: 0xcde });
     }
 
     #[test]
