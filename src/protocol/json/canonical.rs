@@ -3,8 +3,6 @@
 //! Source: RFC 8785. Numbers are doubles there, written as ECMAScript writes them (ECMA-262,
 //! Number::toString).
 
-use std::fmt::Write;
-
 use super::{Json, Number, Object};
 
 /// The value as canonical text: no white space, members in the order of their keys' UTF-16 code units, numbers
@@ -75,69 +73,8 @@ fn number_text(number: &Number) -> String {
     }
 }
 
-/// The shortest digits that read back as the double, placed as ECMAScript places them.
 fn double_text(double: f64) -> String {
-    let sign = if double.is_sign_negative() { "-" } else { "" };
-    let (digits, exponent) = scientific(&format!("{:e}", double.abs()));
-    let digits = even_of_tie(double.abs(), &digits).unwrap_or(digits);
-    format!("{sign}{}", placed(&digits, exponent))
-}
-
-/// The digits and the exponent in Rust's scientific notation.
-fn scientific(text: &str) -> (String, i32) {
-    let (mantissa, exponent) = text.split_once('e').expect("the form of Rust's scientific notation");
-    (mantissa.replace('.', ""), exponent.parse().expect("an exponent is a small number"))
-}
-
-/// Fewer digits than these are never halfway between two that read back as the same double: 15 always tell
-/// doubles apart.
-const TIE_DIGITS_MIN: usize = 16;
-
-/// Digits of a double behind the first, at most, exactly.
-const EXACT_DIGITS: usize = 767;
-
-/// Of two shortest forms that are equally close, the one that ends in an even digit, which ECMAScript writes
-/// and Rust need not.
-fn even_of_tie(double: f64, digits: &str) -> Option<String> {
-    let is_even = digits.bytes().last().is_some_and(|last| last.is_ascii_digit() && last % 2 == 0);
-    if is_even || digits.len() < TIE_DIGITS_MIN {
-        return None;
-    }
-    let rest_is_half = |behind: usize| {
-        let (exact, _) = scientific(&format!("{double:.behind$e}"));
-        let (_, rest) = exact.split_at_checked(digits.len())?;
-        (rest.trim_end_matches('0') == "5").then_some(exact)
-    };
-    rest_is_half(digits.len() + 3)?; // Almost always enough to say no.
-    let exact = rest_is_half(EXACT_DIGITS)?;
-    let below: u64 = exact.get(..digits.len())?.parse().ok()?;
-    let even = if below.is_multiple_of(2) { below } else { below + 1 }.to_string();
-    let (_, exponent) = scientific(&format!("{double:e}"));
-    let reads_back = placed(&even, exponent).parse::<f64>() == Ok(double);
-    (reads_back && even.len() == digits.len()).then_some(even)
-}
-
-/// Digits with their point: the first of them counts ten to the power of `exponent`.
-fn placed(digits: &str, exponent: i32) -> String {
-    let behind_first = usize::try_from(exponent).ok();
-    match (behind_first, exponent) {
-        (Some(whole), ..=20) if digits.len() <= whole + 1 => format!("{digits:0<width$}", width = whole + 1),
-        (Some(whole), ..=20) => format!("{}.{}", &digits[..=whole], &digits[whole + 1..]),
-        (None, -6..) => {
-            let zeros = usize::try_from(-exponent - 1).expect("from 0 to 5");
-            format!("0.{}{digits}", "0".repeat(zeros))
-        }
-        (_, _) => {
-            let mut text = digits[..1].to_owned();
-            if digits.len() > 1 {
-                text.push('.');
-                text.push_str(&digits[1..]);
-            }
-            let sign = if exponent < 0 { '-' } else { '+' };
-            let _infallible = write!(text, "e{sign}{}", exponent.unsigned_abs());
-            text
-        }
-    }
+    ryu_js::Buffer::new().format_finite(double).to_owned()
 }
 
 #[cfg(test)]
