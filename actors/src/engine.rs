@@ -1,8 +1,9 @@
 //! The engine: everything below the edge, started and stopped as one.
 
 use actix::Arbiter;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
@@ -220,7 +221,7 @@ impl Engine {
 
     /// Has every arbiter answer in its turn.
     fn ask_arbiters(&self) -> Vec<mpsc::Receiver<()>> {
-        let arbiters = self.arbiters.lock().unwrap_or_else(PoisonError::into_inner);
+        let arbiters = self.arbiters.lock();
         let ask = |arbiter: &Arbiter| {
             let (answer, answered) = mpsc::channel();
             // One that has stopped drops what it is asked, which the receiver sees.
@@ -272,7 +273,7 @@ impl Engine {
     }
 
     fn stop_background(&self, patience: Duration) {
-        let Some(background) = self.background.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(background) = self.background.lock().take() else { return };
         // On a thread of its own, since a runtime must not be waited for by a thread that serves another.
         let stopping = std::thread::Builder::new().spawn(move || background.shutdown_timeout(patience));
         if let Ok(stopping) = stopping {
@@ -281,7 +282,7 @@ impl Engine {
     }
 
     fn stop_arbiters(&self) {
-        let arbiters = std::mem::take(&mut *self.arbiters.lock().unwrap_or_else(PoisonError::into_inner));
+        let arbiters = std::mem::take(&mut *self.arbiters.lock());
         for arbiter in &arbiters {
             arbiter.stop();
         }

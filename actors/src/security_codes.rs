@@ -2,9 +2,10 @@
 //!
 //! They are never written anywhere. A restart forgets them, and the authorization goes out without.
 
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use till_domain::ids::{MerchantId, TokenId};
@@ -155,7 +156,7 @@ impl SecurityCodes {
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
         // A panic between the maps loses a code at worst, which a restart does too.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock()
     }
 }
 
