@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 use rustls::ServerConfig;
 
 use crate::configuration::{Configuration, TlsFiles};
-use crate::exposition::expose_certificate_end;
+use crate::exposition::CERTIFICATE_ENDS;
 use crate::protocol::listener::ReservedAddress;
 use crate::service::Reloads;
 use crate::tls::Certificates;
@@ -46,14 +46,20 @@ impl Prepared {
     pub(super) fn server_config(&self, reloads: &Reloads) -> Option<ServerConfig> {
         let (what, certificates) = self.tls.as_ref().map(|(what, certificates)| (*what, Arc::clone(certificates)))?;
         let config = certificates.server_config();
-        expose_certificate_end(what, certificates.end_seconds());
+        show_end(what, &certificates);
         reloads.add(what, move || {
             certificates.read_anew().map_err(|error| format!("{:#}", anyhow::Error::new(error)))?;
-            expose_certificate_end(what, certificates.end_seconds());
+            show_end(what, &certificates);
             Ok("connections from now on see it".to_owned())
         });
         Some(config)
     }
+}
+
+/// Shows when a listener's certificate ends; 0 when it does not say so.
+fn show_end(listener: &str, certificates: &Certificates) {
+    let end_seconds = certificates.end_seconds().unwrap_or(0);
+    CERTIFICATE_ENDS.with_label_values(&[listener]).set(i64::try_from(end_seconds).unwrap_or(i64::MAX));
 }
 
 /// An error that says why a listener cannot have its address, and what to do.

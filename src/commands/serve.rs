@@ -51,7 +51,7 @@ pub(super) fn serve(configuration: &Configuration, options: ServeArguments) -> a
     for file in &secrets.made {
         tracing::warn!(file = %file.display(), "a secret was made; keep a copy of it");
     }
-    let observation = Arc::new(Observation::start()?);
+    let observation = Arc::new(Observation::start());
     let signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("failed to listen for signals")?;
     let system = actix_web::rt::System::new();
     let run = run(configuration, options, listeners, secrets, observation, signals, notifier);

@@ -1,37 +1,84 @@
 //! What the engine below the edge counts.
 
 use till_actors::Engine;
+use till_storage::archive::ArchiveStats;
 
-use super::text::{Text, Unit};
+use super::families::{Families, Unit};
+use crate::protocol::dispatch::PlaceCount;
 
-/// Writes the engine's numbers.
-pub fn expose_engine(engine: &Engine, text: &mut Text) {
+/// Adds the engine's numbers.
+pub fn expose_engine(engine: &Engine, families: &mut Families) {
+    expose_commits(engine, families);
+    let swept = engine.swept_rows().by_kind();
+    families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", swept);
+    let (open, oldest) = engine.open_effects();
+    let gauges = [
+        ("till_effects_open", "Calls to acquirers that have no result yet.", open as u64),
+        ("till_effects_paused", "1 on a restored server before it is resumed, else 0.", u64::from(engine.is_paused())),
+        ("till_live_actors", "Merchants whose actor is live.", engine.live_actors() as u64),
+        ("till_requests_in_flight", "Calls that change something, not answered yet.", engine.in_flight() as u64),
+        ("till_acquirer_calls_running", "Calls to acquirers under way.", engine.running_effects() as u64),
+    ];
+    for (name, help, value) in gauges {
+        families.gauge(name, help, value);
+    }
+    families.gauge_seconds("till_effects_oldest_seconds", "For how long the oldest of them has been open.", oldest);
+    families.gauge_seconds(
+        "till_timers_lag_seconds",
+        "How late the earliest timer is that has come due and was not served.",
+        engine.timer_lag(),
+    );
+}
+
+fn expose_commits(engine: &Engine, families: &mut Families) {
     let stats = engine.commit_stats();
-    text.histogram(
+    families.histogram(
         "till_commit_seconds",
         "Time from the hand-over of a batch that a caller waits for to its verdict: its wait in the queue and its write.",
         stats.commit_micros(),
         Unit::Micros,
     );
-    text.histogram(
+    families.histogram(
         "till_commit_group_seconds",
         "Time that a group of batches took to be written, sync included.",
         stats.append_micros(),
         Unit::Micros,
     );
-    text.histogram("till_commit_group_batches", "Batches written with one sync.", stats.group_batches(), Unit::Count);
-    text.gauge(
-        "till_commit_staged_records",
-        "Records that were decided and are not durable yet.",
-        stats.staged_records(),
+    families.histogram(
+        "till_commit_group_batches",
+        "Batches written with one sync.",
+        stats.group_batches(),
+        Unit::Count,
     );
-    text.counter("till_commit_rejected_total", "Batches turned away by a full commit queue.", stats.rejected());
-    let (open, oldest) = engine.open_effects();
-    text.gauge("till_effects_open", "Calls to acquirers that have no result yet.", open as u64);
-    text.gauge_seconds("till_effects_oldest_seconds", "For how long the oldest of them has been open.", oldest);
-    text.gauge_seconds(
-        "till_timers_lag_seconds",
-        "How late the earliest timer is that has come due and was not served.",
-        engine.timer_lag(),
-    );
+    families.counter("till_commit_groups_total", "Groups written, each with one sync.", stats.groups());
+    let verdicts = [
+        ("committed", stats.committed()),
+        ("fenced", stats.fenced()),
+        ("stale", stats.stale()),
+        ("unavailable", stats.unavailable()),
+        ("ambiguous", stats.ambiguous()),
+    ];
+    families.counters("till_commit_batches_total", "Batches by what became of them.", "verdict", verdicts);
+    families.counter("till_commit_rejected_total", "Batches turned away by a full commit queue.", stats.rejected());
+    let staged = stats.staged_records();
+    families.gauge("till_commit_staged_records", "Records that were decided and are not durable yet.", staged);
+    families.gauge("till_commit_queued", "Batches and barriers that wait for the commit thread.", stats.queued());
+    families.gauge("till_commit_queued_bytes", "Their bytes.", stats.queued_bytes());
+}
+
+/// Adds the numbers of calls in work and waiting.
+pub fn expose_calls(PlaceCount { places, taken, crowd }: PlaceCount, families: &mut Families) {
+    families.gauge("till_calls_places", "Places for calls now.", places as u64);
+    families.gauge("till_calls_places_taken", "Those that are taken.", taken as u64);
+    families.gauge("till_calls_waiting", "Calls that wait for a place, or for their refusal.", crowd as u64);
+}
+
+/// Adds the archive's numbers.
+pub fn expose_archive(stats: &ArchiveStats, families: &mut Families) {
+    let closed = stats.segments_closed;
+    families.counter("till_archive_segments_closed_total", "Segments of the archive that were closed.", closed);
+    let failures = stats.failures;
+    families.counter("till_archive_failures_total", "Times that the archive could not be written to.", failures);
+    families.gauge("till_archive_lag_commits", "Commits that are not archived yet.", stats.lag_commits);
+    families.gauge_seconds("till_archive_lag_seconds", "For how long there have been some.", stats.lag);
 }

@@ -1,7 +1,6 @@
 //! Series of requests that failed on the server's side, there from the start.
 
-use metrics::counter;
-
+use super::counted::REQUESTS;
 use crate::protocol::api_error::Code;
 
 /// Codes that alerts are about.
@@ -16,7 +15,7 @@ const BESIDE_ENDPOINTS: [&str; 9] =
 pub fn count_failures_from_zero(endpoints: impl IntoIterator<Item = &'static str>) {
     for endpoint in endpoints.into_iter().chain(BESIDE_ENDPOINTS) {
         for code in FAILURES {
-            counter!("till_http_requests_total", "endpoint" => endpoint, "code" => code.name()).increment(0);
+            REQUESTS.with_label_values(&[endpoint, code.name()]);
         }
     }
 }

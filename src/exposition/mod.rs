@@ -1,17 +1,15 @@
-//! Numbers that are read where they stand when somebody asks for them, in Prometheus' text form.
+//! What `/metrics` says: numbers that are counted here, and numbers that are read from the parts that count them.
 
-mod certificates;
-mod description;
+mod counted;
 mod engine;
 mod failures;
+mod families;
 mod process;
 mod store;
-mod text;
 
-pub use certificates::expose_certificate_end;
-pub use description::describe;
-pub use engine::expose_engine;
+pub use counted::{CERTIFICATE_ENDS, CHECKPOINTS, RELOADS, REQUEST_SECONDS, REQUESTS};
+pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
+pub use families::Families;
 pub use process::{ProcessStart, expose_process};
 pub use store::expose_store;
-pub use text::Text;

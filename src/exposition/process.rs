@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::text::Text;
+use super::families::Families;
 
 /// Units of processor time in a second, as Linux shows them to programs.
 const TICKS_PER_SECOND: u64 = 100;
@@ -23,19 +23,19 @@ impl ProcessStart {
     }
 }
 
-/// Writes what the process takes.
-pub fn expose_process(start: ProcessStart, text: &mut Text) {
-    text.labelled_one("till_build_info", "Which program runs.", "version", env!("CARGO_PKG_VERSION"));
+/// Adds what the process takes.
+pub fn expose_process(start: ProcessStart, families: &mut Families) {
+    families.labelled_one("till_build_info", "Which program runs.", "version", env!("CARGO_PKG_VERSION"));
     let since = start.0.duration_since(UNIX_EPOCH).unwrap_or_default();
-    text.gauge_seconds("process_start_time_seconds", "When the process started, in Unix seconds.", since);
+    families.gauge_seconds("process_start_time_seconds", "When the process started, in Unix seconds.", since);
     let (resident, virtual_bytes) = memory().unwrap_or_default();
-    text.gauge("process_resident_memory_bytes", "Resident memory.", resident);
-    text.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);
+    families.gauge("process_resident_memory_bytes", "Resident memory.", resident);
+    families.gauge("process_virtual_memory_bytes", "Virtual memory.", virtual_bytes);
     let open = fs::read_dir("/proc/self/fd").map_or(0, |entries| entries.count() as u64);
-    text.gauge("process_open_fds", "Open file descriptors.", open);
-    text.gauge("process_max_fds", "File descriptors that may be open.", descriptors_max().unwrap_or(0));
+    families.gauge("process_open_fds", "Open file descriptors.", open);
+    families.gauge("process_max_fds", "File descriptors that may be open.", descriptors_max().unwrap_or(0));
     let processor = processor_time().unwrap_or_default();
-    text.counter_seconds("process_cpu_seconds_total", "Processor time, the system's for it included.", processor);
+    families.counter_seconds("process_cpu_seconds_total", "Processor time, the system's for it included.", processor);
 }
 
 /// Resident and virtual bytes.

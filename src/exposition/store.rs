@@ -2,11 +2,11 @@
 
 use till_storage::vitals::Vitals;
 
-use super::text::{Text, Unit};
+use super::families::{Families, Unit};
 
-/// Writes the store's numbers.
-pub fn expose_store(store: &dyn Vitals, text: &mut Text) {
-    text.histogram(
+/// Adds the store's numbers.
+pub fn expose_store(store: &dyn Vitals, families: &mut Families) {
+    families.histogram(
         "till_store_write_seconds",
         "Time of one synced write: append to the log, sync of the log, insertion in memory.",
         store.write_micros(),
@@ -36,7 +36,7 @@ pub fn expose_store(store: &dyn Vitals, text: &mut Text) {
         ("till_disk_reserve_bytes", "Free bytes below which writes are refused.", vitals.disk_reserve_bytes),
     ];
     for (name, help, value) in gauges {
-        text.gauge(name, help, value);
+        families.gauge(name, help, value);
     }
     let counters = [
         ("till_store_background_errors_total", "Failed flushes and compactions.", vitals.background_errors),
@@ -44,6 +44,6 @@ pub fn expose_store(store: &dyn Vitals, text: &mut Text) {
         ("till_store_block_cache_misses_total", "Blocks not found in it, and read.", vitals.block_cache_misses),
     ];
     for (name, help, value) in counters {
-        text.counter(name, help, value);
+        families.counter(name, help, value);
     }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use metrics::counter;
 use till_domain::time::Millis;
 use till_storage::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
+
+use crate::exposition::CHECKPOINTS;
 
 /// What the names of scheduled checkpoints begin with: only these are removed by the schedule.
 const SCHEDULED_PREFIX: &str = "scheduled-";
@@ -30,7 +31,7 @@ impl Checkpoints {
         let newest_ms = Arc::new(AtomicU64::new(newest.unwrap_or(0)));
         for outcome in ["taken", "failed"] {
             // So that it is there from the start.
-            counter!("till_checkpoints_total", "outcome" => outcome).increment(0);
+            CHECKPOINTS.with_label_values(&[outcome]);
         }
         Checkpoints { checkpointer: Arc::new(checkpointer), stops: Arc::default(), newest_ms }
     }
@@ -51,7 +52,7 @@ impl Checkpoints {
         let wanted = Wanted { name: &name, taken_at_ms: now.0, program: env!("CARGO_PKG_VERSION") };
         let taken = self.take_unless_stopped(&wanted);
         let outcome = if taken.is_ok() { "taken" } else { "failed" };
-        counter!("till_checkpoints_total", "outcome" => outcome).increment(1);
+        CHECKPOINTS.with_label_values(&[outcome]).inc();
         match &taken {
             Ok(taken) => {
                 // Not the latest time: one from before the clock was set back would hide that none is taken any more.

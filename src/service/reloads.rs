@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use metrics::counter;
+use crate::exposition::RELOADS;
 
 /// Reads something anew; says what was read, or why nothing was and what was in use stays.
 type Reload = Box<dyn Fn() -> Result<String, String> + Send>;
@@ -26,7 +26,7 @@ impl Reloads {
     /// From now on this is read anew, too.
     pub fn add(&self, what: &'static str, reload: impl Fn() -> Result<String, String> + Send + 'static) {
         for outcome in ["read", "kept"] {
-            counter!("till_reloads_total", "what" => what, "outcome" => outcome).increment(0); // There from the start.
+            RELOADS.with_label_values(&[what, outcome]); // There from the start.
         }
         self.known.lock().unwrap_or_else(PoisonError::into_inner).push((what, Box::new(reload)));
     }
@@ -50,7 +50,7 @@ fn told(reloaded: Reloaded) -> Reloaded {
             "kept"
         }
     };
-    counter!("till_reloads_total", "what" => *what, "outcome" => label).increment(1);
+    RELOADS.with_label_values(&[*what, label]).inc();
     reloaded
 }
 

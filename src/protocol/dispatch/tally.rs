@@ -5,14 +5,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metrics::{Counter, Histogram, counter, histogram};
+use prometheus::{Histogram, IntCounter};
 
 use super::exchange::UNKNOWN_PATH;
+use crate::exposition::{REQUEST_SECONDS, REQUESTS};
 
 /// The counters of one endpoint that a thread has used.
 struct Handles {
     /// With the codes that they count; these are few.
-    answers: Vec<(&'static str, Counter)>,
+    answers: Vec<(&'static str, IntCounter)>,
     times: Histogram,
 }
 
@@ -25,26 +26,25 @@ thread_local! {
 pub(super) fn count(endpoint: &'static str, code: &'static str, took: Duration) {
     HANDLES.with_borrow_mut(|handles| {
         let handles = handles.entry(endpoint).or_insert_with(|| Handles::new(endpoint));
-        handles.answers(endpoint, code).increment(1);
-        handles.times.record(took);
+        handles.answers(endpoint, code).inc();
+        handles.times.observe(took.as_secs_f64());
     });
 }
 
 /// Counts the answer to a request that could not be read.
 pub(super) fn count_unread(code: &'static str) {
-    counter!("till_http_requests_total", "endpoint" => UNKNOWN_PATH, "code" => code).increment(1);
+    REQUESTS.with_label_values(&[UNKNOWN_PATH, code]).inc();
 }
 
 impl Handles {
     fn new(endpoint: &'static str) -> Handles {
-        Handles { answers: Vec::new(), times: histogram!("till_http_request_seconds", "endpoint" => endpoint) }
+        Handles { answers: Vec::new(), times: REQUEST_SECONDS.with_label_values(&[endpoint]) }
     }
 
-    fn answers(&mut self, endpoint: &'static str, code: &'static str) -> &Counter {
+    fn answers(&mut self, endpoint: &'static str, code: &'static str) -> &IntCounter {
         let known = self.answers.iter().position(|(known, _)| *known == code);
         let position = known.unwrap_or_else(|| {
-            let counter = counter!("till_http_requests_total", "endpoint" => endpoint, "code" => code);
-            self.answers.push((code, counter));
+            self.answers.push((code, REQUESTS.with_label_values(&[endpoint, code])));
             self.answers.len() - 1
         });
         &self.answers[position].1

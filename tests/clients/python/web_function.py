@@ -153,7 +153,7 @@ def pipelines_run():
     assert address is not None, "the package names no pipeline_url"
     name = address.rsplit("/", 1)[-1]
     text = urllib.request.urlopen(f"{ADMIN}/metrics").read().decode()
-    counted = re.findall(rf'^till_http_requests_total\{{endpoint="{re.escape(name)}",[^}}]*\}} (\d+)$', text, re.MULTILINE)
+    counted = re.findall(rf'^till_http_requests_total\{{[^}}]*endpoint="{re.escape(name)}"[^}}]*\}} (\d+)$', text, re.MULTILINE)
     return sum(map(int, counted))
 
 

@@ -31,10 +31,10 @@ fn metrics_count_calls_by_endpoint_and_code_and_name_no_merchant() {
     server.client().post(&format!("/{}/merchants/get-balance", "distinctive"), &json!({}));
     let Value::String(text) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
     for line in [
-        "till_http_requests_total{endpoint=\"initiate-payment-flow\",code=\"OK\"} 1",
-        "till_http_requests_total{endpoint=\"find-payment\",code=\"NOT_FOUND\"} 1",
-        "till_http_requests_total{endpoint=\"(unknown)\",code=\"UNKNOWN_ENDPOINT\"} 1",
-        "till_http_requests_total{endpoint=\"get-balance\",code=\"BAD_VERSION\"} 1",
+        "till_http_requests_total{code=\"OK\",endpoint=\"initiate-payment-flow\"} 1",
+        "till_http_requests_total{code=\"NOT_FOUND\",endpoint=\"find-payment\"} 1",
+        "till_http_requests_total{code=\"UNKNOWN_ENDPOINT\",endpoint=\"(unknown)\"} 1",
+        "till_http_requests_total{code=\"BAD_VERSION\",endpoint=\"get-balance\"} 1",
         "till_swept_rows_total{kind=\"session\"} 0",
         "till_swept_rows_total{kind=\"token\"} 0",
         "till_swept_rows_total{kind=\"answer\"} 0",
@@ -72,12 +72,14 @@ fn failures_of_everything_that_is_counted_are_there_at_zero_before_the_first() {
         server.client().post(path, &json!({}));
     }
     let counted = metrics();
-    let label =
-        |line: &str| Some(line.strip_prefix("till_http_requests_total{endpoint=\"")?.split_once('"')?.0.to_owned());
+    let label = |line: &str| {
+        let labels = line.strip_prefix("till_http_requests_total{")?;
+        Some(labels.split_once("endpoint=\"")?.1.split_once('"')?.0.to_owned())
+    };
     let labels: std::collections::BTreeSet<String> = counted.lines().filter_map(label).collect();
     for label in &labels {
         for code in ["UNHANDLED_ERROR", "UNAVAILABLE"] {
-            let line = format!("till_http_requests_total{{endpoint=\"{label}\",code=\"{code}\"}} 0");
+            let line = format!("till_http_requests_total{{code=\"{code}\",endpoint=\"{label}\"}} 0");
             assert!(fresh.lines().any(|printed| printed == line), "{line} is not in\n{fresh}");
         }
     }

@@ -14,7 +14,7 @@ use crate::harness::{Client, Server};
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What has been answered, as the server counts it.
-const INITIATED: &str = "till_http_requests_total{endpoint=\"initiate-payment-flow\",code=\"OK\"} ";
+const INITIATED: &str = "till_http_requests_total{code=\"OK\",endpoint=\"initiate-payment-flow\"} ";
 
 /// A load under way.
 pub(super) struct BackgroundLoad {

@@ -139,9 +139,9 @@ fn each_step_is_a_call_in_the_log_and_in_the_counters() {
         panic!("text")
     };
     for counted in [
-        "till_http_requests_total{endpoint=\"get-balance\",code=\"OK\"} 1",
-        "till_http_requests_total{endpoint=\"find-payment\",code=\"NOT_FOUND\"} 1",
-        "till_http_requests_total{endpoint=\"pipeline\",code=\"NOT_FOUND\"} 1",
+        "till_http_requests_total{code=\"OK\",endpoint=\"get-balance\"} 1",
+        "till_http_requests_total{code=\"NOT_FOUND\",endpoint=\"find-payment\"} 1",
+        "till_http_requests_total{code=\"NOT_FOUND\",endpoint=\"pipeline\"} 1",
     ] {
         assert!(metrics.lines().any(|line| line == counted), "{counted} is not in\n{metrics}");
     }

@@ -109,7 +109,7 @@ fn what_cannot_be_read_is_counted_and_logged_under_its_id() {
     let received = Wire::new(server.public()).exchange(b"GET / HTTP/9.9\r\n\r\n");
     let id = received.header("x-request-id").unwrap_or_default().to_owned();
     let Value::String(metrics) = Client::new(server.admin_address()).get("/metrics").body else { panic!("text") };
-    let counted = "till_http_requests_total{endpoint=\"(unknown)\",code=\"INVALID_ARGUMENTS\"} 1";
+    let counted = "till_http_requests_total{code=\"INVALID_ARGUMENTS\",endpoint=\"(unknown)\"} 1";
     assert!(metrics.lines().any(|line| line == counted), "{metrics}");
     assert!(server.stop());
     let text = fs::read_to_string(&log).expect("the log was kept");

@@ -1,0 +1,42 @@
+//! Metrics that no other part of the program keeps: they are counted when something happens, for the whole process.
+
+use std::sync::LazyLock;
+
+use prometheus::{
+    HistogramVec, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter_vec, register_int_gauge_vec,
+};
+
+/// Upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
+const SECONDS_BUCKETS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
+
+const ONCE: &str = "each name is valid and registered once";
+
+/// Answers to requests.
+pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Requests answered, by endpoint and code.";
+    register_int_counter_vec!("till_http_requests_total", help, &["endpoint", "code"]).expect(ONCE)
+});
+
+/// Times until requests were answered.
+pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
+    let (help, buckets) = ("Time to answer, by endpoint.", SECONDS_BUCKETS.to_vec());
+    register_histogram_vec!("till_http_request_seconds", help, &["endpoint"], buckets).expect(ONCE)
+});
+
+/// Checkpoints that were `taken` and that `failed`.
+pub static CHECKPOINTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Checkpoints that were asked for, by outcome.";
+    register_int_counter_vec!("till_checkpoints_total", help, &["outcome"]).expect(ONCE)
+});
+
+/// Files that were `read` anew, and those whose earlier content was `kept`.
+pub static RELOADS: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Files read anew at the operator's word, by file and outcome.";
+    register_int_counter_vec!("till_reloads_total", help, &["what", "outcome"]).expect(ONCE)
+});
+
+/// When the certificates of listeners end. The listener is `tls` or `admin_tls`, as reloads are counted.
+pub static CERTIFICATE_ENDS: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "When the first certificate of a listener ends, in Unix seconds, 0 when it is not known.";
+    register_int_gauge_vec!("till_tls_certificate_end_timestamp_seconds", help, &["what"]).expect(ONCE)
+});

@@ -1,0 +1,188 @@
+//! Metrics of numbers that other parts of the program count, made when `/metrics` is asked for.
+
+use std::time::Duration;
+
+use prometheus::core::Collector;
+use prometheus::proto::{Bucket, Histogram as Buckets, Metric, MetricFamily, MetricType};
+use prometheus::{Counter, Gauge, IntCounter, IntCounterVec, IntGauge, Opts, TextEncoder};
+
+use till_storage::commit::{BUCKETS, Histogram};
+
+const VALID: &str = "names are valid";
+
+/// The values of a histogram, and so the bounds of its buckets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// Microseconds, shown as seconds: from 16 microseconds to half a minute.
+    Micros,
+    /// Counts of things: up to 2,047.
+    Count,
+}
+
+impl Unit {
+    /// The buckets that are shown, by the number of bits of the values that they take.
+    const fn bits(self) -> std::ops::RangeInclusive<usize> {
+        match self {
+            Unit::Micros => 4..=25,
+            Unit::Count => 1..=11,
+        }
+    }
+
+    /// The largest value of a bucket. A microsecond that has begun counts as the one before.
+    fn bound(self, end: u64) -> f64 {
+        match self {
+            Unit::Micros => self.shown(end),
+            Unit::Count => self.shown(end - 1),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a sample is a double by its format, and exact up to 2^53")]
+    fn shown(self, value: u64) -> f64 {
+        match self {
+            Unit::Micros => Duration::from_micros(value).as_secs_f64(),
+            Unit::Count => value as f64,
+        }
+    }
+}
+
+/// Metrics with their samples.
+#[derive(Debug, Default)]
+pub struct Families(Vec<MetricFamily>);
+
+impl Families {
+    /// Those that are counted for the whole process.
+    #[must_use]
+    pub fn counted() -> Families {
+        Families(prometheus::gather())
+    }
+
+    /// Adds a number that goes up and down.
+    pub fn gauge(&mut self, name: &str, help: &str, value: u64) {
+        let gauge = IntGauge::new(name, help).expect(VALID);
+        gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+        self.add(&gauge);
+    }
+
+    /// Adds a time that goes up and down, in seconds.
+    pub fn gauge_seconds(&mut self, name: &str, help: &str, value: Duration) {
+        let gauge = Gauge::new(name, help).expect(VALID);
+        gauge.set(value.as_secs_f64());
+        self.add(&gauge);
+    }
+
+    /// Adds a 1 that carries a label.
+    pub fn labelled_one(&mut self, name: &str, help: &str, label: &str, value: &str) {
+        let gauge = IntGauge::with_opts(Opts::new(name, help).const_label(label, value)).expect(VALID);
+        gauge.set(1);
+        self.add(&gauge);
+    }
+
+    /// Adds a number that only grows.
+    pub fn counter(&mut self, name: &str, help: &str, value: u64) {
+        let counter = IntCounter::new(name, help).expect(VALID);
+        counter.inc_by(value);
+        self.add(&counter);
+    }
+
+    /// Adds numbers that only grow, by the values of a label.
+    pub fn counters<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
+        let counters = IntCounterVec::new(Opts::new(name, help), &[label]).expect(VALID);
+        values.iter().for_each(|(of, value)| counters.with_label_values(&[of]).inc_by(*value));
+        self.add(&counters);
+    }
+
+    /// Adds a time that only grows, in seconds.
+    pub fn counter_seconds(&mut self, name: &str, help: &str, value: Duration) {
+        let counter = Counter::new(name, help).expect(VALID);
+        counter.inc_by(value.as_secs_f64());
+        self.add(&counter);
+    }
+
+    /// Adds how often which values occurred.
+    pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram, unit: Unit) {
+        let counts: [u64; BUCKETS] = histogram.counts();
+        let bucket = |bits: usize| {
+            let end = Histogram::bucket_end(bits).expect("only the last bucket has no end, and it is not shown");
+            let mut bucket = Bucket::default();
+            bucket.set_upper_bound(unit.bound(end));
+            bucket.set_cumulative_count(counts[..=bits].iter().sum());
+            bucket
+        };
+        let mut buckets = Buckets::default();
+        buckets.set_bucket(unit.bits().map(bucket).collect());
+        buckets.set_sample_count(counts.iter().sum());
+        buckets.set_sample_sum(unit.shown(histogram.sum()));
+        let mut metric = Metric::default();
+        metric.set_histogram(buckets);
+        let mut family = MetricFamily::default();
+        family.set_name(name.to_owned());
+        family.set_help(help.to_owned());
+        family.set_field_type(MetricType::HISTOGRAM);
+        family.set_metric(vec![metric]);
+        self.0.push(family);
+    }
+
+    /// All of them in Prometheus' text form, version 0.0.4.
+    #[must_use]
+    pub fn text(&self) -> String {
+        TextEncoder::new().encode_to_string(&self.0).expect("each has a name and a sample")
+    }
+
+    fn add(&mut self, metric: &impl Collector) {
+        self.0.extend(metric.collect());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_storage::commit::CommitStats;
+
+    use super::*;
+
+    #[test]
+    fn times_are_shown_as_seconds_and_numbers_with_their_help_and_type() {
+        let mut families = Families::default();
+        families.gauge_seconds("a_seconds", "How long.", Duration::from_micros(61_000_007));
+        families.counter("b_total", "How many.", 3);
+        families.counters("c_total", "By kind.", "kind", [("one", 1), ("other", 0)]);
+        let mut lines: Vec<String> = families.text().lines().map(str::to_owned).collect();
+        lines[6..].sort_unstable();
+        let expected = [
+            "# HELP a_seconds How long.",
+            "# TYPE a_seconds gauge",
+            "a_seconds 61.000007",
+            "# HELP b_total How many.",
+            "# TYPE b_total counter",
+            "b_total 3",
+            "# HELP c_total By kind.",
+            "# TYPE c_total counter",
+            "c_total{kind=\"one\"} 1",
+            "c_total{kind=\"other\"} 0",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_histogram_ends_in_a_bucket_for_all_and_its_bounds_grow() {
+        let stats = CommitStats::default();
+        for unit in [Unit::Micros, Unit::Count] {
+            let mut families = Families::default();
+            families.histogram("h", "How.", stats.group_batches(), unit);
+            let text = families.text();
+            let bound = |line: &str| line.strip_prefix("h_bucket{le=\"")?.split('"').next()?.parse::<f64>().ok();
+            let bounds: Vec<f64> = text.lines().filter_map(bound).collect();
+            assert!(bounds.len() > 10 && bounds.is_sorted() && bounds.ends_with(&[f64::INFINITY]), "{text}");
+            assert!(text.ends_with("_count 0\n"), "{text}");
+        }
+        assert_eq!((Unit::Micros.bound(1_024), Unit::Count.bound(8)), (0.001_024, 7.0));
+    }
+
+    #[test]
+    fn bounds_in_seconds_are_written_without_rounding() {
+        for bits in Unit::Micros.bits() {
+            let micros = Histogram::bucket_end(bits).expect("it has an end");
+            let exact = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+            assert_eq!(Unit::Micros.bound(micros).to_string(), exact);
+        }
+    }
+}
