@@ -78,10 +78,10 @@ const TABLE: [Room; 6] = [
     Room {
         directory: "actors/sandbox",
         sources: "actors/sandbox/src",
-        // Of storage: card numbers, the trait of books, and what its own database shares with the store's.
+        // Of storage: card numbers, the trait of books, shapes on disk, and what its own database shares with the store's.
         may_use: &["till-domain", "till-storage", "till-actors"],
         forbidden_crates: &["actix", "serde", "hyper", "reqwest", "ureq", "http"],
-        forbidden_words: &["actix", "actix_web", "decide", "unsafe"],
+        forbidden_words: &["actix", "actix_web", "bincode", "decide", "unsafe"],
     },
     Room {
         directory: ".",

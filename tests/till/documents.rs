@@ -104,7 +104,8 @@ fn every_format_number_stands_in_the_storage_format() {
 fn every_shape_on_disk_stands_in_the_storage_format() {
     let document = document("storage-format.md");
     let mut names = BTreeSet::new();
-    for source in sources(&root().join("storage/src/shapes")) {
+    let folders = ["storage/src/shapes", "actors/sandbox/src/book"];
+    for source in folders.iter().flat_map(|folder| sources(&root().join(folder))) {
         let words = source.split(|letter: char| !letter.is_ascii_alphanumeric());
         names.extend(words.filter(|word| is_shape(word)).map(str::to_owned));
     }

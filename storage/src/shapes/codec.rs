@@ -15,11 +15,12 @@
 //! The library reads no shape of a newer version by chance: an added field breaks old bytes even when it is
 //! optional. So shapes are frozen, and the format byte in front names the version of the whole.
 
+pub use bincode::Decode;
+pub(super) use bincode::Encode;
 use bincode::config::{BigEndian, Configuration, Limit, Varint};
 use bincode::enc::EncoderImpl;
 use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
-pub(super) use bincode::{Decode, Encode};
 use till_domain::records::Unreadable;
 
 use crate::vault::SealedError;
@@ -117,10 +118,11 @@ impl From<ShapeError> for Unreadable {
 }
 
 /// Where the parts of a value are written, in their order.
-pub(super) type Out = EncoderImpl<Bytes, Config>;
+pub type Out = EncoderImpl<Bytes, Config>;
 
 /// Bytes that grow.
-pub(super) struct Bytes(Vec<u8>);
+#[derive(Debug)]
+pub struct Bytes(Vec<u8>);
 
 impl Writer for Bytes {
     #[inline]
@@ -135,7 +137,7 @@ impl Writer for Bytes {
 /// # Errors
 /// [`Unreadable`] when the library cannot encode it.
 #[inline]
-pub(super) fn put(part: &(impl Encode + ?Sized), out: &mut Out) -> Result<(), Unreadable> {
+pub fn put(part: &(impl Encode + ?Sized), out: &mut Out) -> Result<(), Unreadable> {
     part.encode(out).map_err(|error| unencodable(&error))
 }
 

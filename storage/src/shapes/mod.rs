@@ -15,6 +15,7 @@
 mod codec;
 mod shape;
 mod shown;
+pub mod frozen;
 
 // The parts.
 mod activity;

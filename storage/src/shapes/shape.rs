@@ -1,7 +1,7 @@
 //! How a shape on disk and a value of the domain are converted into each other.
 //!
-//! [`shape_struct!`] and [`shape_enum!`] declare a frozen shape together with its conversion, and how
-//! its value is shown to an operator. The shape is written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
+//! [`frozen_struct!`] and [`frozen_enum!`] declare a frozen shape together with its conversion; [`shape_struct!`] and
+//! [`shape_enum!`] declare beside it how its value is shown to an operator. The shape is written out, field by field with its type on disk; the conversion takes the domain's value apart by name,
 //! so that a field or variant added to the domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
@@ -22,51 +22,57 @@ use super::codec::{Out, ShapeError, put};
 use super::personal::Personal;
 
 /// A shape on disk of the domain's `D`.
-pub(super) trait Shape<D>: Sized {
+pub trait Shape<D>: Sized {
     /// Writes a value in its shape, which is made of the value's own parts and never stands in memory. Personal
     /// texts are sealed on the way.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the library cannot encode it, or the key to seal a text under cannot be had.
     fn write(value: &D, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable>;
 
     /// The value of a shape. Personal texts are opened on the way; those of an erased person are gone.
+    ///
+    /// # Errors
+    /// [`ShapeError`] when a part is out of range, or a sealed text cannot be opened.
     fn unpack(self, personal: &dyn Personal) -> Result<D, ShapeError>;
 }
 
 /// Declares a frozen struct and its conversion, field by field.
-macro_rules! shape_struct {
+#[macro_export]
+macro_rules! frozen_struct {
     ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, $crate::shapes::codec::Decode)]
+        #[derive(Debug, $crate::shapes::frozen::Decode)]
         pub(super) struct $name {
             $($field: $kind,)+
         }
 
-        impl $crate::shapes::shape::Shape<$domain> for $name {
+        impl $crate::shapes::frozen::Shape<$domain> for $name {
             fn write(
                 value: &$domain,
-                personal: &mut dyn $crate::shapes::personal::Personal,
-                out: &mut $crate::shapes::codec::Out,
+                personal: &mut dyn $crate::shapes::frozen::Personal,
+                out: &mut $crate::shapes::frozen::Out,
             ) -> Result<(), till_domain::records::Unreadable> {
                 let $domain { $($field),+ } = value;
-                $(<$kind as $crate::shapes::shape::Shape<_>>::write($field, personal, out)?;)+
+                $(<$kind as $crate::shapes::frozen::Shape<_>>::write($field, personal, out)?;)+
                 Ok(())
             }
 
             fn unpack(
                 self,
-                personal: &dyn $crate::shapes::personal::Personal,
-            ) -> Result<$domain, $crate::shapes::codec::ShapeError> {
-                Ok($domain { $($field: $crate::shapes::shape::Shape::unpack(self.$field, personal)?,)+ })
+                personal: &dyn $crate::shapes::frozen::Personal,
+            ) -> Result<$domain, $crate::shapes::frozen::ShapeError> {
+                Ok($domain { $($field: $crate::shapes::frozen::Shape::unpack(self.$field, personal)?,)+ })
             }
         }
-
-        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
     };
 }
 
 /// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
 /// with names have places on disk, as those without have: bincode writes either alike. A variant whose parts cannot
 /// hold every value says `if` it can; those `later` hold the others, and stand behind all of the first list.
-macro_rules! shape_enum {
+#[macro_export]
+macro_rules! frozen_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
         $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
     } $(later {
@@ -74,31 +80,31 @@ macro_rules! shape_enum {
             $({ $($late_field:ident: $late_kind:ty),+ })?,)+
     })?) => {
         $(#[$doc])*
-        #[derive(Debug, $crate::shapes::codec::Decode)]
+        #[derive(Debug, $crate::shapes::frozen::Decode)]
         pub(super) enum $name {
             $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
             $($($later $(( $($late_part),+ ))? $(( $($late_kind),+ ))?,)+)?
         }
 
-        impl $crate::shapes::shape::Shape<$domain> for $name {
+        impl $crate::shapes::frozen::Shape<$domain> for $name {
             fn write(
                 value: &$domain,
-                personal: &mut dyn $crate::shapes::personal::Personal,
-                out: &mut $crate::shapes::codec::Out,
+                personal: &mut dyn $crate::shapes::frozen::Personal,
+                out: &mut $crate::shapes::frozen::Out,
             ) -> Result<(), till_domain::records::Unreadable> {
                 /// The positions on disk.
                 enum Position { $($variant,)+ $($($later,)+)? }
                 let _ = &personal; // Not every enum has a field.
                 match value {
                     $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? $(if $fits)? => {
-                        $crate::shapes::codec::put(&(Position::$variant as u32), out)?;
-                        $($(<$part as $crate::shapes::shape::Shape<_>>::write($place, personal, out)?;)+)?
-                        $($(<$kind as $crate::shapes::shape::Shape<_>>::write($field, personal, out)?;)+)?
+                        $crate::shapes::frozen::put(&(Position::$variant as u32), out)?;
+                        $($(<$part as $crate::shapes::frozen::Shape<_>>::write($place, personal, out)?;)+)?
+                        $($(<$kind as $crate::shapes::frozen::Shape<_>>::write($field, personal, out)?;)+)?
                     })+
                     $($($domain::$old $(( $($late_place),+ ))? $({ $($late_field),+ })? => {
-                        $crate::shapes::codec::put(&(Position::$later as u32), out)?;
-                        $($(<$late_part as $crate::shapes::shape::Shape<_>>::write($late_place, personal, out)?;)+)?
-                        $($(<$late_kind as $crate::shapes::shape::Shape<_>>::write($late_field, personal, out)?;)+)?
+                        $crate::shapes::frozen::put(&(Position::$later as u32), out)?;
+                        $($(<$late_part as $crate::shapes::frozen::Shape<_>>::write($late_place, personal, out)?;)+)?
+                        $($(<$late_kind as $crate::shapes::frozen::Shape<_>>::write($late_field, personal, out)?;)+)?
                     })+)?
                 }
                 Ok(())
@@ -106,31 +112,35 @@ macro_rules! shape_enum {
 
             fn unpack(
                 self,
-                personal: &dyn $crate::shapes::personal::Personal,
-            ) -> Result<$domain, $crate::shapes::codec::ShapeError> {
+                personal: &dyn $crate::shapes::frozen::Personal,
+            ) -> Result<$domain, $crate::shapes::frozen::ShapeError> {
                 let _ = personal; // Not every enum has a field.
                 Ok(match self {
                     $($name::$variant $(( $($place),+ ))? $(( $($field),+ ))? => $domain::$variant
-                        $(( $($crate::shapes::shape::Shape::unpack($place, personal)?),+ ))?
-                        $({ $($field: $crate::shapes::shape::Shape::unpack($field, personal)?),+ })?,)+
+                        $(( $($crate::shapes::frozen::Shape::unpack($place, personal)?),+ ))?
+                        $({ $($field: $crate::shapes::frozen::Shape::unpack($field, personal)?),+ })?,)+
                     $($($name::$later $(( $($late_place),+ ))? $(( $($late_field),+ ))? => $domain::$old
-                        $(( $($crate::shapes::shape::Shape::unpack($late_place, personal)?),+ ))?
-                        $({ $($late_field: $crate::shapes::shape::Shape::unpack($late_field, personal)?),+ })?,)+)?
+                        $(( $($crate::shapes::frozen::Shape::unpack($late_place, personal)?),+ ))?
+                        $({ $($late_field: $crate::shapes::frozen::Shape::unpack($late_field, personal)?),+ })?,)+)?
                 })
             }
         }
+    };
+}
 
-        impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                match self.value() {
-                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
-                        $crate::shapes::shown::shown_variant!(
-                            self, serializer, $variant; $($($place)+)? $($($field)+)?
-                        )
-                    })+
-                }
-            }
-        }
+/// [`frozen_struct!`], shown to an operator.
+macro_rules! shape_struct {
+    ($(#[$doc:meta])* $name:ident of $domain:ident { $($field:ident: $kind:ty,)+ }) => {
+        $crate::frozen_struct! { $(#[$doc])* $name of $domain { $($field: $kind,)+ } }
+        $crate::shapes::shown::shown_struct! { $domain { $($field),+ } }
+    };
+}
+
+/// [`frozen_enum!`], shown to an operator.
+macro_rules! shape_enum {
+    ($($declaration:tt)+) => {
+        $crate::frozen_enum! { $($declaration)+ }
+        $crate::shapes::shown::shown_enum! { $($declaration)+ }
     };
 }
 
@@ -212,6 +222,8 @@ plain_shapes! {
     u64 as u64: |value| *value, |value| value;
     u64 as Millis: |millis| millis.0, |millis| Millis(millis);
     String as String: |text| text.as_str(), |text| text;
+    [u8; 4] as [u8; 4]: |bytes| *bytes, |bytes| bytes;
+    [u8; 6] as [u8; 6]: |bytes| *bytes, |bytes| bytes;
     [u8; 32] as [u8; 32]: |bytes| *bytes, |bytes| bytes;
     [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
     [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);

@@ -126,6 +126,25 @@ macro_rules! shown_struct {
     };
 }
 
+/// Shows an enum as [`shape_enum!`](super::shape) declares it: the names of its variants and of their parts.
+macro_rules! shown_enum {
+    ($(#[$doc:meta])* $name:ident of $domain:ident {
+        $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
+    } $($later:tt)*) => {
+        impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self.value() {
+                    $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? => {
+                        $crate::shapes::shown::shown_variant!(
+                            self, serializer, $variant; $($($place)+)? $($($field)+)?
+                        )
+                    })+
+                }
+            }
+        }
+    };
+}
+
 /// Shows a variant: its name, or a struct of its parts with the name as `kind`.
 macro_rules! shown_variant {
     ($shown:expr, $serializer:expr, $variant:ident;) => {
@@ -140,7 +159,7 @@ macro_rules! shown_variant {
     }};
 }
 
-pub(super) use {shown_struct, shown_variant};
+pub(super) use {shown_enum, shown_struct, shown_variant};
 
 /// `PaymentCaptured` as `payment_captured`.
 pub(super) fn snake_case(name: &str) -> String {

@@ -71,7 +71,7 @@ impl From<BookError> for AcquirerBookError {
     fn from(error: BookError) -> AcquirerBookError {
         let unusable = |reason| AcquirerBookError::Unusable { reason };
         match error {
-            BookError::Damaged { reference, what } => AcquirerBookError::Line { reference, reason: what.to_owned() },
+            BookError::Damaged { reference, what } => AcquirerBookError::Line { reference, reason: what },
             BookError::UnknownFormat { reference, found } => {
                 let reason = format!("its format {found} is not known: upgrade the program");
                 AcquirerBookError::Line { reference, reason }

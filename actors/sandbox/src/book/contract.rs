@@ -46,7 +46,7 @@ pub enum BookError {
         /// The reference of the line, as far as it is text.
         reference: String,
         /// What does not fit.
-        what: &'static str,
+        what: String,
     },
     /// A later version of the program wrote a line: upgrade the program.
     #[error("the line {reference} of the sandbox's book has the unknown format {found}")]

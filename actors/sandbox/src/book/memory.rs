@@ -85,7 +85,7 @@ impl Book for MemoryBook {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line_bytes::samples;
+    use super::super::samples;
     use super::*;
 
     fn references(book: &MemoryBook) -> Vec<String> {

@@ -3,10 +3,13 @@
 
 mod agreement;
 mod contract;
+mod first_format;
 mod line;
-mod line_bytes;
+mod line_shapes;
 mod memory;
 mod rocks;
+#[cfg(test)]
+mod samples;
 mod totals;
 
 pub use contract::{Book, BookError, Entries};

@@ -18,7 +18,7 @@ use till_storage::engine::within;
 
 use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
-use super::line_bytes;
+use super::line_shapes;
 use till_storage::engine::DiskReserve;
 
 /// Bytes of the memtable. At some 150 bytes a line, 16 MiB are written out every hundred thousand lines.
@@ -170,13 +170,13 @@ impl std::fmt::Debug for RocksBook {
 impl Book for RocksBook {
     fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError> {
         let value = self.db.get_pinned(reference).map_err(broken)?;
-        value.map(|value| line_bytes::decode(reference.as_bytes(), &value)).transpose()
+        value.map(|value| line_shapes::decode(reference.as_bytes(), &value)).transpose()
     }
 
     fn write(&mut self, lines: &[BookLine]) -> Result<(), BookError> {
         let mut batch = WriteBatch::default();
         for line in lines {
-            batch.put(&line.reference, line_bytes::encode(line));
+            batch.put(&line.reference, line_shapes::encode(line));
         }
         let mut disk = self.writing(); // Not while the book is held.
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
@@ -188,7 +188,7 @@ impl Book for RocksBook {
         let rows = self.db.iterator(IteratorMode::Start);
         Box::new(rows.map(|row| {
             let (key, value) = row.map_err(broken)?;
-            line_bytes::decode(&key, &value)
+            line_shapes::decode(&key, &value)
         }))
     }
 }
@@ -219,7 +219,7 @@ fn broken(error: rocksdb::Error) -> BookError {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line_bytes::samples;
+    use super::super::samples;
     use super::*;
 
     fn lines(book: &RocksBook) -> Vec<BookLine> {
@@ -284,6 +284,20 @@ mod tests {
         let late = copied(directory.path());
         assert_eq!(lines(&RocksBook::open(early.path()).expect("opens")), [], "nothing is logged");
         assert_eq!(lines(&RocksBook::open(late.path()).expect("opens")), sorted_samples());
+    }
+
+    #[test]
+    fn a_book_of_the_first_format_opens_and_a_line_that_changes_is_written_in_todays() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut book = RocksBook::open(directory.path()).expect("opens");
+        for (reference, bytes) in samples::golden(1) {
+            book.db.put(reference, bytes).expect("writes");
+        }
+        assert_eq!(lines(&book), sorted_samples());
+        book.write(&[samples::approved()]).expect("writes");
+        let stored = book.db.get(samples::REFERENCE).expect("reads").expect("it is there");
+        assert_eq!(stored, line_shapes::encode(&samples::approved()));
+        assert_eq!(lines(&book), sorted_samples());
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Tally {
         if standing == (self.captured_minor, self.voided_minor, self.refunded_minor) {
             return Ok(totals);
         }
-        let what = "authorizations do not come to what was captured, voided and refunded";
+        let what = "authorizations do not come to what was captured, voided and refunded".to_owned();
         Err(BookError::Damaged { reference: format!("of every payment of {merchant}"), what })
     }
 }
@@ -91,8 +91,8 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::super::line::DeclineReason;
-    use super::super::line_bytes::samples::{card_line, follow_up_line};
     use super::super::memory::MemoryBook;
+    use super::super::samples::{card_line, follow_up_line};
     use super::*;
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);

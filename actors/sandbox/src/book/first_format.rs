@@ -1,0 +1,146 @@
+//! Lines of format 1, which versions of the program before shapes wrote. They are read; a line that changes is written in
+//! today's format.
+//!
+//! Shape of the value (integers big-endian, offsets in bytes; what does not apply is zero):
+//! ```text
+//!      0 format (1) = 1 | 1 deed (1) | 2 merchant (16) | 18 payment (16)
+//!     34 amount in minor units (8) | 42 currency (3) | 45 asked at, ms (8)
+//!     53 outcome (1) | 54 decline reason (1) | 55 settles at once (1)
+//!     56 captured (8) | 64 voided (8) | 72 refunded (8)
+//!     80 instrument (1) | 81 capture mode (1) | 82 first six (6) | 88 last four (4)
+//!     92 length of the text (2) | 94 text: the plan's id, or the authorization's reference
+//! ```
+//! | byte | values |
+//! |---|---|
+//! | deed | 1 authorize, 2 capture, 3 void, 4 refund |
+//! | outcome | 1 done, 2 declined |
+//! | decline reason | 1 card declined, 2 insufficient funds, 3 expired card, 4 incorrect CVC, 5 processing error, 6 authentication required, 7 unknown authorization, 8 already captured, 9 already voided, 10 not captured, 11 wrong amount |
+//! | instrument | 1 card, 2 instalments |
+//! | capture mode | 1 automatic, 2 manual |
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::{AmountMinor, Currency, Money};
+use till_domain::payment::CaptureMode;
+
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+
+pub(super) const FORMAT: u8 = 1;
+
+/// The line with these bytes, nothing when they have no meaning.
+pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
+    let mut rest = bytes.get(1..)?;
+    let [deed] = take(&mut rest)?;
+    let merchant = MerchantId::from_bytes(take(&mut rest)?);
+    let payment = PaymentId::from_bytes(take(&mut rest)?);
+    let amount = AmountMinor::new(number(&mut rest)?)?;
+    let currency = Currency::from_bytes(take(&mut rest)?);
+    let asked_at_ms = number(&mut rest)?;
+    let tail = Tail::read(&mut rest)?;
+    let deed = if deed == 1 { tail.authorization()? } else { tail.follow_up(deed)? };
+    let money = Money { amount, currency };
+    Some(BookLine { reference: reference.to_owned(), merchant, payment, money, asked_at_ms, deed })
+}
+
+/// The part of a line that depends on its deed.
+struct Tail<'a> {
+    declined: Option<DeclineReason>,
+    standing: Standing,
+    instrument: u8,
+    capture: u8,
+    first_six: [u8; 6],
+    last_four: [u8; 4],
+    text: &'a str,
+}
+
+impl<'a> Tail<'a> {
+    fn read(rest: &mut &'a [u8]) -> Option<Tail<'a>> {
+        let [outcome, reason, settles_at_once] = take(rest)?;
+        let declined = match (outcome, reason) {
+            (1, 0) => None,
+            (2, 1..) => Some(*DeclineReason::ALL.get(usize::from(reason) - 1)?),
+            _ => return None,
+        };
+        let standing = Standing {
+            settles_at_once: [false, true].get(usize::from(settles_at_once)).copied()?,
+            captured_minor: number(rest)?,
+            voided_minor: number(rest)?,
+            refunded_minor: number(rest)?,
+        };
+        let ([instrument, capture], first_six, last_four) = (take(rest)?, take(rest)?, take(rest)?);
+        let text_len = u16::from_be_bytes(take(rest)?);
+        let text = std::str::from_utf8(rest).ok().filter(|text| text.len() == usize::from(text_len))?;
+        Some(Tail { declined, standing, instrument, capture, first_six, last_four, text })
+    }
+
+    fn authorization(self) -> Option<Deed> {
+        let instrument = match self.instrument {
+            1 if self.text.is_empty() => BookInstrument::Card { first_six: self.first_six, last_four: self.last_four },
+            2 if self.names_no_card() => BookInstrument::Installment { plan: self.text.to_owned() },
+            _ => return None,
+        };
+        let capture = match self.capture {
+            1 => CaptureMode::Automatic,
+            2 => CaptureMode::Manual,
+            _ => return None,
+        };
+        let outcome = match self.declined {
+            None => AuthorizeOutcome::Approved(self.standing),
+            Some(reason) if self.standing == Standing::default() => AuthorizeOutcome::Declined(reason),
+            Some(_) => return None,
+        };
+        Some(Deed::Authorize { instrument, capture, outcome })
+    }
+
+    fn follow_up(self, deed: u8) -> Option<Deed> {
+        let what = match deed {
+            2 => FollowUp::Capture,
+            3 => FollowUp::Void,
+            4 => FollowUp::Refund,
+            _ => return None,
+        };
+        let applies = self.standing == Standing::default() && self.names_no_card();
+        let Tail { instrument: 0, capture: 0, declined, text, .. } = self else { return None };
+        applies.then(|| Deed::FollowUp { what, authorization: text.to_owned(), declined })
+    }
+
+    fn names_no_card(&self) -> bool {
+        (self.first_six, self.last_four) == Default::default()
+    }
+}
+
+fn number(rest: &mut &[u8]) -> Option<u64> {
+    Some(u64::from_be_bytes(take(rest)?))
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, left) = rest.split_first_chunk()?;
+    *rest = left;
+    Some(*taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    /// The bytes under a reference with one of them changed.
+    fn changed(reference: &str, offset: usize, value: u8) -> Vec<u8> {
+        let golden = samples::golden(FORMAT).into_iter().find(|(name, _)| *name == reference);
+        let (_, mut bytes) = golden.expect("it is there");
+        bytes[offset] = value;
+        bytes
+    }
+
+    #[test]
+    fn bytes_without_meaning_and_bytes_that_do_not_apply_are_no_line() {
+        // deed, amount (beyond 2^53 - 1), outcome, reason, settles, instrument, capture mode, text length
+        for (offset, value) in [(1, 5), (34, 0xff), (53, 3), (54, 1), (55, 2), (80, 3), (81, 0), (93, 1)] {
+            let bytes = changed(samples::REFERENCE, offset, value);
+            assert_eq!(read(samples::REFERENCE, &bytes), None, "byte {offset}");
+        }
+        // A follow-up has no standing, no instrument and no capture mode.
+        for offset in [54, 55, 56, 64, 72, 80, 81, 82, 88] {
+            assert_eq!(read("Void", &changed("Void", offset, 1)), None, "byte {offset}");
+        }
+    }
+}

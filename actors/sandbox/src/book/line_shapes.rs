@@ -1,0 +1,206 @@
+//! A line as bytes: frozen shapes behind a format byte, see `till_storage::shapes`. A new kind of deed, follow-up or reason
+//! is added at the end of its shape. The key of a line is its reference, as it is.
+
+use till_domain::money::Money;
+use till_domain::payment::CaptureMode;
+use till_storage::shapes::frozen::{self, ShapeError};
+use till_storage::{frozen_enum, frozen_struct};
+
+use super::contract::BookError;
+use super::first_format;
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+
+const FORMAT: u8 = 2;
+
+const WHAT: &str = "line";
+
+frozen_struct! {
+    /// A line.
+    BookLineV1 of BookLine {
+        reference: String,
+        merchant: [u8; 16],
+        payment: [u8; 16],
+        money: MoneyV1,
+        asked_at_ms: u64,
+        deed: DeedV1,
+    }
+}
+
+frozen_struct! {
+    /// An amount in a currency.
+    MoneyV1 of Money {
+        amount: u64,
+        currency: [u8; 3],
+    }
+}
+
+frozen_enum! {
+    /// What was asked, and what came of it.
+    DeedV1 of Deed {
+        Authorize { instrument: BookInstrumentV1, capture: CaptureModeV1, outcome: AuthorizeOutcomeV1 },
+        FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
+    }
+}
+
+frozen_enum! {
+    /// What is done to an authorization.
+    FollowUpV1 of FollowUp {
+        Capture,
+        Void,
+        Refund,
+    }
+}
+
+frozen_enum! {
+    /// What pays.
+    BookInstrumentV1 of BookInstrument {
+        Card { first_six: [u8; 6], last_four: [u8; 4] },
+        Installment { plan: String },
+    }
+}
+
+frozen_enum! {
+    /// Whether it is captured at once.
+    CaptureModeV1 of CaptureMode {
+        Automatic,
+        Manual,
+    }
+}
+
+frozen_enum! {
+    /// What came of an authorization.
+    AuthorizeOutcomeV1 of AuthorizeOutcome {
+        Approved(standing: StandingV1),
+        Declined(reason: DeclineReasonV1),
+    }
+}
+
+frozen_struct! {
+    /// What has been done to an approved authorization.
+    StandingV1 of Standing {
+        settles_at_once: bool,
+        captured_minor: u64,
+        voided_minor: u64,
+        refunded_minor: u64,
+    }
+}
+
+frozen_enum! {
+    /// Why it was not done.
+    DeclineReasonV1 of DeclineReason {
+        CardDeclined,
+        InsufficientFunds,
+        ExpiredCard,
+        IncorrectCvc,
+        ProcessingError,
+        AuthenticationRequired,
+        UnknownAuthorization,
+        AlreadyCaptured,
+        AlreadyVoided,
+        NotCaptured,
+        WrongAmount,
+    }
+}
+
+/// The value of a line.
+pub(super) fn encode(line: &BookLine) -> Vec<u8> {
+    frozen::encode::<BookLineV1, _>(WHAT, FORMAT, line).expect("references and plans have at most 255 bytes")
+}
+
+/// The line that was written under this key with this value, by this version of the program or an earlier one.
+///
+/// # Errors
+/// [`BookError::UnknownFormat`] means "upgrade the program"; [`BookError::Damaged`] that the bytes are not
+/// what was written.
+pub(super) fn decode(key: &[u8], bytes: &[u8]) -> Result<BookLine, BookError> {
+    let reference = String::from_utf8_lossy(key).into_owned();
+    let read = match bytes.first() {
+        Some(&first_format::FORMAT) => first_format::read(&reference, bytes).ok_or_else(|| undecodable("no meaning")),
+        Some(_) | None => read(bytes),
+    };
+    match read {
+        Ok(line) if line.reference.as_bytes() == key => Ok(line),
+        Ok(_) => Err(BookError::Damaged { reference, what: "it belongs under another key".to_owned() }),
+        Err(ShapeError::UnknownFormat { found, .. }) => Err(BookError::UnknownFormat { reference, found }),
+        Err(error) => Err(BookError::Damaged { reference, what: error.to_string() }),
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<BookLine, ShapeError> {
+    let line = frozen::decode::<BookLineV1, BookLine>(WHAT, FORMAT, bytes)?;
+    // A number can be spelt in several ways, of which one is written.
+    if encode(&line) == bytes { Ok(line) } else { Err(undecodable("not as it would be written")) }
+}
+
+fn undecodable(reason: &str) -> ShapeError {
+    ShapeError::Undecodable { what: WHAT, reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn every_shape_of_line_reads_back_as_it_was_written() {
+        for line in samples::every_shape() {
+            let read_back = decode(line.reference.as_bytes(), &encode(&line)).expect("reads back");
+            assert_eq!(read_back, line);
+        }
+    }
+
+    #[test]
+    fn the_bytes_of_lines_are_those_on_disk_since_format_2() {
+        let written: Vec<(String, Vec<u8>)> =
+            samples::every_shape().iter().map(|line| (line.reference.clone(), encode(line))).collect();
+        let golden: Vec<(String, Vec<u8>)> =
+            samples::golden(FORMAT).into_iter().map(|(reference, bytes)| (reference.to_owned(), bytes)).collect();
+        assert_eq!(written, golden);
+    }
+
+    #[test]
+    fn lines_that_the_first_format_wrote_are_read() {
+        let golden = samples::golden(first_format::FORMAT);
+        let read: Vec<BookLine> =
+            golden.iter().map(|(reference, bytes)| decode(reference.as_bytes(), bytes).expect("reads")).collect();
+        assert_eq!(read, samples::every_shape());
+    }
+
+    #[test]
+    fn a_later_format_is_told_from_damage() {
+        let mut bytes = encode(&samples::approved());
+        bytes[0] = FORMAT + 1;
+        let error = decode(samples::REFERENCE.as_bytes(), &bytes).expect_err("an unknown format");
+        assert!(matches!(error, BookError::UnknownFormat { found: 3, .. }), "{error}");
+    }
+
+    #[test]
+    fn a_value_cut_short_or_made_longer_is_damaged() {
+        for format in [first_format::FORMAT, FORMAT] {
+            for (reference, bytes) in samples::golden(format) {
+                for len in 0..bytes.len() {
+                    let error = decode(reference.as_bytes(), &bytes[..len]).expect_err("cut short");
+                    assert!(matches!(error, BookError::Damaged { .. }), "{len} bytes: {error}");
+                }
+                let longer = [bytes.as_slice(), &[0]].concat();
+                assert!(decode(reference.as_bytes(), &longer).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_would_not_be_written_again_are_damage() {
+        // The length of the reference in three bytes instead of one.
+        let bytes = encode(&samples::approved());
+        let longer = [&bytes[..1], &[251, 0], &bytes[1..]].concat();
+        assert!(decode(samples::REFERENCE.as_bytes(), &longer).is_err());
+    }
+
+    #[test]
+    fn a_line_under_another_key_and_a_key_that_is_no_text_are_damage() {
+        for key in [b"pay_2/authorize".as_slice(), &[0xff]] {
+            let error = decode(key, &encode(&samples::approved())).expect_err("another key");
+            assert!(matches!(error, BookError::Damaged { .. }), "{error}");
+        }
+    }
+}

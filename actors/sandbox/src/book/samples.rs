@@ -1,0 +1,67 @@
+//! Lines for the tests of this directory: one of every shape.
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::{AmountMinor, Money};
+use till_domain::payment::CaptureMode;
+
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+
+pub(crate) const REFERENCE: &str = "pay_1/authorize";
+
+fn line(reference: &str, deed: Deed) -> BookLine {
+    let amount = AmountMinor::new(10_000).expect("an amount");
+    BookLine {
+        reference: reference.to_owned(),
+        merchant: MerchantId::from_bytes([0xaa; 16]),
+        payment: PaymentId::from_bytes([0xbb; 16]),
+        money: Money { amount, currency: "THB".parse().expect("a currency") },
+        asked_at_ms: 0x0102_0304_0506_0708,
+        deed,
+    }
+}
+
+pub(crate) fn card_line(reference: &str, capture: CaptureMode, outcome: AuthorizeOutcome) -> BookLine {
+    let instrument = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
+    line(reference, Deed::Authorize { instrument, capture, outcome })
+}
+
+pub(crate) fn follow_up_line(reference: &str, what: FollowUp, declined: Option<DeclineReason>) -> BookLine {
+    line(reference, Deed::FollowUp { what, authorization: REFERENCE.to_owned(), declined })
+}
+
+pub(crate) fn approved() -> BookLine {
+    let standing = Standing { settles_at_once: true, captured_minor: 9_000, voided_minor: 0, refunded_minor: 1_000 };
+    card_line(REFERENCE, CaptureMode::Manual, AuthorizeOutcome::Approved(standing))
+}
+
+pub(crate) fn every_shape() -> Vec<BookLine> {
+    let installment = Deed::Authorize {
+        instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
+        capture: CaptureMode::Automatic,
+        outcome: AuthorizeOutcome::Approved(Standing { captured_minor: 10_000, ..Standing::default() }),
+    };
+    let mut lines = vec![approved(), line("installment", installment)];
+    for reason in DeclineReason::ALL {
+        let declined = AuthorizeOutcome::Declined(reason);
+        lines.push(card_line(&format!("declined {reason:?}"), CaptureMode::Automatic, declined));
+    }
+    for what in [FollowUp::Capture, FollowUp::Void, FollowUp::Refund] {
+        lines.push(follow_up_line(&format!("{what:?}"), what, None));
+        let declined = Some(DeclineReason::UnknownAuthorization);
+        lines.push(follow_up_line(&format!("{what:?} declined"), what, declined));
+    }
+    lines
+}
+
+/// The bytes that a format wrote for each of [`every_shape`], which stand in `golden_lines.txt`.
+pub(crate) fn golden(format: u8) -> Vec<(&'static str, Vec<u8>)> {
+    let lines = include_str!("golden_lines.txt").lines().filter(|line| !line.starts_with('#'));
+    let named = lines.filter_map(|line| line.split_once(' ')?.1.split_once(' '));
+    let written = named.map(|(hex, reference)| (reference, bytes(hex)));
+    written.filter(|(_, bytes)| bytes.first() == Some(&format)).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.chars().filter_map(|character| character.to_digit(16)?.try_into().ok()).collect();
+    digits.chunks(2).map(|pair| pair[0] * 16 + pair[1]).collect()
+}
