@@ -47,11 +47,9 @@ pub(super) enum Answer {
         /// The path.
         to: &'static str,
     },
-    /// The answer to a browser's question before a call.
-    Preflight {
-        /// Whether it may make the call.
-        allowed: bool,
-    },
+    /// The answer to a browser's question before a call: a page of any origin may make it. Whether the page may read the
+    /// answer is decided by the endpoint, for the installation that the body names.
+    Preflight,
 }
 
 /// What the response needs to know of the request.
@@ -80,7 +78,7 @@ impl Addressee<'_> {
             Ok(Answer::Moved { to }) => {
                 self.start(StatusCode::PERMANENT_REDIRECT).insert_header((header::LOCATION, to)).finish()
             }
-            Ok(Answer::Preflight { allowed }) => self.preflight(allowed),
+            Ok(Answer::Preflight) => self.preflight(),
             Err(error) => self.refusal(&error),
         }
     }
@@ -90,7 +88,7 @@ impl Addressee<'_> {
         match outcome {
             Ok(Answer::Json { .. } | Answer::Text { .. } | Answer::File(_)) => StatusCode::OK,
             Ok(Answer::Moved { .. }) => StatusCode::PERMANENT_REDIRECT,
-            Ok(Answer::Preflight { .. }) => StatusCode::NO_CONTENT,
+            Ok(Answer::Preflight) => StatusCode::NO_CONTENT,
             Err(error) => self.form().status(error),
         }
     }
@@ -126,10 +124,10 @@ impl Addressee<'_> {
         self.finish(response, rendered.media_type, rendered.body)
     }
 
-    fn preflight(&self, allowed: bool) -> HttpResponse {
+    fn preflight(&self) -> HttpResponse {
         let mut response = self.start(StatusCode::NO_CONTENT);
         response.insert_header((header::VARY, "Origin"));
-        if let Some(origin) = cross_origin::origin(self.headers).filter(|_| allowed) {
+        if let Some(origin) = cross_origin::origin(self.headers) {
             cross_origin::allow_preflight(&mut response, origin);
         }
         response.finish()

@@ -21,7 +21,7 @@ use super::connections::Connection;
 use super::cross_origin;
 use super::documents::{Documents, Subject};
 use super::exchange::{Exchange, Head, Incoming, header_text};
-use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe, Origins};
+use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
 use super::pace::Pace;
@@ -69,7 +69,6 @@ pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
-    origins: Arc<dyn Origins>,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
@@ -110,14 +109,13 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, origins, observe, public_url, hosts } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, observe, public_url, hosts } = builder;
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
         Dispatcher {
             packages,
             authenticate,
             gate,
-            origins,
             observe,
             public_url,
             hosts,
@@ -291,10 +289,7 @@ impl<C: Caller> Dispatcher<C> {
             return Ok(None);
         }
         let asks = method == Method::OPTIONS && target.is_for_pages() && cross_origin::is_preflight(headers);
-        match cross_origin::origin(headers).filter(|_| asks) {
-            Some(origin) => Ok(Some(Answer::Preflight { allowed: self.origins.installation_allows(origin) })),
-            None => Err(ApiError::method_not_allowed(allow)),
-        }
+        if asks { Ok(Some(Answer::Preflight)) } else { Err(ApiError::method_not_allowed(allow)) }
     }
 
     async fn package_answer(

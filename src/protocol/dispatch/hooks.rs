@@ -78,13 +78,6 @@ impl Permit {
     }
 }
 
-/// Knows which web pages may make calls.
-pub trait Origins: Send + Sync {
-    /// Whether a page of this origin may ask at all; whether it may read an answer is decided by the endpoint,
-    /// for the installation that the body names.
-    fn installation_allows(&self, origin: &str) -> bool;
-}
-
 /// Tells the operator's tools how the program is doing.
 pub trait Observe: Send + Sync {
     /// The counters in Prometheus' text form.
@@ -109,14 +102,5 @@ impl<C> Gate<C> for OpenGate {
 
     fn admit<'a>(&'a self, _: &'a Arrival<'a, C>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
         std::future::ready(Ok(Permit::default())).boxed_local()
-    }
-}
-
-/// Answers every page's preflight.
-pub(super) struct AnyOrigin;
-
-impl Origins for AnyOrigin {
-    fn installation_allows(&self, _: &str) -> bool {
-        true
     }
 }

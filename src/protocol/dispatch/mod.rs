@@ -36,7 +36,7 @@ pub use call::{Call, Function, Reply, endpoint};
 pub(crate) use completed::CompletedSocket;
 pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
-pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Origins, Permit};
+pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Permit};
 pub use hosts::Hosts;
 pub(super) use large_answers::{SLICE_BYTES, Share as AnswerShare};
 pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, Standing, address_group};

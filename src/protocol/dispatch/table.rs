@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::{Call, Function, Reply, endpoint};
 use super::dispatcher::Dispatcher;
-use super::hooks::{AnyOrigin, Authenticate, Caller, Gate, Observe, OpenGate, Origins};
+use super::hooks::{Authenticate, Caller, Gate, Observe, OpenGate};
 use super::hosts::Hosts;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
@@ -32,7 +32,6 @@ pub struct DispatcherBuilder<C> {
     pub(super) packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
-    pub(super) origins: Arc<dyn Origins>,
     pub(super) observe: Option<Arc<dyn Observe>>,
     pub(super) public_url: Option<String>,
     pub(super) hosts: Hosts,
@@ -47,7 +46,6 @@ impl<C: Caller> DispatcherBuilder<C> {
             packages,
             authenticate,
             gate: Arc::new(OpenGate),
-            origins: Arc::new(AnyOrigin),
             observe: None,
             public_url: None,
             hosts: Hosts::Any,
@@ -89,12 +87,6 @@ impl<C: Caller> DispatcherBuilder<C> {
     #[must_use]
     pub fn gate(self, gate: Arc<dyn Gate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder { gate, ..self }
-    }
-
-    /// Says which web pages may make calls to `/sdk`.
-    #[must_use]
-    pub fn origins(self, origins: Arc<dyn Origins>) -> DispatcherBuilder<C> {
-        DispatcherBuilder { origins, ..self }
     }
 
     /// Serves `/metrics`, `/health/live` and `/health/ready` beside the endpoints.
