@@ -97,13 +97,14 @@ pub(super) async fn generate<C>(
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
     // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
     let text = if answered.replayed { kept_text(service, merchant_id, key_id)? } else { text };
-    Ok(answered.reply(&GeneratedKey {
+    Ok(Reply::new(&GeneratedKey {
         key_id: key_id.to_string(),
         key: &text,
         // A repeated call asks for the same name; the key may be called something else by now.
         name: name.as_str(),
         created_at: created_at.unix_seconds(),
-    }))
+    })
+    .replayed(answered.replayed))
 }
 
 /// A key without an end, from its text.

@@ -27,4 +27,4 @@ pub use page::{Beside, ListedTable, Page, RowWithId, read_page, read_page_with_i
 pub use pause_note::PauseNote;
 pub use reading::Reader;
 pub use reloads::{Reloaded, Reloads};
-pub use shared::{Answered, Service, Shared};
+pub use shared::{Service, Shared};

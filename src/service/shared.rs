@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Engine, Secret, Store};
+use till_actors::{Answered, Engine, Secret, Store};
 use till_domain::command::{Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
@@ -59,38 +59,23 @@ pub struct Service {
     pub creation: Arc<Mutex<()>>,
 }
 
-/// A command that took effect, now or in an earlier call of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answered {
-    /// What is answered.
-    pub answer: Answer,
-    /// Whether it is an earlier call's answer.
-    pub replayed: bool,
-}
-
-impl Answered {
-    /// The response with this value.
-    #[must_use]
-    pub fn reply(self, value: &(impl serde::Serialize + ?Sized)) -> Reply {
-        Reply::new(value).replayed(self.replayed)
-    }
-
-    /// The response of an endpoint that answers an id or whether something changed.
-    #[must_use]
-    pub fn plain_reply(self) -> Reply {
-        match self.answer {
-            Answer::Merchant(id) => self.reply(&id.to_string()),
-            Answer::Key { key_id, created_at: _ } => self.reply(&key_id.to_string()),
-            Answer::Installation(id) => self.reply(&id.to_string()),
-            Answer::Topup(id) => self.reply(&id.to_string()),
-            Answer::Token(id) => self.reply(&id.to_string()),
-            Answer::Session(id) => self.reply(&id.to_string()),
-            Answer::Payment(id) => self.reply(&id.to_string()),
-            Answer::Changed(changed) => self.reply(&changed),
-            Answer::Invitation(id) => self.reply(&id.to_string()),
-            Answer::User(id) => self.reply(&id.to_string()),
-            Answer::Metadata { version, .. } => self.reply(&version),
-        }
+/// The response of an endpoint that answers an id or whether something changed.
+impl From<Answered> for Reply {
+    fn from(Answered { answer, replayed }: Answered) -> Reply {
+        let reply = match answer {
+            Answer::Merchant(id) => Reply::new(&id.to_string()),
+            Answer::Key { key_id, created_at: _ } => Reply::new(&key_id.to_string()),
+            Answer::Installation(id) => Reply::new(&id.to_string()),
+            Answer::Topup(id) => Reply::new(&id.to_string()),
+            Answer::Token(id) => Reply::new(&id.to_string()),
+            Answer::Session(id) => Reply::new(&id.to_string()),
+            Answer::Payment(id) => Reply::new(&id.to_string()),
+            Answer::Changed(changed) => Reply::new(&changed),
+            Answer::Invitation(id) => Reply::new(&id.to_string()),
+            Answer::User(id) => Reply::new(&id.to_string()),
+            Answer::Metadata { version, .. } => Reply::new(&version),
+        };
+        reply.replayed(replayed)
     }
 }
 
@@ -116,10 +101,7 @@ impl Service {
     ) -> Result<Answered, ApiError> {
         let idempotency = self.idempotency(declaration, call, installation(caller))?;
         let request = Request { caller, idempotency, command };
-        match self.engine.submit(merchant_id, request, secret).await {
-            Ok(done) => Ok(Answered { answer: done.answer, replayed: done.replayed }),
-            Err(denied) => Err(denial::to_api_error(&denied)),
-        }
+        self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
     }
 
     /// The name of a call, when the caller gave it one.

@@ -1,5 +1,6 @@
 //! Calls of the operator about one merchant.
 
+use till_actors::Answered;
 use till_domain::command::{Caller, Command};
 use till_domain::ids::MerchantId;
 
@@ -10,7 +11,7 @@ use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, ValueType};
 use crate::protocol::dispatch::Call;
 use crate::protocol::fields::Fields;
-use crate::service::{Answered, Service};
+use crate::service::Service;
 
 /// The argument that names the merchant.
 pub(super) const MERCHANT_ARGUMENT: Argument =

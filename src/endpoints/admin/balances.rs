@@ -52,7 +52,7 @@ pub(super) async fn open_balance(service: Shared, call: Call<Operator>) -> Resul
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
     let merchant_id = fields.finish(|| merchant_id)?;
-    Ok(submit(&service, &OPEN_BALANCE, &call, merchant_id, Command::OpenBalance, None).await?.plain_reply())
+    Ok(submit(&service, &OPEN_BALANCE, &call, merchant_id, Command::OpenBalance, None).await?.into())
 }
 
 /// `POST /admin/add-topup`
@@ -62,5 +62,5 @@ pub(super) async fn add_topup(service: Shared, call: Call<Operator>) -> Result<R
     let amount = fields.required("amount", arguments::amount);
     let external_id = fields.optional("external_id", arguments::external_id::<TopupId>);
     let (merchant_id, command) = fields.finish(|| Some((merchant_id?, AddTopup { amount: amount?, external_id })))?;
-    Ok(submit(&service, &ADD_TOPUP, &call, merchant_id, Command::AddTopup(command), None).await?.plain_reply())
+    Ok(submit(&service, &ADD_TOPUP, &call, merchant_id, Command::AddTopup(command), None).await?.into())
 }

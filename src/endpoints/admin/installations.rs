@@ -117,7 +117,7 @@ pub(super) async fn add_installation(service: Shared, call: Call<Operator>) -> R
         Some((merchant_id?, AddInstallation { name: name?, platform: platform?, identifier: identifier? }))
     })?;
     let command = Command::AddInstallation(command);
-    Ok(submit(&service, &ADD_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &ADD_INSTALLATION, &call, merchant_id, command, None).await?.into())
 }
 
 /// `POST /admin/list-installations`
@@ -143,7 +143,7 @@ pub(super) async fn update_installation(service: Shared, call: Call<Operator>) -
         .finish(|| Some((merchant_id?, UpdateInstallation { installation_id: installation_id?, name, identifier })))?;
     check_identifier(&service, merchant_id, &command).await?;
     let command = Command::UpdateInstallation(command);
-    Ok(submit(&service, &UPDATE_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &UPDATE_INSTALLATION, &call, merchant_id, command, None).await?.into())
 }
 
 /// `POST /admin/remove-installation`
@@ -153,7 +153,7 @@ pub(super) async fn remove_installation(service: Shared, call: Call<Operator>) -
     let installation_id = fields.required("installation_id", arguments::id("an installation id (ins_...)"));
     let (merchant_id, command) =
         fields.finish(|| Some((merchant_id?, Command::RemoveInstallation(installation_id?))))?;
-    Ok(submit(&service, &REMOVE_INSTALLATION, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &REMOVE_INSTALLATION, &call, merchant_id, command, None).await?.into())
 }
 
 fn identifier_text(value: &Json) -> Result<InstallationIdentifier, String> {

@@ -56,5 +56,5 @@ pub(super) async fn revoke_key(service: Shared, call: Call<Operator>) -> Result<
     let merchant_id = merchant_argument(&mut fields);
     let key_id = fields.required("key_id", arguments::id("a key id (key_...)"));
     let (merchant_id, command) = fields.finish(|| Some((merchant_id?, Command::RevokeKey(key_id?))))?;
-    Ok(submit(&service, &REVOKE_KEY, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &REVOKE_KEY, &call, merchant_id, command, None).await?.into())
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use till_actors::Answered;
 use till_domain::command::{Caller, Command, CreateMerchant, Idempotency, UpdateMerchant};
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
@@ -22,7 +23,7 @@ use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Return
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
-use crate::service::{Answered, RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
+use crate::service::{RETRY_AFTER_SECONDS, Service, Shared, read_page_with_ids};
 
 /// The name of a time zone; that it exists is checked.
 const TIME_ZONE: ValueType =
@@ -154,7 +155,7 @@ async fn create_once(
     command: CreateMerchant,
 ) -> Result<Reply, ApiError> {
     if let Some(merchant_id) = earlier(service, named)? {
-        return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.plain_reply());
+        return Ok(Answered { answer: Answer::Merchant(merchant_id), replayed: true }.into());
     }
     forget_ended(service, named).await?;
     create(service, call, command).await
@@ -164,7 +165,7 @@ async fn create(service: &Service, call: &Call<Operator>, command: CreateMerchan
     let merchant_id = command.merchant_id;
     let command = Command::CreateMerchant(command);
     let answered = service.submit(&CREATE_MERCHANT, call, merchant_id, Caller::Operator, command, None).await?;
-    Ok(answered.plain_reply())
+    Ok(answered.into())
 }
 
 fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMerchant, ApiError> {
@@ -252,7 +253,7 @@ pub(super) async fn update_merchant(service: Shared, call: Call<Operator>) -> Re
     let card_numbers_in_identifiers = fields.optional(CARD_NUMBERS_ARGUMENT.name, field::boolean);
     let merchant_id = fields.finish(|| merchant_id)?;
     let command = Command::UpdateMerchant(UpdateMerchant { card_numbers_in_identifiers });
-    Ok(submit(&service, &UPDATE_MERCHANT, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &UPDATE_MERCHANT, &call, merchant_id, command, None).await?.into())
 }
 
 /// `POST /admin/suspend-merchant`
@@ -260,7 +261,7 @@ pub(super) async fn suspend_merchant(service: Shared, call: Call<Operator>) -> R
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
     let merchant_id = fields.finish(|| merchant_id)?;
-    Ok(submit(&service, &SUSPEND_MERCHANT, &call, merchant_id, Command::SuspendMerchant, None).await?.plain_reply())
+    Ok(submit(&service, &SUSPEND_MERCHANT, &call, merchant_id, Command::SuspendMerchant, None).await?.into())
 }
 
 /// `POST /admin/resume-merchant`
@@ -268,7 +269,7 @@ pub(super) async fn resume_merchant(service: Shared, call: Call<Operator>) -> Re
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
     let merchant_id = fields.finish(|| merchant_id)?;
-    Ok(submit(&service, &RESUME_MERCHANT, &call, merchant_id, Command::ResumeMerchant, None).await?.plain_reply())
+    Ok(submit(&service, &RESUME_MERCHANT, &call, merchant_id, Command::ResumeMerchant, None).await?.into())
 }
 
 async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantShape, ApiError> {

@@ -64,5 +64,5 @@ pub(super) async fn configure_payment_method(service: Shared, call: Call<Operato
         };
         Some((merchant_id?, Command::ConfigurePaymentMethod(method?, integration)))
     })?;
-    Ok(submit(&service, &CONFIGURE_PAYMENT_METHOD, &call, merchant_id, command, None).await?.plain_reply())
+    Ok(submit(&service, &CONFIGURE_PAYMENT_METHOD, &call, merchant_id, command, None).await?.into())
 }

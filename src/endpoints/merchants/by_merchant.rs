@@ -17,5 +17,5 @@ pub(super) async fn submit(
 ) -> Result<Reply, ApiError> {
     let caller = call.caller();
     let answered = service.submit(declaration, call, caller.merchant_id, caller.as_domain(), command, None).await?;
-    Ok(answered.plain_reply())
+    Ok(answered.into())
 }

@@ -73,7 +73,7 @@ pub(super) async fn select_payment_method(service: Shared, call: Call<MerchantCa
     let command = Command::SelectPaymentMethod(command);
     let answered =
         service.submit(&SELECT_PAYMENT_METHOD, &call, caller.merchant_id(), caller.as_domain(), command, None).await?;
-    Ok(answered.plain_reply())
+    Ok(answered.into())
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<(Named, SelectPaymentMethod), ApiError> {

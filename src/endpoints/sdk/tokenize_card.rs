@@ -77,7 +77,7 @@ pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -
     if let Answer::Token(token_id) = answered.answer {
         service.security_codes.insert(merchant_id, token_id, card.security_code);
     }
-    Ok(answered.plain_reply())
+    Ok(answered.into())
 }
 
 /// What is known of a merchant's card outside the vault.

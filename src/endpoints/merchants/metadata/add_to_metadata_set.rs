@@ -28,7 +28,7 @@ pub(super) static ADD_TO_METADATA_SET: Declaration = Declaration {
 pub(super) async fn add_to_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::AddToMetadataSet(parse(call.fields())?);
     let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
-    Ok(service.submit(&ADD_TO_METADATA_SET, &call, merchant_id, caller, command, None).await?.plain_reply())
+    Ok(service.submit(&ADD_TO_METADATA_SET, &call, merchant_id, caller, command, None).await?.into())
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<AddToMetadataSet, ApiError> {

@@ -29,5 +29,5 @@ pub(super) async fn delete_metadata(service: Shared, call: Call<MerchantCaller>)
     let version = arguments::version(&mut fields);
     let command = Command::DeleteMetadata(fields.finish(|| Some(DeleteMetadata { key: key?, version }))?);
     let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
-    Ok(service.submit(&DELETE_METADATA, &call, merchant_id, caller, command, None).await?.plain_reply())
+    Ok(service.submit(&DELETE_METADATA, &call, merchant_id, caller, command, None).await?.into())
 }

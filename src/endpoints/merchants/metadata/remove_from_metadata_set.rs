@@ -27,7 +27,7 @@ pub(super) static REMOVE_FROM_METADATA_SET: Declaration = Declaration {
 pub(super) async fn remove_from_metadata_set(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let command = Command::RemoveFromMetadataSet(parse(call.fields())?);
     let (merchant_id, caller) = (call.caller().merchant_id, call.caller().as_domain());
-    Ok(service.submit(&REMOVE_FROM_METADATA_SET, &call, merchant_id, caller, command, None).await?.plain_reply())
+    Ok(service.submit(&REMOVE_FROM_METADATA_SET, &call, merchant_id, caller, command, None).await?.into())
 }
 
 fn parse(mut fields: Fields<'_>) -> Result<RemoveFromMetadataSet, ApiError> {

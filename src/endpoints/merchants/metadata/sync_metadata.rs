@@ -1,5 +1,6 @@
 //! `POST /merchants/sync-metadata`
 
+use till_actors::Answered;
 use till_domain::command::{Command, SyncMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::{MetadataId, RawId};
@@ -12,7 +13,7 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fields::Fields;
-use crate::service::{Answered, Shared};
+use crate::service::Shared;
 
 const VALUE_OF_RECORD: Argument = Argument::required("metadata", ValueType::ANY, "The value, at most 1 MiB.")
     .such_as("{\"accounts\": {\"suspended\": [\"A-1001\"]}}");
