@@ -333,8 +333,8 @@ fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
     loop {
         let page = open_effects(store, after, SCANNED_AT_ONCE).map_err(unreadable)?;
         after = page.last().copied();
-        for (merchant_id, payment_id) in &page {
-            followups.open(OpenEffect { merchant_id: *merchant_id, payment_id: *payment_id }, None);
+        for (merchant_id, effect_id) in page.iter().copied() {
+            followups.open(OpenEffect { merchant_id, effect_id }, None);
         }
         if page.len() < SCANNED_AT_ONCE {
             break;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use till_domain::effect::Effect;
+use till_domain::effect::{Effect, EffectId};
 use till_domain::event::Mutation;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::MerchantId;
 use till_domain::payment::Payment;
 use till_domain::records::AnyKey;
 use till_domain::time::Millis;
@@ -21,7 +21,7 @@ const CARRIED_MAX: usize = 8_192;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OpenEffect {
     pub(crate) merchant_id: MerchantId,
-    pub(crate) payment_id: PaymentId,
+    pub(crate) effect_id: EffectId,
 }
 
 /// The effect and its payment.
@@ -117,9 +117,9 @@ impl Following {
     /// What follows from a further record.
     pub(crate) fn add(&mut self, merchant_id: MerchantId, changes: &Changes) {
         for key in changes.written() {
-            if let AnyKey::Effects(payment_id) = key {
-                let effect = OpenEffect { merchant_id, payment_id: *payment_id };
-                self.effects.push((effect, changes.opened(*payment_id)));
+            if let AnyKey::Effects(effect_id) = key {
+                let effect = OpenEffect { merchant_id, effect_id: *effect_id };
+                self.effects.push((effect, changes.opened(*effect_id)));
             } else if let AnyKey::Timers(timer) = key {
                 self.timers.push(SetTimer { due: timer.due, merchant_id });
             } else if let AnyKey::MetadataGarbage(_) = key {

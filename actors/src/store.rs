@@ -1,8 +1,8 @@
 //! The store as the actors see it: the journal and the rows derived from it.
 
 use std::sync::Arc;
-use till_domain::effect::Timer;
-use till_domain::ids::{MerchantId, MetadataId, PaymentId};
+use till_domain::effect::{EffectId, Timer};
+use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::records::{AnyKey, Unreadable};
 use till_domain::time::Millis;
@@ -33,18 +33,14 @@ impl VaultReader for StoreReader {
     }
 }
 
-/// At most `limit` open effects of all merchants behind `after`, in order of merchant and payment.
+/// At most `limit` open effects of all merchants behind `after`, in order of merchant, payment and refund.
 pub(crate) fn open_effects(
     store: &dyn Store,
-    after: Option<(MerchantId, PaymentId)>,
+    after: Option<(MerchantId, EffectId)>,
     limit: usize,
-) -> Result<Vec<(MerchantId, PaymentId)>, Unreadable> {
-    let (mut lower, upper) = shapes::all_effects_range();
-    if let Some((merchant_id, payment_id)) = after {
-        lower = shapes::id_range(merchant_id, TableKind::Effects, Some(payment_id.to_bytes()), None).0;
-    }
-    let found = scan(store, Family::Effects, (lower, upper), limit)?;
-    found.into_iter().map(|(merchant_id, key)| Ok((merchant_id, payment_of(&key)?))).collect()
+) -> Result<Vec<(MerchantId, EffectId)>, Unreadable> {
+    let found = scan(store, Family::Effects, shapes::all_effects_range(after), limit)?;
+    found.into_iter().map(|(merchant_id, key)| Ok((merchant_id, effect_of(&key)?))).collect()
 }
 
 /// The merchant behind `after` that has a timer set or something to be swept, with the first timer's instant.
@@ -156,8 +152,8 @@ fn key_below_a_merchant(family: Family, bytes: &[u8]) -> Result<(MerchantId, Any
     }
 }
 
-fn payment_of(key: &AnyKey) -> Result<PaymentId, Unreadable> {
-    if let AnyKey::Effects(payment_id) = key { Ok(*payment_id) } else { Err(misplaced(key)) }
+fn effect_of(key: &AnyKey) -> Result<EffectId, Unreadable> {
+    if let AnyKey::Effects(effect_id) = key { Ok(*effect_id) } else { Err(misplaced(key)) }
 }
 
 fn timer_of(key: &AnyKey) -> Result<Timer, Unreadable> {

@@ -1,9 +1,27 @@
 //! Effects: calls to an acquirer that a recorded decision asks for. Timers: decisions that come due.
 
-use crate::ids::{MetadataId, PaymentId, TransactionId};
+use crate::ids::{MetadataId, PaymentId, RefundId, TransactionId};
 use crate::time::Millis;
 
-/// A call to an acquirer, open until its result is recorded. A payment has at most one.
+/// The key of an open call to an acquirer. At most one operation of a payment is open at a time: its authorization, its
+/// capture or its void. Each refund is a call of its own, and several may be open at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId {
+    /// The payment.
+    pub payment_id: PaymentId,
+    /// The refund, when it is one; none for the payment's operation.
+    pub refund_id: Option<RefundId>,
+}
+
+impl EffectId {
+    /// The key of a payment's one operation.
+    #[must_use]
+    pub const fn operation(payment_id: PaymentId) -> EffectId {
+        EffectId { payment_id, refund_id: None }
+    }
+}
+
+/// A call to an acquirer, open until its result is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// For which payment.
@@ -12,6 +30,16 @@ pub struct Effect {
     pub kind: EffectKind,
     /// Since when it is open.
     pub opened_at: Millis,
+}
+
+impl Effect {
+    /// Its key.
+    #[must_use]
+    pub const fn id(&self) -> EffectId {
+        match self.kind {
+            EffectKind::Authorize | EffectKind::Void => EffectId::operation(self.payment_id),
+        }
+    }
 }
 
 /// Which call to the acquirer.

@@ -4,7 +4,7 @@ use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
-use crate::effect::{Effect, Timer};
+use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
     ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
@@ -214,8 +214,8 @@ tables! {
     Invitations: InvitationId => Invitation;
     /// The plan; there is a row once one was selected.
     CurrentPlan: Single => PlanChoice, for lists;
-    /// Open effects, one a payment at most.
-    Effects: PaymentId => Effect;
+    /// Open effects: one operation and any number of refunds of each payment.
+    Effects: EffectId => Effect;
     /// Timers that are set.
     Timers: Timer => Present;
     /// Payments by the merchant's reference.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::card::CardExpiry;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, PaymentId, RefundId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
@@ -211,8 +211,11 @@ fn an_authorization_is_captured_once_and_refunded_up_to_what_was_captured() {
     wait(sandbox.authorize(manual(1))).expect("an answer");
     assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))));
     assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 80))), "asked again, done once");
-    assert!(is_done(sandbox.refund(follow_up(1, Step::Refund(payment(8).raw()), 50))));
-    assert_eq!(decline_code(sandbox.refund(follow_up(1, Step::Refund(payment(9).raw()), 31))), "wrong_amount");
+    assert!(is_done(sandbox.refund(follow_up(1, Step::Refund(RefundId::from_bytes([8; 16])), 50))));
+    assert_eq!(
+        decline_code(sandbox.refund(follow_up(1, Step::Refund(RefundId::from_bytes([9; 16])), 31))),
+        "wrong_amount"
+    );
     assert_eq!(decline_code(sandbox.void(follow_up(1, Step::Void, 100))), "already_captured");
     let totals = totals_by_merchant(&book).expect("agrees")[&MERCHANT];
     assert_eq!((totals.captured_minor, totals.refunded_minor, totals.follow_ups_declined), (80, 50, 2));
@@ -263,7 +266,7 @@ fn a_refund_that_timed_out_after_it_was_done_is_not_done_again() {
     let sandbox = start(&book);
     wait(sandbox.authorize(authorize(1, card(GOOD_CARD), CaptureMode::Automatic))).expect("an answer");
     book.plan_writes([NextWrite::TimesOutDone]);
-    let refund = || follow_up(1, Step::Refund(payment(8).raw()), 60);
+    let refund = || follow_up(1, Step::Refund(RefundId::from_bytes([8; 16])), 60);
     wait(sandbox.refund(refund())).expect_err("unknown");
     assert!(is_done(sandbox.refund(refund())));
     assert_eq!(totals_by_merchant(&book).expect("agrees")[&MERCHANT].refunded_minor, 60);

@@ -1,7 +1,7 @@
 //! The promises that every acquirer keeps, as checks that any implementation can be put through: they ask it to move
 //! money, so give them play money or a provider's test account.
 
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, PaymentId, RefundId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
@@ -128,7 +128,7 @@ impl Conformance<'_> {
     }
 
     fn refund_step(&self) -> Step {
-        Step::Refund((self.new_payment)().raw())
+        Step::Refund(RefundId::from_raw((self.new_payment)().raw()))
     }
 
     fn request(&self, payment: PaymentId, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {

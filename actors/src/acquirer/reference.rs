@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use till_domain::ids::{PaymentId, RawId};
+use till_domain::ids::{PaymentId, RefundId};
 
 /// Bytes of a reference, at most.
 const LEN_MAX: usize = 64;
@@ -23,7 +23,7 @@ pub enum Step {
     /// Giving its authorization up.
     Void,
     /// One of its refunds, by the refund's id.
-    Refund(RawId),
+    Refund(RefundId),
 }
 
 impl Reference {
@@ -35,7 +35,7 @@ impl Reference {
             Step::Authorize => write!(text, "{payment}/authorize"),
             Step::Capture => write!(text, "{payment}/capture"),
             Step::Void => write!(text, "{payment}/void"),
-            Step::Refund(refund) => write!(text, "{payment}/refund/{refund:?}"),
+            Step::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
         };
         written.expect("writing to a string cannot fail");
         Reference(text)
@@ -71,7 +71,10 @@ mod tests {
             (Step::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
             (Step::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
             (Step::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
-            (Step::Refund(payment.raw()), "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w"),
+            (
+                Step::Refund(RefundId::from_raw(payment.raw())),
+                "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w",
+            ),
         ];
         for (step, text) in texts {
             assert_eq!(Reference::new(payment, step).to_string(), text);

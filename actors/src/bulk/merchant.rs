@@ -7,9 +7,9 @@ use std::task::{Context, Poll, Waker};
 
 use till_domain::command::{Caller, Command, Request};
 use till_domain::decide::Outcome;
-use till_domain::effect::Timer;
+use till_domain::effect::{EffectId, Timer};
 use till_domain::event::{Answer, Mutation, VaultWrite};
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::MerchantId;
 use till_domain::records::AnyKey;
 use till_domain::refusal::Stop;
 use till_domain::time::Millis;
@@ -26,7 +26,7 @@ use crate::timers::FIRED_AT_ONCE;
 /// A call to the acquirer that was opened.
 enum Opened {
     /// It is made once what it rests on can be read.
-    Stored(PaymentId),
+    Stored(EffectId),
     /// It can be made, with what it rests on.
     AtHand(CallRows),
 }
@@ -148,20 +148,20 @@ impl<'a> BulkMerchant<'a> {
 
     fn note_followups(&mut self, changes: &Changes) {
         for key in changes.written() {
-            if let AnyKey::Effects(payment_id) = key {
-                self.opened.push(self.open(*payment_id, changes));
+            if let AnyKey::Effects(effect_id) = key {
+                self.opened.push(self.open(*effect_id, changes));
             } else if let AnyKey::Timers(timer) = key {
                 self.set.insert(*timer);
             }
         }
     }
 
-    fn open(&self, payment_id: PaymentId, changes: &Changes) -> Opened {
+    fn open(&self, effect_id: EffectId, changes: &Changes) -> Opened {
         let at_hand = match self.loader.mode {
-            BulkMode::AllOrNothing => changes.opened(payment_id),
+            BulkMode::AllOrNothing => changes.opened(effect_id),
             BulkMode::Durable => None,
         };
-        at_hand.map_or(Opened::Stored(payment_id), Opened::AtHand)
+        at_hand.map_or(Opened::Stored(effect_id), Opened::AtHand)
     }
 
     fn call(&self, opened: Opened) -> Call {
@@ -169,8 +169,8 @@ impl<'a> BulkMerchant<'a> {
         Box::pin(async move {
             let (effect, payment) = match opened {
                 Opened::AtHand(rows) => rows,
-                Opened::Stored(payment_id) => {
-                    let (effect, payment) = caller.read(OpenEffect { merchant_id, payment_id })?;
+                Opened::Stored(effect_id) => {
+                    let (effect, payment) = caller.read(OpenEffect { merchant_id, effect_id })?;
                     let Some(effect) = effect else { return Ok(None) };
                     (effect, payment)
                 }

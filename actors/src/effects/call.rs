@@ -47,8 +47,8 @@ impl Caller {
         let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.keyring), &reader);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let rows = TypedRows::new(&reader, &personal).of_merchant(open.merchant_id);
-        let effect = rows.get::<Effects>(open.payment_id).map_err(unreadable)?;
-        let payment = rows.get::<Payments>(open.payment_id).map_err(unreadable)?;
+        let effect = rows.get::<Effects>(open.effect_id).map_err(unreadable)?;
+        let payment = rows.get::<Payments>(open.effect_id.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
     }

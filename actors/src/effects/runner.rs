@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
-use till_domain::effect::Effect;
+use till_domain::effect::{Effect, EffectId};
 use till_domain::payment::Payment;
 use till_domain::session::Instrument;
 use till_storage::vault::Keyring;
@@ -197,8 +197,9 @@ impl EffectRunner {
 }
 
 fn warn_of(Try { effect, entry: _, pause: _ }: Try, reason: &str) {
-    let OpenEffect { merchant_id, payment_id } = effect;
-    tracing::warn!(%merchant_id, %payment_id, reason, "an effect has no result yet and is tried again");
+    let OpenEffect { merchant_id, effect_id: EffectId { payment_id, refund_id } } = effect;
+    let refund_id = refund_id.map(tracing::field::display);
+    tracing::warn!(%merchant_id, %payment_id, refund_id, reason, "an effect has no result yet and is tried again");
 }
 
 async fn sleep_until(wake: Option<Instant>) {
@@ -215,7 +216,8 @@ mod tests {
 
     fn try_of(number: u8, pause: Duration) -> Try {
         let merchant_id = MerchantId::from_bytes([1; 16]);
-        let effect = OpenEffect { merchant_id, payment_id: PaymentId::from_bytes([number; 16]) };
+        let effect_id = EffectId::operation(PaymentId::from_bytes([number; 16]));
+        let effect = OpenEffect { merchant_id, effect_id };
         Try { effect, entry: 0, pause }
     }
 

@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
+use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::MerchantId;
 use till_domain::records::{AnyKey, AnyRow, MerchantState, Records, Rows, RowsMut, Table, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
@@ -55,11 +56,11 @@ impl Changes {
         self.rows.iter().filter(|(_, row)| row.is_some()).map(|(key, _)| key)
     }
 
-    /// The effect of a payment and the payment, when both are written.
-    pub(crate) fn opened(&self, payment_id: PaymentId) -> Option<CallRows> {
+    /// An effect and its payment, when both are written.
+    pub(crate) fn opened(&self, effect_id: EffectId) -> Option<CallRows> {
         let written = |key: &AnyKey| self.rows.get(key)?.as_ref();
-        let AnyRow::Effects(effect) = written(&AnyKey::Effects(payment_id))? else { return None };
-        let AnyRow::Payments(payment) = written(&AnyKey::Payments(payment_id))? else { return None };
+        let AnyRow::Effects(effect) = written(&AnyKey::Effects(effect_id))? else { return None };
+        let AnyRow::Payments(payment) = written(&AnyKey::Payments(effect_id.payment_id))? else { return None };
         Some((Arc::clone(effect), Arc::clone(payment)))
     }
 }

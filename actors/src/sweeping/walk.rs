@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
 use till_domain::command::Expired;
+use till_domain::effect::EffectId;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Session};
@@ -203,7 +204,7 @@ impl Look {
 
     fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
         let Some(payment_id) = session.payment_id else { return Ok(false) };
-        Ok(self.rows().get::<Effects>(payment_id)?.is_some())
+        Ok(self.rows().get::<Effects>(EffectId::operation(payment_id))?.is_some())
     }
 
     fn rows(&self) -> shapes::MerchantRows<'_> {

@@ -6,7 +6,7 @@ use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
 use crate::customer::Customer;
-use crate::effect::{Effect, Timer, TimerKind};
+use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
 use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId, TransactionId};
 use crate::key::ApiKey;
@@ -122,7 +122,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             customer.updated_at = *at;
         }),
         Event::AuthorizationLapsed { payment_id, effect, lapses_at } => {
-            rows.put::<Effects>(*payment_id, effect.clone());
+            rows.put::<Effects>(effect.id(), effect.clone());
             rows.remove::<Timers>(Timer { due: *lapses_at, kind: TimerKind::Lapse(*payment_id) });
             Ok(())
         }
@@ -289,12 +289,12 @@ fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut)
         rows.put::<PaymentsByExternalId>(external_id.clone(), payment.id);
     }
     rows.put::<Payments>(payment.id, payment.clone());
-    rows.put::<Effects>(payment.id, effect.clone());
+    rows.put::<Effects>(effect.id(), effect.clone());
     Ok(())
 }
 
 fn authorize(id: PaymentId, authorization: &Authorization, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    rows.remove::<Effects>(id);
+    rows.remove::<Effects>(EffectId::operation(id));
     if let Some(lapses_at) = authorization.lapses_at {
         rows.put::<Timers>(Timer { due: lapses_at, kind: TimerKind::Lapse(id) }, Present);
     }
@@ -305,7 +305,7 @@ fn authorize(id: PaymentId, authorization: &Authorization, rows: &mut impl RowsM
 }
 
 fn fail(id: PaymentId, failure: &Failure, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    rows.remove::<Effects>(id);
+    rows.remove::<Effects>(EffectId::operation(id));
     change::<Payments>(rows, id, |payment| {
         payment.status = PaymentStatus::Failed;
         payment.failure = Some(failure.clone());
@@ -334,7 +334,7 @@ fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut)
 }
 
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    rows.remove::<Effects>(id);
+    rows.remove::<Effects>(EffectId::operation(id));
     log_activity(activity, rows)?;
     change::<Payments>(rows, id, |payment| payment.status = PaymentStatus::Voided)
 }

@@ -5,7 +5,7 @@ use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
 use crate::card::{Card, CardFacts, CardFingerprint, CardHolder, SaveCard, TokenUsage};
 use crate::command::AuthorizationResult;
-use crate::effect::EffectKind;
+use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{CardId, CustomerId, PaymentId, TokenId};
 use crate::merchant::Integration;
@@ -65,7 +65,8 @@ fn awaiting(
     payment_id: PaymentId,
     kind: EffectKind,
 ) -> Result<Option<Arc<Payment>>, Unreadable> {
-    let open = records.shared::<Effects>(payment_id)?.is_some_and(|effect| effect.kind == kind);
+    let operation = records.shared::<Effects>(EffectId::operation(payment_id))?;
+    let open = operation.is_some_and(|effect| effect.kind == kind);
     let payment = if open { records.shared::<Payments>(payment_id)? } else { None };
     let action = match kind {
         EffectKind::Authorize => PaymentAction::RecordAuthorization,

@@ -5,6 +5,7 @@ use super::token_queue;
 use crate::card::{Token, TokenQueue, TokenUsage};
 use crate::command::{Expired, IdempotencyScope};
 use crate::customer::Contact;
+use crate::effect::EffectId;
 use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
 use crate::ids::{InstallationId, SessionId, TokenId};
 use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, TokenQueues, Tokens, Unreadable};
@@ -154,7 +155,7 @@ impl<R: Records> Sweep<'_, R> {
     /// Whether a call to the acquirer is open that needs the card's number, or may end in another call.
     fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
         let Some(payment_id) = session.payment_id else { return Ok(false) };
-        Ok(self.records.get::<Effects>(payment_id)?.is_some())
+        Ok(self.records.get::<Effects>(EffectId::operation(payment_id))?.is_some())
     }
 
     fn answer(&mut self, scope: &IdempotencyScope) -> Result<(), Unreadable> {

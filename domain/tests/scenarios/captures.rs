@@ -3,13 +3,14 @@
 use crate::words::*;
 use crate::world::{World, raw_id};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
-use till_domain::effect::EffectKind;
+use till_domain::apply::apply_rows;
+use till_domain::effect::{EffectId, EffectKind};
 use till_domain::event::Answer;
-use till_domain::ids::PaymentId;
+use till_domain::ids::{PaymentId, RefundId};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
 use till_domain::payment::{AUTHORIZATION_LIFETIME_SECONDS, PaymentStatus};
-use till_domain::records::{Activities, Effects, Entries, Transactions};
+use till_domain::records::{Activities, Effects, Entries, MemoryRows, Rows, RowsMut, Transactions};
 use till_domain::session::InterestBearer;
 
 /// A pending payment of a fresh card session.
@@ -22,8 +23,27 @@ fn pending(world: &mut World) -> PaymentId {
 fn an_initiated_payment_asks_for_its_authorization_in_the_same_step() {
     let mut world = World::open();
     let id = pending(&mut world);
-    let effect = world.look_up::<Effects>(id);
+    let effect = world.look_up::<Effects>(EffectId::operation(id));
     assert_eq!((effect.kind, effect.opened_at), (EffectKind::Authorize, world.clock));
+}
+
+#[test]
+fn two_refunds_are_open_beside_a_payments_operation_and_each_closes_alone() {
+    let mut world = World::open();
+    let id = pending(&mut world);
+    let operation = EffectId::operation(id);
+    let refunds = [1, 2].map(|number| EffectId { refund_id: Some(RefundId::from_bytes([number; 16])), ..operation });
+    let (mut rows, effect) = (world.rows.clone(), world.look_up::<Effects>(operation));
+    refunds.into_iter().for_each(|refund| rows.put::<Effects>(refund, effect.clone()));
+    let are_open = |rows: &MemoryRows| {
+        [operation, refunds[0], refunds[1]].map(|id| rows.get::<Effects>(id).ok().flatten().is_some())
+    };
+    assert_eq!(are_open(&rows), [true, true, true]);
+    world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
+    apply_rows(world.log.last().expect("the result"), &mut rows).expect("in memory");
+    assert_eq!(are_open(&rows), [false, true, true]);
+    rows.remove::<Effects>(refunds[0]);
+    assert_eq!(are_open(&rows), [false, false, true]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
-use till_domain::effect::{EffectKind, Timer, TimerKind};
+use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
 use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus, EntryType, Transaction};
@@ -253,7 +253,7 @@ fn check_payments(world: &World) {
 }
 
 fn check_payment(world: &World, payment: &Payment) {
-    let effect = world.find::<Effects>(payment.id).map(|effect| effect.kind);
+    let effect = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
     match payment.status {
         PaymentStatus::Pending => assert_eq!(effect, Some(EffectKind::Authorize)),
         PaymentStatus::Authorized => assert!(matches!(effect, None | Some(EffectKind::Void))),
@@ -305,10 +305,9 @@ fn check_timers(world: &World) {
     let held = world.all::<Transactions>().into_iter().filter_map(|transaction| {
         transaction.settles_at.map(|due| Timer { due, kind: TimerKind::Settle(transaction.id) })
     });
-    let standing = world
-        .all::<Payments>()
-        .into_iter()
-        .filter(|payment| payment.status == PaymentStatus::Authorized && world.find::<Effects>(payment.id).is_none());
+    let standing = world.all::<Payments>().into_iter().filter(|payment| {
+        payment.status == PaymentStatus::Authorized && world.find::<Effects>(EffectId::operation(payment.id)).is_none()
+    });
     let lapsing = standing.map(|payment| {
         let lapses_at = payment.authorization.and_then(|authorization| authorization.lapses_at);
         Timer { due: lapses_at.expect("a standing authorization lapses"), kind: TimerKind::Lapse(payment.id) }
@@ -326,8 +325,8 @@ fn check_timers(world: &World) {
 /// Every row of the other indexes leads to a row that says the same.
 fn check_references(world: &World) {
     for (key, _) in world.rows.iter() {
-        if let AnyKey::Effects(payment_id) = key {
-            assert_eq!(world.look_up::<Effects>(*payment_id).payment_id, *payment_id);
+        if let AnyKey::Effects(id) = key {
+            assert_eq!(world.look_up::<Effects>(*id).id(), *id);
         }
         if let AnyKey::Entries(id) = key {
             assert_eq!(world.look_up::<Entries>(*id).id, *id);

@@ -3,7 +3,7 @@
 use crate::words::*;
 use crate::world::{World, raw_id};
 use till_domain::activity::{ActivityObject, ActivityType, Actor};
-use till_domain::effect::{EffectKind, Timer, TimerKind};
+use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::Answer;
 use till_domain::ids::{PaymentId, TransactionId};
 use till_domain::ledger::EntryStatus;
@@ -126,7 +126,7 @@ fn an_authorization_that_lapses_is_given_up_at_the_acquirer_first() {
     world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
     assert_eq!(world.fire_all(), Answer::Changed(true));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Authorized);
-    let effect = world.look_up::<Effects>(id);
+    let effect = world.look_up::<Effects>(EffectId::operation(id));
     assert_eq!((effect.kind, effect.opened_at), (EffectKind::Void, world.clock));
     assert_eq!(world.timers(), []);
     assert_eq!(world.all::<Activities>().len(), 0);
@@ -141,7 +141,7 @@ fn a_lapsed_authorization_is_voided_by_the_system_once_the_acquirer_says_so() {
     world.after_seconds(1);
     world.when(void_done(id)).answers(Answer::Changed(true));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Voided);
-    assert_eq!(world.find::<Effects>(id), None);
+    assert_eq!(world.find::<Effects>(EffectId::operation(id)), None);
     let activities = world.all::<Activities>();
     assert_eq!(activities.len(), 1);
     assert_eq!((activities[0].activity_type, &activities[0].actor), (ActivityType::PaymentVoided, &Actor::System));

@@ -673,7 +673,10 @@ impl Draw {
                 (AnyKey::CardsByFingerprint(key), records::CardsByFingerprint::wrap(self.id()))
             }
             21 => (AnyKey::TopupsByExternalId(self.external_id()), records::TopupsByExternalId::wrap(self.id())),
-            22 => under!(Effects, self.effect(), payment_id),
+            22 => {
+                let effect = self.effect();
+                (AnyKey::Effects(effect.id()), records::Effects::wrap(effect))
+            }
             23 => (AnyKey::Timers(self.timer()), records::Timers::wrap(Present)),
             24 => {
                 let owner = KeyOwner { merchant_id: self.id(), key_id: self.id() };

@@ -5,7 +5,7 @@
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
-use till_domain::effect::{Timer, TimerKind};
+use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
     PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
@@ -194,6 +194,22 @@ impl KeyBytes for IdempotencyScope {
             endpoint: take_text(&mut endpoint)?,
             key: IdempotencyKey::take(rest)?,
         })
+    }
+}
+
+impl KeyBytes for EffectId {
+    /// A payment's operation is the payment alone, so that it stands in front of the payment's refunds.
+    fn push(&self, bytes: &mut Vec<u8>) {
+        self.payment_id.push(bytes);
+        if let Some(refund_id) = self.refund_id {
+            refund_id.push(bytes);
+        }
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        let payment_id = PaymentId::take(rest)?;
+        let refund_id = if rest.is_empty() { None } else { Some(RefundId::take(rest)?) };
+        Some(EffectId { payment_id, refund_id })
     }
 }
 

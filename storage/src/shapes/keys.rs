@@ -7,6 +7,7 @@
 //! `tables` has the kinds, `key_bytes` the bytes of each type of key, docs/storage-format.md the drawing of both.
 //! Every value has a format byte in front, see [`super::encode_row`].
 
+use till_domain::effect::EffectId;
 use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::SetNumber;
 use till_domain::records::AnyKey;
@@ -124,10 +125,17 @@ fn sets_range(merchant: MerchantId, table: TableKind, id: MetadataId, from: SetN
     (end(from), end(below))
 }
 
-/// Every merchant's open effects, in the family effects.
+/// Every merchant's open effects behind `after`, in the family effects: by merchant, then by payment, of each payment its
+/// operation and then its refunds.
 #[must_use]
-pub fn all_effects_range() -> KeyRange {
-    below_all_merchants()
+pub fn all_effects_range(after: Option<(MerchantId, EffectId)>) -> KeyRange {
+    let (mut lower, upper) = below_all_merchants();
+    if let Some((merchant, effect_id)) = after {
+        TableKind::Effects.push_head(merchant, &mut lower);
+        effect_id.push(&mut lower);
+        lower.push(0); // The smallest key that is greater.
+    }
+    (lower, upper)
 }
 
 /// Every merchant's timers and what is to be swept, in the family timers: by merchant, then timers by time.

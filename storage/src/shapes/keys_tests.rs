@@ -2,8 +2,8 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::command::IdempotencyScope;
-use till_domain::effect::{Timer, TimerKind};
-use till_domain::ids::{EntryId, PaymentId, TransactionId};
+use till_domain::effect::{EffectId, Timer, TimerKind};
+use till_domain::ids::{EntryId, PaymentId, RefundId, TransactionId};
 use till_domain::key::KeyDigest;
 use till_domain::metadata::ItemHash;
 use till_domain::text::{ExternalId, IdempotencyKey};
@@ -14,6 +14,10 @@ use super::*;
 
 fn key(merchant: MerchantId, key: &AnyKey) -> (Family, Vec<u8>) {
     row_key(merchant, key, &TestPersonal::default())
+}
+
+fn refund(payment_id: [u8; 16], refund_id: [u8; 16]) -> EffectId {
+    EffectId { payment_id: PaymentId::from_bytes(payment_id), refund_id: Some(RefundId::from_bytes(refund_id)) }
 }
 
 fn is_inside(range: &KeyRange, key: &[u8]) -> bool {
@@ -139,10 +143,38 @@ fn due_timers_are_those_up_to_now_and_the_first_is_the_earliest() {
 fn the_effects_and_timers_of_all_merchants_are_in_their_ranges() {
     let timer =
         AnyKey::Timers(Timer { due: Millis(u64::MAX), kind: TimerKind::Lapse(PaymentId::from_bytes([0xff; 16])) });
-    let effect = AnyKey::Effects(PaymentId::from_bytes([0xff; 16]));
+    let effect = AnyKey::Effects(refund([0xff; 16], [0xff; 16]));
     for merchant in [[0; 16], [0xff; 16]].map(MerchantId::from_bytes) {
         assert!(is_inside(&all_timers_range(), &key(merchant, &timer).1));
-        assert!(is_inside(&all_effects_range(), &key(merchant, &effect).1));
+        assert!(is_inside(&all_effects_range(None), &key(merchant, &effect).1));
+    }
+}
+
+#[test]
+fn the_operation_of_a_payment_is_16_bytes_and_a_refund_of_it_32() {
+    let (payment_id, refunded) = ([0xa5; 16], refund([0xa5; 16], [0x5a; 16]));
+    let operation = EffectId::operation(PaymentId::from_bytes(payment_id));
+    let of = |effect_id| key(MERCHANT, &AnyKey::Effects(effect_id)).1;
+    assert_eq!(of(operation)[HEAD_LEN..], payment_id);
+    assert_eq!(of(refunded)[HEAD_LEN..], [[0xa5; 16], [0x5a; 16]].concat());
+    for effect_id in [operation, refunded] {
+        let read = decode_key(Family::Effects, &of(effect_id));
+        assert_eq!(read, Ok((Some(MERCHANT), KeyParts::Row(AnyKey::Effects(effect_id)))));
+    }
+    let torn = &of(refunded)[..HEAD_LEN + ID_LEN + 8];
+    assert_eq!(decode_key(Family::Effects, torn), Err(KeyError::Malformed { table: TableKind::Effects }));
+}
+
+#[test]
+fn the_refunds_of_a_payment_stand_behind_its_operation_and_before_the_next_payment() {
+    let operation = |payment| EffectId::operation(PaymentId::from_bytes([payment; 16]));
+    let effects =
+        [operation(1), refund([1; 16], [0; 16]), refund([1; 16], [7; 16]), refund([1; 16], [0xff; 16]), operation(2)];
+    assert!(effects.is_sorted(), "as the domain orders them");
+    for (at, after) in effects.into_iter().enumerate() {
+        let range = all_effects_range(Some((MERCHANT, after)));
+        let inside = effects.map(|effect_id| is_inside(&range, &key(MERCHANT, &AnyKey::Effects(effect_id)).1));
+        assert_eq!(inside, std::array::from_fn(|place| place > at), "behind {after:?}");
     }
 }
 

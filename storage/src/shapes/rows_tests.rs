@@ -3,6 +3,7 @@ use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::card::{Card, CardHolder, Token};
 use till_domain::customer::Contact;
+use till_domain::effect::EffectId;
 use till_domain::event::Event;
 use till_domain::ids::PaymentId;
 use till_domain::metadata::{CanonicalJson, DOCUMENT_BYTES_MAX, Document, VALUE_BYTES_MAX};
@@ -183,7 +184,7 @@ fn a_row_under_another_key_is_neither_written_nor_believed() {
     let other = AnyKey::Payments(PaymentId::from_bytes([0x77; 16]));
     assert_eq!(decode_row(&other, &bytes, &TestPersonal::default()), Err(ShapeError::OtherKey { table: "Payments" }));
     assert!(encode_row(&row, &other, &mut TestPersonal::default()).is_err());
-    let other_table = AnyKey::Effects(samples::payment().id);
+    let other_table = AnyKey::Effects(EffectId::operation(samples::payment().id));
     assert!(encode_row(&row, &other_table, &mut TestPersonal::default()).is_err());
 }
 

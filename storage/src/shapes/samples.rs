@@ -691,7 +691,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivityEmails(member_email()), records::ActivityEmails::wrap(EmailUse { has_belonged: true })),
         (AnyKey::QueuedTokens((installation().id, 299)), records::QueuedTokens::wrap(token().id)),
         (AnyKey::MetadataByCreation(record), records::MetadataByCreation::wrap(metadata_key())),
-        (AnyKey::Effects(payment().id), records::Effects::wrap(effect())),
+        (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! tag | family | in what way the key's own type does not give its bytes | shape of format 1,
-//! one of format 2 for what the first cannot hold, and the field that a row tells its key by
+//! one of format 2 for what the first cannot hold, and the field or method that a row tells its key by
 //! ```
 
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
@@ -82,7 +82,7 @@ macro_rules! decode_key {
 /// Declares the kinds of rows.
 macro_rules! tables {
     ($($name:ident = $tag:literal in $family:ident $(by $how:ident)?:
-        $shape:ty $(, if $fits:expr, else $later:ty)? $(, under $id:ident)?;)+) => {
+        $shape:ty $(, if $fits:expr, else $later:ty)? $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
         /// A kind of rows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum TableKind {
@@ -196,7 +196,7 @@ macro_rules! tables {
         /// Whether a row may stand under a key, as far as the row tells.
         pub(super) fn belongs(key: &AnyKey, row: &AnyRow) -> bool {
             match (key, row) {
-                $($((AnyKey::$name(key), AnyRow::$name(row)) => *key == row.$id,)?)+
+                $($((AnyKey::$name(key), AnyRow::$name(row)) => *key == row.$id $(($($arguments)?))?,)?)+
                 (key, row) => TableKind::of(key) == TableKind::of_row(row),
             }
         }
@@ -244,7 +244,7 @@ tables! {
     ActivityEmails = 45 in Indexes by text: EmailUseV1;
     QueuedTokens = 46 in Indexes: [u8; 16];
     MetadataByCreation = 48 in Indexes: String;
-    Effects = 64 in Effects: EffectV1, under payment_id;
+    Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;
     KeyDirectory = 96 in Directory: KeyOwnerV1;

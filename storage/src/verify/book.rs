@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
 
+use till_domain::effect::EffectId;
 use till_domain::ids::MerchantId;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
@@ -185,7 +186,8 @@ impl Judge<'_> {
     ) -> Result<(Option<Payment>, bool), Unreadable> {
         let stored = StoredRows(self.rows);
         let rows = TypedRows::new(&stored, personal).of_merchant(line.merchant_id);
-        Ok((rows.get::<Payments>(line.payment_id)?, rows.get::<Effects>(line.payment_id)?.is_some()))
+        let operation = rows.get::<Effects>(EffectId::operation(line.payment_id))?;
+        Ok((rows.get::<Payments>(line.payment_id)?, operation.is_some()))
     }
 }
 

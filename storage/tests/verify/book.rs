@@ -6,6 +6,7 @@ use crate::filled::fault;
 use crate::filled::name;
 use crate::shop::Shop;
 use crate::shop::person;
+use till_domain::effect::EffectId;
 use till_domain::ids::PaymentId;
 use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
@@ -23,7 +24,7 @@ fn an_authorization_in_the_book_without_a_result_is_allowed_only_while_its_effec
     shop.note_in_book(payment_id, true, &mut book);
     let filled = Filled { store, keyring, book, scratch };
     filled.names(&[]);
-    let (family, key, _) = filled.row(&AnyKey::Effects(payment_id));
+    let (family, key, _) = filled.row(&AnyKey::Effects(EffectId::operation(payment_id)));
     filled.store.lose(family, &key);
     filled.names(&[
         fault(ONE, Place::Row(name(family, &key)), Wrong::Missing),
