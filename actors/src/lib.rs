@@ -25,6 +25,6 @@ pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
 pub use merchant::Secret;
 pub use registry::Limits;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
-pub use store::{Store, StoreReader};
+pub use store::Store;
 pub use sweeping::SWEEP_PAUSE;
 pub use swept::SweptRows;

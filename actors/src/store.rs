@@ -1,6 +1,5 @@
 //! The store as the actors see it: the journal and the rows derived from it.
 
-use std::sync::Arc;
 use till_domain::effect::{EffectId, Timer};
 use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::{ItemHash, SetNumber};
@@ -10,28 +9,12 @@ use till_storage::family::Family;
 use till_storage::journal::Journal;
 use till_storage::keys::KeyRange;
 use till_storage::rows::{Direction, RowPair, RowStore};
-use till_storage::shapes::{self, ByteReader, KeyParts, TableKind, VaultReader};
+use till_storage::shapes::{self, KeyParts, TableKind};
 
 /// A journal with its rows.
 pub trait Store: Journal + RowStore {}
 
 impl<S: Journal + RowStore> Store for S {}
-
-/// A hold on the store that reads bytes: committed rows and the vault.
-#[derive(Clone)]
-pub struct StoreReader(pub Arc<dyn Store>);
-
-impl ByteReader for StoreReader {
-    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        self.0.get(family, key).map_err(|error| Unreadable { reason: error.to_string() })
-    }
-}
-
-impl VaultReader for StoreReader {
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        ByteReader::get(self, Family::Vault, key)
-    }
-}
 
 /// At most `limit` open effects of all merchants behind `after`, in order of merchant, payment and refund.
 pub(crate) fn open_effects(
@@ -131,8 +114,7 @@ pub(crate) fn rows_of(
     (lower, upper): &KeyRange,
     limit: usize,
 ) -> Result<Vec<RowPair>, Unreadable> {
-    let found = store.scan(family, lower, upper, Direction::Forward, limit);
-    found.map_err(|error| Unreadable { reason: error.to_string() })
+    Ok(store.scan(family, lower, upper, Direction::Forward, limit)?)
 }
 
 fn scan(

@@ -12,13 +12,13 @@ use till_domain::event::Answer;
 use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::records::{MetadataGarbage, MetadataItems, Rows, Unreadable};
-use till_storage::shapes::{MerchantRows, ReadPersonal, TypedRows};
+use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::named_tasks::{NamedTasks, Panicked};
 use crate::registry::Registry;
-use crate::store::{Store, StoreReader, first_garbage, items_below, sets_below};
+use crate::store::{Store, first_garbage, items_below, sets_below};
 
 /// Rows that one command removes: bounds the size of its record, and how long it keeps its merchant.
 const SWEPT_AT_ONCE: usize = 256;
@@ -157,9 +157,7 @@ impl Server {
     /// What is to be swept next of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
         let Some(id) = first_garbage(self.store.as_ref(), merchant_id)? else { return Ok(None) };
-        let reader = StoreReader(Arc::clone(&self.store));
-        let personal = ReadPersonal::new(merchant_id, Arc::clone(&self.keyring), &reader);
-        let rows = TypedRows::new(&reader, &personal).of_merchant(merchant_id);
+        let rows = MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store);
         // Gone again: somebody else finished it.
         let Some(below) = rows.get::<MetadataGarbage>(id)? else { return Ok(None) };
         let items = self.items(merchant_id, id, below, &rows)?;
@@ -176,7 +174,7 @@ impl Server {
         merchant_id: MerchantId,
         id: MetadataId,
         below: SetNumber,
-        rows: &MerchantRows<'_>,
+        rows: &MerchantReader<&dyn Store>,
     ) -> Result<Vec<SweptItem>, Unreadable> {
         let found = items_below(self.store.as_ref(), merchant_id, id, below, SWEPT_AT_ONCE)?;
         let item = |(set, hash)| {

@@ -13,10 +13,8 @@ use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
-use till_storage::rows::{Direction, RowPair};
-use till_storage::shapes::{
-    Disclosure, Personal, Shown, StoredRows, StoredTable, TypedRows, decode_row_of, table_range,
-};
+use till_storage::rows::{Direction, RowPair, RowReader};
+use till_storage::shapes::{Disclosure, MerchantReader, Shown, StoredTable, decode_row_of, table_range};
 
 use super::log_record::{LogRecord, hex};
 use super::parts;
@@ -130,7 +128,8 @@ impl Export<'_> {
         let mut files = self.what.iter().map(make).collect::<io::Result<Vec<Written>>>()?;
         for (number, (merchant_id, head)) in merchants.iter().enumerate() {
             tell(count(number), count(merchants.len()));
-            let merchant = OfMerchant { export: self, merchant_id: *merchant_id, head: *head };
+            let rows = self.source.reader(*merchant_id);
+            let merchant = OfMerchant { export: self, rows, merchant_id: *merchant_id, head: *head };
             merchant.write(&mut files).with_context(|| format!("failed to export {merchant_id}"))?;
         }
         tell(count(merchants.len()), count(merchants.len()));
@@ -163,6 +162,7 @@ impl Export<'_> {
 /// One merchant's part.
 struct OfMerchant<'a> {
     export: &'a Export<'a>,
+    rows: MerchantReader<&'a dyn RowReader>,
     merchant_id: MerchantId,
     head: Head,
 }
@@ -170,24 +170,23 @@ struct OfMerchant<'a> {
 impl OfMerchant<'_> {
     fn write(&self, files: &mut [Written]) -> anyhow::Result<()> {
         self.check_rows_are_derived()?;
-        let personal = self.export.source.personal(self.merchant_id);
-        let now = self.now(&*personal)?;
+        let now = self.now()?;
         let disclosure = self.export.source.disclosure();
         for file in files {
             match file.what {
-                What::Merchants => file.line("merchant", self.merchant_id, self.merchant(&*personal)?)?,
-                What::Payments => self.table::<Payments>(&*personal, &mut |payment| {
+                What::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
+                What::Payments => self.table::<Payments>(&mut |payment| {
                     file.line("payment", self.merchant_id, parts::payment(&payment, now, disclosure))
                 })?,
-                What::Entries => self.table::<Entries>(&*personal, &mut |entry| {
+                What::Entries => self.table::<Entries>(&mut |entry| {
                     let mut shown = parts::shape(EntryShape::new(&entry));
                     shown["cause_id"] = Value::from(parts::cause(entry.cause));
                     file.line("entry", self.merchant_id, shown)
                 })?,
-                What::Activity => self.table::<Activities>(&*personal, &mut |activity| {
+                What::Activity => self.table::<Activities>(&mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(&activity, disclosure))
                 })?,
-                What::Log => self.log(file, &*personal, disclosure)?,
+                What::Log => self.log(file, disclosure)?,
             }
         }
         Ok(())
@@ -202,18 +201,16 @@ impl OfMerchant<'_> {
         Ok(())
     }
 
-    fn now(&self, personal: &dyn Personal) -> anyhow::Result<Millis> {
-        match LogRecord::read(self.export.source.rows(), self.merchant_id, self.head.sequence, personal) {
+    fn now(&self) -> anyhow::Result<Millis> {
+        match LogRecord::read(self.export.source.rows(), self.merchant_id, self.head.sequence, &self.rows) {
             LogRecord::Sound(sound) => Ok(self.export.now.max(sound.mutation.at)),
             LogRecord::Damaged(damaged) => bail!("record {} cannot be used: {}", damaged.sequence, damaged.reason),
         }
     }
 
-    fn merchant(&self, personal: &dyn Personal) -> anyhow::Result<Value> {
-        let stored = StoredRows(self.export.source.rows());
-        let rows = TypedRows::new(&stored, personal).of_merchant(self.merchant_id);
-        let profile = rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
-        let totals = rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
+    fn merchant(&self) -> anyhow::Result<Value> {
+        let profile = self.rows.get::<Profiles>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
+        let totals = self.rows.get::<Balances>(Single).map_err(|error| anyhow::anyhow!(error.reason))?;
         let profile = profile.context("its profile is not there")?;
         let mut shown = parts::shape(Shown::new(&profile, Disclosure::Opened)); // Nothing in it is personal.
         shown["available"] = totals.map_or(Value::Null, |totals| Value::from(totals.available_minor()));
@@ -223,26 +220,22 @@ impl OfMerchant<'_> {
         Ok(shown)
     }
 
-    fn table<T: StoredTable>(
-        &self,
-        personal: &dyn Personal,
-        write: &mut dyn FnMut(T::Row) -> io::Result<()>,
-    ) -> anyhow::Result<()> {
+    fn table<T: StoredTable>(&self, write: &mut dyn FnMut(T::Row) -> io::Result<()>) -> anyhow::Result<()> {
         let table = T::KIND;
         let (lower, upper) = table_range(self.merchant_id, table);
         self.each((table.family(), lower, upper), ROWS_PER_READ, &mut |(_, value)| {
-            let row: AnyRow = decode_row_of(table, &value, personal)?;
+            let row: AnyRow = decode_row_of(table, &value, &self.rows)?;
             let row = T::unwrap(row).with_context(|| format!("a row of {} is another's", table.name()))?;
             Ok(write(row)?)
         })
     }
 
-    fn log(&self, file: &mut Written, personal: &dyn Personal, disclosure: Disclosure) -> anyhow::Result<()> {
+    fn log(&self, file: &mut Written, disclosure: Disclosure) -> anyhow::Result<()> {
         let (lower, upper) = JournalKey::range(self.merchant_id, Sequence(1));
         let mut before = Head::EMPTY;
         self.each((Family::Journal, lower, upper), RECORDS_PER_READ, &mut |(_, value)| {
             let sequence = before.sequence.next();
-            let sound = match LogRecord::of(self.merchant_id, sequence, &value, personal) {
+            let sound = match LogRecord::of(self.merchant_id, sequence, &value, &self.rows) {
                 LogRecord::Sound(sound) if sound.follows(before) => sound,
                 LogRecord::Sound(_) => bail!("record {sequence} does not follow the one before"),
                 LogRecord::Damaged(damaged) => bail!("record {sequence} cannot be used: {}", damaged.reason),

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::records::{Payments, Rows};
 use till_storage::journal::{Head, Sequence};
-use till_storage::shapes::{Disclosure, StoredRows, TypedRows};
+use till_storage::shapes::Disclosure;
 
 use super::event;
 use super::log_record::{Damaged, LogRecord, Sound, hex};
@@ -97,8 +97,8 @@ impl<'a> Inspect<'a> {
         selection: &Selection,
         meet: &mut dyn FnMut(&LogRecord, Chain) -> io::Result<()>,
     ) -> io::Result<Shown> {
-        let personal = self.source.personal(self.merchant_id);
-        let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &*personal);
+        let personal = self.source.reader(self.merchant_id);
+        let read = |sequence| LogRecord::read(self.source.rows(), self.merchant_id, Sequence(sequence), &personal);
         let mut related = Related::of(self, selection.payment);
         let (first, last) = (selection.from.max(1), selection.to.min(self.records()));
         let mut before = if first == 1 { Some(Head::EMPTY) } else { read(first - 1).head() };
@@ -196,8 +196,7 @@ impl Related {
     /// The session is known by the payment's row, where that can be read.
     fn of(inspect: &Inspect<'_>, payment: Option<PaymentId>) -> Related {
         let Some(payment_id) = payment else { return Related(None) };
-        let (stored, personal) = (StoredRows(inspect.source.rows()), inspect.source.personal(inspect.merchant_id));
-        let rows = TypedRows::new(&stored, &*personal).of_merchant(inspect.merchant_id);
+        let rows = inspect.source.reader(inspect.merchant_id);
         let session = rows.get::<Payments>(payment_id).ok().flatten().map(|payment| payment.session_id.to_string());
         Related(Some([payment_id.to_string()].into_iter().chain(session).collect()))
     }

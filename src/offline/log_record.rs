@@ -7,10 +7,9 @@ use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, RecordHeader, Sequence, decode_stored, record};
 use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Disclosure, Personal, decode_mutation};
+use till_storage::shapes::{Disclosure, Personal, StaysSealed, decode_mutation};
 
 use super::followup::Followups;
-use super::sealed::StaysSealed;
 use super::{event, parts};
 
 /// What stands at a position of a log.

@@ -1,7 +1,6 @@
 //! What operators read of a store that no server uses, and how it is shown: a data directory, or a checkpoint.
 
 // Where it is read from.
-mod sealed;
 mod source;
 
 // How what happened is shown.

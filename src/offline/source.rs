@@ -10,10 +10,9 @@ use till_storage::checkpoint::{MANIFEST_FILE, read_manifest};
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;
-use till_storage::shapes::{Disclosure, Personal, ReadPersonal, StoredRows};
+use till_storage::shapes::{Disclosure, MerchantReader};
 use till_storage::vault::Keyring;
 
-use super::sealed::StaysSealed;
 use crate::vault_keys::RootKeys;
 
 /// Merchants of one read.
@@ -83,11 +82,8 @@ impl Source {
         found.map(|(_, head)| head).with_context(|| format!("there is no merchant {merchant_id} in this store"))
     }
 
-    /// What opens a merchant's personal data, or leaves it sealed.
-    pub(super) fn personal(&self, merchant_id: MerchantId) -> Box<dyn Personal + '_> {
-        match &self.keyring {
-            Some(keyring) => Box::new(ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(&self.store))),
-            None => Box::new(StaysSealed),
-        }
+    /// Reads a merchant's rows, with its personal data opened or sealed.
+    pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn RowReader> {
+        MerchantReader::new(merchant_id, self.keyring.clone(), self.rows())
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use till_actors::StoreReader;
+use till_actors::Store;
 use till_domain::activity::Activity;
 use till_domain::ids::{ActivityId, MerchantId};
 use till_domain::records::{AnyKey, Rows, Table};
@@ -12,8 +12,7 @@ use till_domain::time::Millis;
 use till_storage::journal::record;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{
-    ActivityIndex, KeyError, KeyParts, ReadPersonal, StoredRows, StoredTable, TableKind, TypedRows, decode_key,
-    decode_row_of, table_range,
+    ActivityIndex, KeyError, KeyParts, MerchantReader, StoredTable, TableKind, decode_key, decode_row_of, table_range,
 };
 
 use super::activity_log::{Addresses, Search, Selection, decode_activity};
@@ -43,10 +42,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// `UNAVAILABLE` when it cannot be read: a damaged row fails the reads that touch it, and only these.
     pub fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, ApiError> {
-        let reader = StoreReader(Arc::clone(&self.service.store));
-        let personal = self.personal(&reader);
-        let rows = TypedRows::new(&reader, &personal).of_merchant(self.merchant_id);
-        rows.get::<T>(key).map_err(|error| unreadable(&error))
+        self.rows().get::<T>(key).map_err(|error| unreadable(&error))
     }
 
     /// Reads that all see one moment.
@@ -56,16 +52,13 @@ impl<'a> Reader<'a> {
 
     /// The row under a key at one moment.
     pub(super) fn get_at<T: Table>(&self, view: &dyn RowReader, key: T::Key) -> Result<Option<T::Row>, ApiError> {
-        let reader = StoreReader(Arc::clone(&self.service.store));
-        let (bytes, personal) = (StoredRows(view), self.personal(&reader));
-        let rows = TypedRows::new(&bytes, &personal).of_merchant(self.merchant_id);
+        let rows = MerchantReader::new(self.merchant_id, Some(Arc::clone(&self.service.keyring)), view);
         rows.get::<T>(key).map_err(|error| unreadable(&error))
     }
 
     /// A row of a table from its bytes.
     pub(super) fn decode_of<T: StoredTable>(&self, bytes: &[u8]) -> Result<T::Row, ApiError> {
-        let reader = StoreReader(Arc::clone(&self.service.store));
-        let row = decode_row_of(T::KIND, bytes, &self.personal(&reader)).map_err(|error| unreadable(&error))?;
+        let row = decode_row_of(T::KIND, bytes, &self.rows()).map_err(|error| unreadable(&error))?;
         T::unwrap(row).ok_or_else(ApiError::unhandled)
     }
 
@@ -90,8 +83,7 @@ impl<'a> Reader<'a> {
         selection: &Selection,
         request: PageRequest<ActivityId>,
     ) -> Result<Page<Activity>, ApiError> {
-        let reader = StoreReader(Arc::clone(&self.service.store));
-        let personal = self.personal(&reader);
+        let personal = self.rows();
         let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
         let view = self.view();
         let window = Search::new(view.as_ref(), self.merchant_id, &decode, selection).page(request).await?;
@@ -145,8 +137,8 @@ impl<'a> Reader<'a> {
         Ok(None)
     }
 
-    fn personal<'r>(&self, reader: &'r StoreReader) -> ReadPersonal<&'r StoreReader> {
-        ReadPersonal::new(self.merchant_id, Arc::clone(&self.service.keyring), reader)
+    fn rows(&self) -> MerchantReader<&dyn Store> {
+        MerchantReader::new(self.merchant_id, Some(Arc::clone(&self.service.keyring)), &*self.service.store)
     }
 }
 

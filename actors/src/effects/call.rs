@@ -10,13 +10,13 @@ use till_domain::payment::Payment;
 use till_domain::records::{Effects, Payments, Rows, Unreadable};
 use till_domain::session;
 use till_storage::family::Family;
-use till_storage::shapes::{ReadPersonal, TypedRows};
+use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, VaultKey};
 
 use crate::acquirer::{Acquirer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step};
 use crate::followups::OpenEffect;
 use crate::security_codes::SecurityCodes;
-use crate::store::{Store, StoreReader};
+use crate::store::Store;
 
 /// The acquirers that can be called, by name.
 pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
@@ -43,10 +43,8 @@ pub(crate) struct Caller {
 impl Caller {
     /// The payment, with its effect as long as that is open.
     pub(crate) fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
-        let reader = StoreReader(Arc::clone(&self.store));
-        let personal = ReadPersonal::new(open.merchant_id, Arc::clone(&self.keyring), &reader);
+        let rows = MerchantReader::new(open.merchant_id, Some(Arc::clone(&self.keyring)), &*self.store);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
-        let rows = TypedRows::new(&reader, &personal).of_merchant(open.merchant_id);
         let effect = rows.get::<Effects>(open.effect_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(open.effect_id.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;

@@ -151,9 +151,7 @@ impl<P: Personal> StagedRecords<P> {
         if let Some(found) = held.get(key) {
             return Ok(found.row.clone());
         }
-        let (family, bytes) = shapes::row_key(self.merchant_id, key, &self.personal);
-        let stored = self.store.get(family, &bytes).map_err(|error| Unreadable { reason: error.to_string() })?;
-        let row = stored.map(|bytes| shapes::decode_row(key, &bytes, &self.personal)).transpose()?;
+        let row = shapes::read_row(&*self.store, self.merchant_id, key, &self.personal)?;
         if is_worth_keeping(key, row.as_ref()) {
             held.put(key.clone(), HeldRow { staged_by: Sequence(0), row: row.clone() });
         }

@@ -24,14 +24,14 @@ use super::vault_writes;
 use crate::clock::{OsEntropy, random_16};
 use crate::followups::Following;
 use crate::reply::Denied;
-use crate::store::{Store, StoreReader};
+use crate::store::Store;
 
 /// A merchant's staged records, at the head of its log.
 pub(crate) struct Staging {
     merchant_id: MerchantId,
     store: Arc<dyn Store>,
     keyring: Arc<Keyring>,
-    pub(crate) records: StagedRecords<MerchantPersonal<StoreReader>>,
+    pub(crate) records: StagedRecords<MerchantPersonal<Arc<dyn Store>>>,
     epoch: Epoch,
     head: Head,
 }
@@ -49,7 +49,7 @@ impl Staging {
         store: &Arc<dyn Store>,
         keyring: &Arc<Keyring>,
     ) -> Result<(Staging, Following), LoadError> {
-        let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), StoreReader(Arc::clone(store)));
+        let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), Arc::clone(store));
         let Loaded { claim, records, following } = load(merchant_id, store, personal)?;
         let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
         Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, following))

@@ -7,13 +7,11 @@ use till_domain::effect::EffectId;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Session};
-use till_domain::text::{Email, Mobile};
 use till_domain::time::Millis;
 use till_storage::keys::KeyRange;
-use till_storage::shapes::{self, Personal, ShapeError, TableKind, TypedRows};
-use till_storage::vault::SubjectId;
+use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
-use crate::store::{Store, StoreReader, rows_of};
+use crate::store::{Store, rows_of};
 
 /// Rows of one page, and so what one command names at most: bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
@@ -120,7 +118,8 @@ impl Finder {
         let found = rows_of(self.store.as_ref(), walk.table().family(), range, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
-        let look = Look { walk, merchant_id, now, reader: StoreReader(Arc::clone(&self.store)) };
+        // What is sealed stays so: it tells nothing of whether a row has expired.
+        let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, &*self.store) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
             match look.at(key, value) {
@@ -150,18 +149,17 @@ impl From<Option<Expired>> for Found {
     }
 }
 
-struct Look {
+struct Look<'a> {
     walk: Walk,
-    merchant_id: MerchantId,
     now: Millis,
-    reader: StoreReader,
+    rows: MerchantReader<&'a dyn Store>,
 }
 
-impl Look {
+impl Look<'_> {
     fn at(&self, key: &[u8], value: &[u8]) -> Result<Found, Unreadable> {
         let (_, parts) = shapes::decode_key(self.walk.table().family(), key).map_err(unreadable)?;
         let shapes::KeyParts::Row(key) = parts else { return Ok(Found::Stays) };
-        match (self.walk, shapes::decode_row(&key, value, &Unopened)?, key) {
+        match (self.walk, shapes::decode_row(&key, value, &StaysSealed)?, key) {
             (Walk::UnusedTokens, AnyRow::Tokens(token), _) => {
                 let is_unused = token.usage == TokenUsage::Single && !token.used && token.has_ended(self.now);
                 let goes = is_unused || (token.awaits_first_payment() && token.expires_at.is_none());
@@ -192,7 +190,7 @@ impl Look {
     fn used_token(&self, session: &Session) -> Result<Option<Expired>, Unreadable> {
         let Some(token_id) = session.instrument.single_token() else { return Ok(None) };
         let goes = session.has_ended(self.now)
-            && self.rows().get::<Tokens>(token_id)?.is_some_and(|token| token.has_ended(self.now))
+            && self.rows.get::<Tokens>(token_id)?.is_some_and(|token| token.has_ended(self.now))
             && !self.is_needed(session)?;
         Ok(goes.then_some(Expired::TokenOf(session.id)))
     }
@@ -204,35 +202,10 @@ impl Look {
 
     fn is_needed(&self, session: &Session) -> Result<bool, Unreadable> {
         let Some(payment_id) = session.payment_id else { return Ok(false) };
-        Ok(self.rows().get::<Effects>(EffectId::operation(payment_id))?.is_some())
-    }
-
-    fn rows(&self) -> shapes::MerchantRows<'_> {
-        TypedRows::new(&self.reader, &Unopened).of_merchant(self.merchant_id)
+        Ok(self.rows.get::<Effects>(EffectId::operation(payment_id))?.is_some())
     }
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Unreadable {
     Unreadable { reason: error.to_string() }
-}
-
-/// Opens nothing: whether something has expired tells without knowing anybody.
-struct Unopened;
-
-impl Personal for Unopened {
-    fn seal(&mut self, _: SubjectId, _: &'static str, _: &str) -> Result<Vec<u8>, Unreadable> {
-        Err(unreadable("a sweeper seals nothing"))
-    }
-
-    fn open(&self, _: SubjectId, _: &'static str, _: &[u8]) -> Result<Option<String>, ShapeError> {
-        Ok(None)
-    }
-
-    fn email_digest(&self, _: &Email) -> [u8; 32] {
-        [0; 32]
-    }
-
-    fn mobile_digest(&self, _: &Mobile) -> [u8; 32] {
-        [0; 32]
-    }
 }

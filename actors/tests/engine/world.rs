@@ -16,7 +16,7 @@ use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Single, Table};
+use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::commit::LINGER;
@@ -24,7 +24,7 @@ use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowPair;
-use till_storage::shapes::{ReadPersonal, StoredRows, TypedRows, encode_row, row_key};
+use till_storage::shapes::{MerchantReader, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{DirectedAcquirer, Direction};
@@ -189,9 +189,7 @@ impl Drop for World {
 /// What is durable.
 impl World {
     pub(crate) fn find<T: Table>(&self, shop: &Shop, key: T::Key) -> Option<T::Row> {
-        let rows = StoredRows(self.store.as_ref());
-        let personal = ReadPersonal::new(shop.merchant_id, Arc::clone(&self.keyring), rows);
-        TypedRows::new(&rows, &personal).get::<T>(shop.merchant_id, key).expect("the row can be read")
+        self.reader(shop).get::<T>(key).expect("the row can be read")
     }
 
     pub(crate) fn payment(&self, shop: &Shop, answer: Answer) -> Payment {
@@ -234,15 +232,15 @@ impl World {
 
     /// A row as it stands in the store.
     pub(crate) fn encoded(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) -> Vec<u8> {
-        let rows = StoredRows(self.store.as_ref());
-        let mut personal = ReadPersonal::new(shop.merchant_id, Arc::clone(&self.keyring), rows);
-        encode_row(row, key, &mut personal).expect("nothing of it is sealed")
+        encode_row(row, key, &mut self.reader(shop)).expect("nothing of it is sealed")
     }
 
     pub(crate) fn place(&self, shop: &Shop, key: &AnyKey) -> (Family, Vec<u8>) {
-        let rows = StoredRows(self.store.as_ref());
-        let personal = ReadPersonal::new(shop.merchant_id, Arc::clone(&self.keyring), rows);
-        row_key(shop.merchant_id, key, &personal)
+        row_key(shop.merchant_id, key, &self.reader(shop))
+    }
+
+    fn reader(&self, shop: &Shop) -> MerchantReader<&MemoryStore> {
+        MerchantReader::new(shop.merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 }
 

@@ -9,10 +9,10 @@ use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{DisputeId, IdPosition, KeyId, PaymentId, PayoutId, RawId, RefundId, UserId};
 use till_domain::plan::{GROWTH, SCALE};
-use till_domain::records::{MemoryRows, Unreadable};
+use till_domain::records::MemoryRows;
 use till_domain::text::Email;
 use till_storage::rows::{RowError, Visit};
-use till_storage::shapes::{MerchantPersonal, ReadPersonal, VaultReader, encode_row, row_key};
+use till_storage::shapes::{MerchantPersonal, MerchantReader, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use super::*;
@@ -23,15 +23,6 @@ const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
 /// When the first entry is recorded, in milliseconds.
 const START: u64 = 1_750_000_000_000;
 const ENTRIES: u64 = 1_500;
-
-/// A vault in which nothing is.
-struct NoVault;
-
-impl VaultReader for NoVault {
-    fn get_vault(&self, _: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        Ok(None)
-    }
-}
 
 /// Rows as they stand on disk.
 #[derive(Default)]
@@ -175,7 +166,7 @@ impl Log {
         let mutation = Mutation { at: Millis(START), caller: Caller::System, last_id, answer: None, events };
         let mut rows = MemoryRows::default();
         apply_rows(&mutation, &mut rows).expect("nothing is changed that is not there");
-        let mut personal = MerchantPersonal::new(merchant, Arc::clone(&self.keyring), NoVault);
+        let mut personal = MerchantPersonal::new(merchant, Arc::clone(&self.keyring), Rows::default());
         for (key, row) in rows.iter() {
             let value = encode_row(row, key, &mut personal).expect("nothing is sealed");
             self.rows.0.insert(row_key(merchant, key, &personal), value);
@@ -183,7 +174,7 @@ impl Log {
     }
 
     fn page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Window {
-        let personal = ReadPersonal::new(MERCHANT, Arc::clone(&self.keyring), NoVault);
+        let personal = MerchantReader::new(MERCHANT, Some(Arc::clone(&self.keyring)), &self.rows);
         let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
         let search = Search::new(&self.rows, MERCHANT, &decode, selection);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
@@ -392,7 +383,7 @@ fn an_index_that_names_an_entry_that_is_not_there_is_an_error_and_no_gap() {
     let gone = ActivityIndex::All.range(MERCHANT, log.entries[0].id, log.entries[0].id).1.0;
     log.rows.0.remove(&(Family::Rows, gone));
     let query = Query { types: Some(vec![log.entries[0].activity_type]), ..Query::default() };
-    let personal = ReadPersonal::new(MERCHANT, Arc::clone(&log.keyring), NoVault);
+    let personal = MerchantReader::new(MERCHANT, Some(Arc::clone(&log.keyring)), &log.rows);
     let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
     let selection = query.selection();
     let search = Search::new(&log.rows, MERCHANT, &decode, &selection);

@@ -8,7 +8,7 @@ use till_domain::payment::Payment;
 use till_domain::records::{AnyRow, Unreadable};
 
 use crate::rows::RowReader;
-use crate::shapes::{ReadPersonal, StoredRows, fold_mutation};
+use crate::shapes::{MerchantReader, fold_mutation};
 
 use super::overlay::Overlay;
 
@@ -17,10 +17,9 @@ pub(super) fn fold(
     overlay: &Overlay,
     merchant_id: MerchantId,
     mutation: &Mutation,
-    personal: &mut ReadPersonal<StoredRows<'_>>,
+    personal: &mut MerchantReader<&Overlay>,
 ) -> Result<Vec<Arc<Payment>>, Unreadable> {
-    let stored =
-        |family, key: &[u8]| overlay.get(family, key).map_err(|error| Unreadable { reason: error.to_string() });
+    let stored = |family, key: &[u8]| Ok(overlay.get(family, key)?);
     let mut payments = Vec::new();
     for changed in fold_mutation(merchant_id, mutation, personal, &stored)? {
         if let Some(AnyRow::Payments(payment)) = changed.row {

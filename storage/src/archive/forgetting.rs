@@ -8,7 +8,7 @@ use till_domain::records::{AnyKey, AnyRow, CustomersByEmail, CustomersByMobile, 
 
 use crate::family::Family;
 use crate::rows::RowReader;
-use crate::shapes::{ReadPersonal, StoredRows, decode_row, row_key};
+use crate::shapes::{MerchantReader, decode_row, row_key};
 use crate::vault::{Keyring, SubjectId, SubjectKind, VaultKey};
 
 use super::ArchiveError;
@@ -59,7 +59,7 @@ fn forget_customer(
     merchant: MerchantId,
     customer: CustomerId,
 ) -> Result<(), ArchiveError> {
-    let personal = ReadPersonal::new(merchant, Arc::clone(keyring), StoredRows(overlay));
+    let personal = MerchantReader::new(merchant, Some(Arc::clone(keyring)), overlay);
     let row = |key: &AnyKey| -> Result<Option<(Family, Vec<u8>, AnyRow)>, ArchiveError> {
         let (family, bytes) = row_key(merchant, key, &personal);
         let Some(stored) = overlay.get(family, &bytes).map_err(ArchiveError::store)? else { return Ok(None) };

@@ -17,7 +17,7 @@ use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, EncodedRecord, Head, record};
 use crate::keys::{GivenUpKey, HeadKey, JournalKey, MetaKey, UnarchivedKey, encode_head};
 use crate::rows::RowReader;
-use crate::shapes::{ReadPersonal, StoredRows, decode_mutation};
+use crate::shapes::{MerchantReader, decode_mutation};
 use crate::vault::{Keyring, VaultKey};
 
 use super::agreement::Agreement;
@@ -234,7 +234,7 @@ impl<'a> Replay<'a> {
         let merchant_id = commit.merchant_id;
         let record = record::decode(bytes).map_err(|error| error.to_string())?;
         let head = record.follow(merchant_id, head).map_err(|error| error.to_string())?;
-        let mut personal = ReadPersonal::new(merchant_id, Arc::clone(self.keyring), StoredRows(self.overlay));
+        let mut personal = MerchantReader::new(merchant_id, Some(Arc::clone(self.keyring)), self.overlay);
         let mutation = decode_mutation(record.body, &personal).map_err(|error| error.to_string())?;
         let payments = fold(self.overlay, merchant_id, &mutation, &mut personal).map_err(|error| error.reason)?;
         for payment in payments {

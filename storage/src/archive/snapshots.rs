@@ -13,7 +13,7 @@ use crate::journal::snapshot::{self, SNAPSHOTS_KEPT};
 use crate::journal::{Head, layout, record};
 use crate::keys::SnapshotKey;
 use crate::rows::{Direction, RowReader};
-use crate::shapes::{ReadPersonal, StoredRows, decode_mutation, decode_state, encode_state};
+use crate::shapes::{MerchantReader, decode_mutation, decode_state, encode_state};
 use crate::vault::Keyring;
 
 use super::ArchiveError;
@@ -54,7 +54,7 @@ fn fold(
     (mut at, mut state): (Head, MerchantState),
     end: Head,
 ) -> Result<MerchantState, ArchiveError> {
-    let personal = ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(overlay));
+    let personal = MerchantReader::new(merchant_id, Some(Arc::clone(keyring)), overlay);
     while at.sequence < end.sequence {
         let page = layout::read_records(overlay, merchant_id, at.sequence.next(), PAGE).map_err(ArchiveError::store)?;
         if page.is_empty() {

@@ -1,8 +1,9 @@
 //! The row store as those see it who look rows up and list them. It holds committed rows only.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 
 use till_domain::ids::MerchantId;
+use till_domain::records::Unreadable;
 
 use crate::family::Family;
 use crate::journal::{Head, RowWrites};
@@ -73,6 +74,12 @@ pub enum RowError {
     },
 }
 
+impl From<RowError> for Unreadable {
+    fn from(error: RowError) -> Unreadable {
+        Unreadable { reason: error.to_string() }
+    }
+}
+
 /// Reads of one moment of the store.
 pub trait RowReader {
     /// The value under a key.
@@ -124,6 +131,28 @@ pub trait RowReader {
             if pairs.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(pairs)
+    }
+}
+
+/// A reference or a pointer reads as the reader that it points to.
+impl<P: Deref<Target: RowReader>> RowReader for P {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        (**self).get(family, key)
+    }
+
+    fn get_many(&self, family: Family, keys: &[Vec<u8>]) -> Result<Vec<Option<Vec<u8>>>, RowError> {
+        (**self).get_many(family, keys)
+    }
+
+    fn visit(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        (**self).visit(family, lower, upper, direction, visit)
     }
 }
 

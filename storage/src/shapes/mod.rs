@@ -36,8 +36,8 @@ mod keys;
 mod mutation;
 mod personal;
 mod rows;
+mod reader;
 mod state;
-mod typed;
 
 #[cfg(test)]
 mod arbitrary;
@@ -56,9 +56,9 @@ pub use keys::{
     metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key, row_key, table_range,
 };
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
-pub use personal::{MerchantPersonal, Personal, ReadPersonal, VaultReader};
+pub use personal::{MerchantPersonal, Personal, StaysSealed};
+pub use reader::{MerchantReader, read_row};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
 pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
 pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};
-pub use typed::{ByteReader, MerchantRows, StoredRows, TypedRows};

@@ -20,9 +20,12 @@ use till_domain::ids::MerchantId;
 use till_domain::records::Unreadable;
 use till_domain::text::{Email, Mobile};
 
+use crate::family::Family;
+use crate::rows::RowReader;
 use crate::vault::{Keyring, LookupKind, SealedError, SubjectId, SubjectKey, VaultKey};
 
 use super::codec::ShapeError;
+use super::shown::SEALED;
 
 /// Opened keys that an actor keeps, so that a customer who pays often costs no read: about 50 KiB.
 const OPENED_KEYS_MAX: usize = 256;
@@ -61,30 +64,24 @@ pub trait Personal {
     fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32];
 }
 
-/// Reads of the family `vault`.
-pub trait VaultReader {
-    /// The value under a [`VaultKey`] in bytes, or nothing when there is none.
-    ///
-    /// # Errors
-    /// [`Unreadable`] when it cannot be told what stands there.
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
-}
+/// Reads without any key: what is sealed stays so, and is shown as [`SEALED`].
+pub struct StaysSealed;
 
-impl<R: VaultReader + ?Sized> VaultReader for &R {
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        (**self).get_vault(key)
+impl Personal for StaysSealed {
+    fn seal(&mut self, _: SubjectId, _: &'static str, _: &str) -> Result<Vec<u8>, Unreadable> {
+        Err(unreadable("nothing is sealed without the key ring"))
     }
-}
 
-impl<R: VaultReader + ?Sized> VaultReader for Arc<R> {
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        (**self).get_vault(key)
+    fn open(&self, _: SubjectId, _: &'static str, _: &[u8]) -> Result<Option<String>, ShapeError> {
+        Ok(Some(SEALED.to_owned()))
     }
-}
 
-impl<R: VaultReader + ?Sized> VaultReader for Box<R> {
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
-        (**self).get_vault(key)
+    fn email_digest(&self, _: &Email) -> [u8; 32] {
+        [0; 32]
+    }
+
+    fn mobile_digest(&self, _: &Mobile) -> [u8; 32] {
+        [0; 32]
     }
 }
 
@@ -117,24 +114,25 @@ fn unreadable(reason: impl Into<String>) -> Unreadable {
     Unreadable { reason: reason.into() }
 }
 
-/// The wrapped keys of one merchant's subjects, where they lie.
-struct SubjectKeys<R> {
-    merchant: MerchantId,
-    keyring: Arc<Keyring>,
-    reader: R,
+/// The wrapped keys of one merchant's subjects, in the vault.
+pub(super) struct SubjectKeys<'a> {
+    pub(super) merchant: MerchantId,
+    pub(super) keyring: &'a Keyring,
+    pub(super) rows: &'a dyn RowReader,
 }
 
-impl<R: VaultReader> SubjectKeys<R> {
+impl SubjectKeys<'_> {
     fn vault_key(&self, subject: SubjectId) -> [u8; VaultKey::LEN] {
         VaultKey::SubjectKey { merchant: self.merchant, subject }.encode()
     }
 
     fn is_stored(&self, subject: SubjectId) -> Result<bool, Unreadable> {
-        Ok(self.reader.get_vault(&self.vault_key(subject))?.is_some())
+        Ok(self.rows.get(Family::Vault, &self.vault_key(subject))?.is_some())
     }
 
-    fn read(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
-        let Some(row) = self.reader.get_vault(&self.vault_key(subject))? else { return Ok(None) };
+    pub(super) fn read(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        let row = self.rows.get(Family::Vault, &self.vault_key(subject)).map_err(Unreadable::from)?;
+        let Some(row) = row else { return Ok(None) };
         let key = self.keyring.open_subject_key(self.merchant, subject, &row);
         let key = key.map_err(|source| ShapeError::Sealed { label: "subject key", source })?;
         Ok(Some(Arc::new(OpenedKey::new(key))))
@@ -146,12 +144,12 @@ impl<R: VaultReader> SubjectKeys<R> {
         Ok((Arc::new(OpenedKey::new(key)), row))
     }
 
-    fn seal(&self, key: &OpenedKey, subject: SubjectId, label: &str, plain: &str) -> Vec<u8> {
+    pub(super) fn seal(&self, key: &OpenedKey, subject: SubjectId, label: &str, plain: &str) -> Vec<u8> {
         let sealed = key.key.seal(&self.place(subject, label), plain.as_bytes());
         [key.tag.as_slice(), &sealed].concat()
     }
 
-    fn open(
+    pub(super) fn open(
         &self,
         key: &OpenedKey,
         subject: SubjectId,
@@ -173,12 +171,13 @@ impl<R: VaultReader> SubjectKeys<R> {
         [self.vault_key(subject).as_slice(), label.as_bytes()].concat()
     }
 
-    fn digest(&self, kind: LookupKind, text: &str) -> [u8; 32] {
+    pub(super) fn digest(&self, kind: LookupKind, text: &str) -> [u8; 32] {
         self.keyring.lookup_digest(self.merchant, kind, text)
     }
 }
 
-struct OpenedKey {
+/// The opened key of a subject.
+pub(super) struct OpenedKey {
     key: SubjectKey,
     tag: [u8; TAG_LEN],
 }
@@ -226,7 +225,9 @@ impl Fields {
 /// under them later could not be opened after a restart. A later batch that used one would fail anyway,
 /// since it was decided on a head that never came about.
 pub struct MerchantPersonal<R> {
-    keys: SubjectKeys<R>,
+    merchant: MerchantId,
+    keyring: Arc<Keyring>,
+    rows: R,
     /// The last fields sealed or opened.
     fields: RefCell<Fields>,
     /// Keys that are stored.
@@ -241,12 +242,14 @@ pub struct MerchantPersonal<R> {
     handed_out: VecDeque<SubjectId>,
 }
 
-impl<R: VaultReader> MerchantPersonal<R> {
-    /// Nothing opened yet. `reader` may show vault rows that are staged and not yet durable, or not.
+impl<R: RowReader> MerchantPersonal<R> {
+    /// Nothing opened yet. `rows` may show rows of the vault that are staged and not yet durable, or not.
     #[must_use]
-    pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, reader: R) -> MerchantPersonal<R> {
+    pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, rows: R) -> MerchantPersonal<R> {
         MerchantPersonal {
-            keys: SubjectKeys { merchant, keyring, reader },
+            merchant,
+            keyring,
+            rows,
             fields: RefCell::new(Fields { last: LruCache::unbounded() }),
             opened: RefCell::new(LruCache::unbounded()),
             opened_max: OPENED_KEYS_MAX,
@@ -254,6 +257,10 @@ impl<R: VaultReader> MerchantPersonal<R> {
             pending: Vec::new(),
             handed_out: VecDeque::new(),
         }
+    }
+
+    fn keys(&self) -> SubjectKeys<'_> {
+        SubjectKeys { merchant: self.merchant, keyring: &self.keyring, rows: &self.rows }
     }
 
     /// Keeps so many keys at hand from now on, at some 300 bytes each.
@@ -267,7 +274,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
     pub fn take_pending(&mut self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let pending = std::mem::take(&mut self.pending);
         self.handed_out.extend(pending.iter().map(|(subject, _)| *subject));
-        let row = |(subject, value)| (self.keys.vault_key(subject).to_vec(), value);
+        let row = |(subject, value)| (self.keys().vault_key(subject).to_vec(), value);
         pending.into_iter().map(row).collect()
     }
 
@@ -300,7 +307,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
         if let Some(key) = self.opened.borrow_mut().get(&subject) {
             return Ok(Some(Arc::clone(key)));
         }
-        let found = self.keys.read(subject)?;
+        let found = self.keys().read(subject)?;
         if let Some(key) = &found {
             self.keep_opened(subject, Arc::clone(key));
         }
@@ -317,7 +324,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
 
     fn make_key(&mut self, subject: SubjectId) -> Result<Arc<OpenedKey>, Unreadable> {
         self.release_stored()?;
-        let (key, row) = self.keys.create(subject)?;
+        let (key, row) = self.keys().create(subject)?;
         self.fresh.insert(subject, Arc::clone(&key));
         self.pending.push((subject, row));
         Ok(key)
@@ -329,7 +336,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
         for _ in 0..2 {
             let oldest = self.handed_out.front().copied().filter(|_| self.handed_out.len() > HANDED_OUT_KEPT);
             let Some(subject) = oldest else { break };
-            if !self.keys.is_stored(subject)? {
+            if !self.keys().is_stored(subject)? {
                 break;
             }
             self.handed_out.pop_front();
@@ -341,7 +348,7 @@ impl<R: VaultReader> MerchantPersonal<R> {
     }
 }
 
-impl<R: VaultReader> Personal for MerchantPersonal<R> {
+impl<R: RowReader> Personal for MerchantPersonal<R> {
     fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
         if let Some(sealed) = self.fields.get_mut().sealed(subject, label, plain) {
             return Ok(sealed);
@@ -350,7 +357,7 @@ impl<R: VaultReader> Personal for MerchantPersonal<R> {
             Some(key) => key,
             None => self.make_key(subject)?,
         };
-        let sealed = self.keys.seal(&key, subject, label, plain);
+        let sealed = self.keys().seal(&key, subject, label, plain);
         self.fields.get_mut().remember(subject, label, plain, &sealed);
         Ok(sealed)
     }
@@ -360,7 +367,7 @@ impl<R: VaultReader> Personal for MerchantPersonal<R> {
             return Ok(Some(plain));
         }
         let Some(key) = self.key(subject)? else { return Ok(None) };
-        let plain = self.keys.open(&key, subject, label, sealed)?;
+        let plain = self.keys().open(&key, subject, label, sealed)?;
         if let Some(plain) = &plain {
             self.fields.borrow_mut().remember(subject, label, plain, sealed);
         }
@@ -368,90 +375,11 @@ impl<R: VaultReader> Personal for MerchantPersonal<R> {
     }
 
     fn email_digest(&self, email: &Email) -> [u8; 32] {
-        self.keys.digest(LookupKind::Email, email.as_str())
+        self.keys().digest(LookupKind::Email, email.as_str())
     }
 
     fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
-        self.keys.digest(LookupKind::Mobile, mobile.as_str())
-    }
-}
-
-/// The personal data of one merchant for who only reads: an answer at the edge, or `till verify`, which
-/// seals again to compare. It makes no keys, and keeps one opened key, so it is to be made for each answer:
-/// then an erased person is gone from the next one on.
-pub struct ReadPersonal<R> {
-    keys: SubjectKeys<R>,
-    last: RefCell<Option<FoundKey>>,
-    /// More of them, for who reads a store that nobody writes to.
-    kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
-    kept_max: usize,
-}
-
-/// Whose key was looked for, and the key, unless it was erased or never made.
-type FoundKey = (SubjectId, Option<Arc<OpenedKey>>);
-
-impl<R: VaultReader> ReadPersonal<R> {
-    /// Nothing opened yet.
-    #[must_use]
-    pub fn new(merchant: MerchantId, keyring: Arc<Keyring>, reader: R) -> ReadPersonal<R> {
-        let keys = SubjectKeys { merchant, keyring, reader };
-        ReadPersonal { keys, last: RefCell::new(None), kept: RefCell::default(), kept_max: 0 }
-    }
-
-    /// The same, for who reads a store that nobody writes to: so many keys are kept, at some 250 bytes each.
-    #[must_use]
-    pub fn keeping_keys(self, keys: usize) -> ReadPersonal<R> {
-        ReadPersonal { kept_max: keys, ..self }
-    }
-
-    fn key(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
-        if let Some((last, key)) = &*self.last.borrow()
-            && *last == subject
-        {
-            return Ok(key.clone());
-        }
-        let kept = self.kept.borrow().get(&subject).cloned();
-        let found = match kept {
-            Some(found) => found,
-            None => self.keep(subject, self.keys.read(subject)?),
-        };
-        *self.last.borrow_mut() = Some((subject, found.clone()));
-        Ok(found)
-    }
-
-    /// Keeps a key where several are. When there are too many all go: which come next nobody knows.
-    fn keep(&self, subject: SubjectId, found: Option<Arc<OpenedKey>>) -> Option<Arc<OpenedKey>> {
-        if self.kept_max > 0 {
-            let mut kept = self.kept.borrow_mut();
-            if kept.len() >= self.kept_max {
-                kept.clear();
-            }
-            kept.insert(subject, found.clone());
-        }
-        found
-    }
-}
-
-impl<R: VaultReader> Personal for ReadPersonal<R> {
-    /// Seals under a key that is stored; a subject without one is an error.
-    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
-        let key = self.key(subject)?.ok_or_else(|| unreadable("a reader makes no keys to seal with"))?;
-        Ok(self.keys.seal(&key, subject, label, plain))
-    }
-
-    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
-        match self.key(subject)? {
-            Some(key) => self.keys.open(&key, subject, label, sealed),
-            None => Ok(None),
-        }
-    }
-
-    fn email_digest(&self, email: &Email) -> [u8; 32] {
-        self.keys.digest(LookupKind::Email, email.as_str())
-    }
-
-    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
-        self.keys.digest(LookupKind::Mobile, mobile.as_str())
+        self.keys().digest(LookupKind::Mobile, mobile.as_str())
     }
 }
 

@@ -3,8 +3,10 @@ use std::collections::BTreeMap;
 
 use till_domain::ids::{CustomerId, SessionId};
 
+use super::super::reader::MerchantReader;
 use super::super::samples::{MERCHANT, OTHER_MERCHANT};
 use super::*;
+use crate::rows::{Direction, RowError, Visit};
 use crate::vault::RootKey;
 
 const CUSTOMER: SubjectId = SubjectId::customer(CustomerId::from_bytes([3; 16]));
@@ -24,10 +26,14 @@ impl Vault {
     }
 }
 
-impl VaultReader for Vault {
-    fn get_vault(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Unreadable> {
+impl RowReader for Vault {
+    fn get(&self, _: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
         self.reads.set(self.reads.get() + 1);
         Ok(self.rows.borrow().get(key).cloned())
+    }
+
+    fn visit(&self, _: Family, _: &[u8], _: &[u8], _: Direction, _: &mut Visit<'_>) -> Result<(), RowError> {
+        Ok(())
     }
 }
 
@@ -62,7 +68,7 @@ fn what_is_sealed_opens_now_and_after_a_restart_once_the_pending_row_is_stored()
     vault.store(pending);
     let restarted = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     assert_eq!(restarted.open(CUSTOMER, LABEL, &sealed), name());
-    assert_eq!(ReadPersonal::new(MERCHANT, keyring, &vault).open(CUSTOMER, LABEL, &sealed), name());
+    assert_eq!(MerchantReader::new(MERCHANT, Some(keyring), &vault).open(CUSTOMER, LABEL, &sealed), name());
 }
 
 #[test]
@@ -74,7 +80,7 @@ fn sealing_twice_gives_equal_bytes_and_makes_one_key() {
     vault.store(actor.take_pending());
     assert_eq!(seal(&mut actor, CUSTOMER), sealed);
     assert!(actor.take_pending().is_empty());
-    let mut reader = ReadPersonal::new(MERCHANT, keyring, &vault);
+    let mut reader = MerchantReader::new(MERCHANT, Some(keyring), &vault);
     assert_eq!(seal(&mut reader, CUSTOMER), sealed, "what `till verify` compares");
 }
 
@@ -137,7 +143,7 @@ fn a_customer_who_comes_often_costs_one_read() {
     vault.store(first.take_pending());
     vault.reads.set(0);
     let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
-    let reader = ReadPersonal::new(MERCHANT, keyring, &vault);
+    let reader = MerchantReader::new(MERCHANT, Some(keyring), &vault);
     for _ in 0..10 {
         seal(&mut actor, CUSTOMER);
         assert_eq!(actor.open(CUSTOMER, LABEL, &sealed), name());
@@ -159,11 +165,14 @@ fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
         actor.forget_subject(CUSTOMER);
         assert_eq!(actor.open(CUSTOMER, LABEL, &sealed), Ok(None));
     }
-    assert_eq!(ReadPersonal::new(MERCHANT, Arc::clone(&keyring), &vault).open(CUSTOMER, LABEL, &sealed), Ok(None));
+    assert_eq!(
+        MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &vault).open(CUSTOMER, LABEL, &sealed),
+        Ok(None)
+    );
     let again = seal(&mut actor, CUSTOMER);
     vault.store(actor.take_pending());
     assert_eq!(actor.open(CUSTOMER, LABEL, &sealed), Ok(None), "erased, not damaged");
-    assert_eq!(ReadPersonal::new(MERCHANT, keyring, &vault).open(CUSTOMER, LABEL, &again), name());
+    assert_eq!(MerchantReader::new(MERCHANT, Some(keyring), &vault).open(CUSTOMER, LABEL, &again), name());
 }
 
 #[test]
@@ -173,7 +182,7 @@ fn a_remembered_field_does_not_stand_in_for_another_text_label_or_subject() {
     let texts = ["one", "two", "one"].map(|text| (text, actor.seal(CUSTOMER, LABEL, text).expect("a key can be had")));
     let email = actor.seal(CUSTOMER, "customer.email", "one").expect("a key can be had");
     vault.store(actor.take_pending());
-    let reader = ReadPersonal::new(MERCHANT, keyring, &vault);
+    let reader = MerchantReader::new(MERCHANT, Some(keyring), &vault);
     for (text, sealed) in &texts {
         assert_eq!(actor.open(CUSTOMER, LABEL, sealed), Ok(Some((*text).to_owned())));
         assert_eq!(reader.open(CUSTOMER, LABEL, sealed), Ok(Some((*text).to_owned())));
@@ -196,7 +205,7 @@ fn a_field_opens_at_its_label_of_its_subject_and_merchant_only() {
     let moved = ShapeError::Sealed { label: "customer.email", source: SealedError::Refused };
     assert_eq!(actor.open(CUSTOMER, "customer.email", &sealed), Err(moved));
     assert_eq!(actor.open(same_bits, LABEL, &sealed), Ok(None), "sealed under another key");
-    let other = ReadPersonal::new(OTHER_MERCHANT, keyring, &vault);
+    let other = MerchantReader::new(OTHER_MERCHANT, Some(keyring), &vault);
     assert_eq!(other.open(CUSTOMER, LABEL, &sealed), Ok(None), "a merchant that has no such subject");
 }
 
@@ -214,13 +223,13 @@ fn a_damaged_field_and_a_damaged_key_are_errors_and_not_erasures() {
     assert!(actor.open(CUSTOMER, LABEL, &sealed[..TAG_LEN - 1]).is_err());
     vault.rows.borrow_mut().values_mut().for_each(|row| row[40] ^= 1);
     let error = ShapeError::Sealed { label: "subject key", source: SealedError::Refused };
-    assert_eq!(ReadPersonal::new(MERCHANT, keyring, &vault).open(CUSTOMER, LABEL, &sealed), Err(error));
+    assert_eq!(MerchantReader::new(MERCHANT, Some(keyring), &vault).open(CUSTOMER, LABEL, &sealed), Err(error));
 }
 
 #[test]
 fn a_reader_makes_no_keys() {
     let vault = Vault::default();
-    let mut reader = ReadPersonal::new(MERCHANT, keyring(), &vault);
+    let mut reader = MerchantReader::new(MERCHANT, Some(keyring()), &vault);
     assert!(reader.seal(CUSTOMER, LABEL, NAME).is_err());
 }
 
@@ -228,8 +237,8 @@ fn a_reader_makes_no_keys() {
 fn actor_and_reader_digest_alike_and_e_mail_and_mobile_never_meet() {
     let (keyring, vault) = (keyring(), Vault::default());
     let actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
-    let reader = ReadPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
-    let other = ReadPersonal::new(OTHER_MERCHANT, keyring, &vault);
+    let reader = MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &vault);
+    let other = MerchantReader::new(OTHER_MERCHANT, Some(keyring), &vault);
     let email = Email::from_stored("same".to_owned());
     let mobile = Mobile::from_stored("same".to_owned());
     assert_eq!(actor.email_digest(&email), reader.email_digest(&email));
@@ -282,6 +291,6 @@ fn a_sealed_field_is_the_bytes_that_format_1_wrote() {
 #[test]
 fn an_actor_may_take_its_personal_data_to_another_thread() {
     fn check<T: Send>() {}
-    check::<MerchantPersonal<Arc<dyn VaultReader + Send + Sync>>>();
-    check::<ReadPersonal<Arc<dyn VaultReader + Send + Sync>>>();
+    check::<MerchantPersonal<Arc<dyn RowReader + Send + Sync>>>();
+    check::<MerchantReader<Arc<dyn RowReader + Send + Sync>>>();
 }

@@ -15,7 +15,7 @@ use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
 
 use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine};
 use crate::rows::RowReader;
-use crate::shapes::{StoredRows, TypedRows, row_key};
+use crate::shapes::row_key;
 use crate::vault::Keyring;
 
 use super::job::Job;
@@ -184,10 +184,8 @@ impl Judge<'_> {
         line: &AcquirerLine,
         personal: &ReplayPersonal<'_>,
     ) -> Result<(Option<Payment>, bool), Unreadable> {
-        let stored = StoredRows(self.rows);
-        let rows = TypedRows::new(&stored, personal).of_merchant(line.merchant_id);
-        let operation = rows.get::<Effects>(EffectId::operation(line.payment_id))?;
-        Ok((rows.get::<Payments>(line.payment_id)?, operation.is_some()))
+        let operation = personal.get::<Effects>(EffectId::operation(line.payment_id))?;
+        Ok((personal.get::<Payments>(line.payment_id)?, operation.is_some()))
     }
 }
 

@@ -4,13 +4,11 @@
 use till_domain::ids::MerchantId;
 use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
 use till_domain::payment::Payment;
-use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions};
 use till_domain::time::Millis;
 
 use crate::family::Family;
-use crate::shapes::{
-    KeyParts, MerchantRows, Personal, StoredRows, TableKind, TypedRows, decode_key, decode_row, row_key, table_range,
-};
+use crate::shapes::{KeyParts, TableKind, decode_key, decode_row, row_key, table_range};
 use crate::vault::{CardNumberOf, VaultKey};
 
 use super::job::Job;
@@ -125,7 +123,7 @@ impl Inspection<'_, '_> {
         }
         for expected in transaction.balance_entries() {
             sums.entries_expected += 1;
-            let wrong = match self.look_up::<Entries>(expected.id, job) {
+            let wrong = match self.personal.get::<Entries>(expected.id) {
                 Ok(Some(entry)) if entry == expected => continue,
                 Ok(Some(_)) => Wrong::NotAsTransaction,
                 Ok(None) => Wrong::Missing,
@@ -136,7 +134,7 @@ impl Inspection<'_, '_> {
     }
 
     fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
-        let Ok(totals) = self.look_up::<Balances>(Single, job) else { return };
+        let Ok(totals) = self.personal.get::<Balances>(Single) else { return };
         // Totals that fit the log and not a faulty entry are not at fault.
         let entries_are_sound = !job.faults.knows_rows_of(self.merchant_id, TableKind::Entries);
         if totals.unwrap_or_default() != sums.entries && entries_are_sound {
@@ -162,19 +160,12 @@ impl Inspection<'_, '_> {
     }
 
     fn is_of_a_transaction(&self, entry: &Entry, job: &Job<'_>) -> bool {
-        let transaction = self.look_up::<Transactions>(entry.transaction_id, job);
+        let transaction = self.personal.get::<Transactions>(entry.transaction_id);
         match transaction {
             Ok(Some(transaction)) => transaction.balance_entries().any(|other| other.id == entry.id),
             Ok(None) => self.is_known_faulty(&AnyKey::Transactions(entry.transaction_id), job),
             Err(_) => true, // Named where transactions are walked.
         }
-    }
-
-    fn look_up<T: Table>(&self, key: T::Key, job: &Job<'_>) -> Result<Option<T::Row>, Unreadable> {
-        let stored = StoredRows(job.rows);
-        let rows: MerchantRows<'_> =
-            TypedRows::new(&stored, self.personal as &dyn Personal).of_merchant(self.merchant_id);
-        rows.get::<T>(key)
     }
 }
 

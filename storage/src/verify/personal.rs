@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
-use till_domain::records::Unreadable;
+use till_domain::records::{Rows, Table, Unreadable};
 use till_domain::text::{Email, Mobile};
 
 use crate::rows::RowReader;
-use crate::shapes::{Personal, ReadPersonal, ShapeError, StoredRows};
+use crate::shapes::{MerchantReader, Personal, ShapeError, read_row};
 use crate::vault::{Keyring, SubjectId};
 
 /// Keys of persons that are kept at hand, so that a customer who pays often costs one read: at most some 120 MB.
@@ -18,14 +18,15 @@ const KEPT_KEYS: usize = 500_000;
 
 /// Opens and seals, and remembers whose key could not be had.
 pub(super) struct ReplayPersonal<'a> {
-    inner: ReadPersonal<StoredRows<'a>>,
+    inner: MerchantReader<&'a dyn RowReader>,
+    rows: &'a dyn RowReader,
     lost: RefCell<BTreeSet<SubjectId>>,
 }
 
 impl<'a> ReplayPersonal<'a> {
     pub(super) fn new(merchant_id: MerchantId, keyring: &Arc<Keyring>, rows: &'a dyn RowReader) -> Self {
-        let inner = ReadPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(rows)).keeping_keys(KEPT_KEYS);
-        ReplayPersonal { inner, lost: RefCell::default() }
+        let inner = MerchantReader::new(merchant_id, Some(Arc::clone(keyring)), rows).keeping_keys(KEPT_KEYS);
+        ReplayPersonal { inner, rows, lost: RefCell::default() }
     }
 
     /// Whether the key of anybody is there and cannot be had.
@@ -36,6 +37,12 @@ impl<'a> ReplayPersonal<'a> {
     /// Whether the key of a person is there and cannot be had.
     pub(super) fn has_lost(&self, subject: SubjectId) -> bool {
         self.lost.borrow().contains(&subject)
+    }
+}
+
+impl Rows for ReplayPersonal<'_> {
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        Ok(read_row(self.rows, self.inner.merchant_id(), &T::key(key), self)?.and_then(T::unwrap))
     }
 }
 

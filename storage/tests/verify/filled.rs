@@ -14,8 +14,7 @@ use till_storage::memory::MemoryStore;
 use till_storage::rows::RowReader;
 use till_storage::shapes;
 use till_storage::shapes::KeyParts;
-use till_storage::shapes::ReadPersonal;
-use till_storage::shapes::StoredRows;
+use till_storage::shapes::MerchantReader;
 use till_storage::shapes::TableKind;
 use till_storage::shapes::decode_key;
 use till_storage::vault::Keyring;
@@ -86,7 +85,7 @@ impl Filled {
     }
 
     pub(crate) fn row(&self, key: &AnyKey) -> (Family, Vec<u8>, Vec<u8>) {
-        let personal = ReadPersonal::new(ONE, Arc::clone(&self.keyring), StoredRows(&self.store));
+        let personal = MerchantReader::new(ONE, Some(Arc::clone(&self.keyring)), &self.store);
         let (family, bytes) = shapes::row_key(ONE, key, &personal);
         let value = self.store.get(family, &bytes).expect("readable").expect("it is there");
         (family, bytes, value)

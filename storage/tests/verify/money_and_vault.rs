@@ -15,9 +15,7 @@ use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
 use till_domain::records::Single;
 use till_storage::family::Family;
-use till_storage::shapes;
-use till_storage::shapes::ReadPersonal;
-use till_storage::shapes::StoredRows;
+use till_storage::shapes::MerchantReader;
 use till_storage::shapes::TableKind;
 use till_storage::vault::CardNumber;
 use till_storage::vault::CardNumberOf;
@@ -176,8 +174,6 @@ fn is_subject(key: &[u8], kind: SubjectKind) -> bool {
 
 fn is_single(filled: &Filled, id: TokenId) -> bool {
     use till_domain::records::{Rows, Tokens};
-    let (rows, personal) =
-        (StoredRows(&filled.store), ReadPersonal::new(ONE, Arc::clone(&filled.keyring), StoredRows(&filled.store)));
-    let token = shapes::TypedRows::new(&rows, &personal).of_merchant(ONE).get::<Tokens>(id);
+    let token = MerchantReader::new(ONE, Some(Arc::clone(&filled.keyring)), &filled.store).get::<Tokens>(id);
     token.expect("readable").is_some_and(|token| token.usage == TokenUsage::Single)
 }

@@ -29,7 +29,7 @@ use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
 use till_storage::rows::{Direction, RowStore};
-use till_storage::shapes::{self, KeyParts, MerchantPersonal, StoredRows, TableKind, TypedRows};
+use till_storage::shapes::{self, KeyParts, MerchantPersonal, TableKind};
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
 
 const START: Millis = Millis(1_750_000_000_000);
@@ -47,7 +47,7 @@ pub(crate) fn keyring() -> (Arc<Keyring>, Vec<u8>) {
 pub(crate) struct Shop<'a, S> {
     store: &'a S,
     keyring: Arc<Keyring>,
-    personal: MerchantPersonal<StoredRows<'a>>,
+    personal: MerchantPersonal<&'a S>,
     state: MerchantState,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -78,11 +78,12 @@ struct View<'a, 's, S> {
 
 impl<S: RowStore> Rows for View<'_, '_, S> {
     fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        if let Some(changed) = self.changed.get(&T::key(key.clone())) {
+        let key = T::key(key);
+        if let Some(changed) = self.changed.get(&key) {
             return Ok(changed.clone().and_then(T::unwrap));
         }
-        let stored = StoredRows(self.shop.store);
-        TypedRows::new(&stored, &self.shop.personal).of_merchant(self.shop.merchant_id).get::<T>(key)
+        let row = shapes::read_row(self.shop.store, self.shop.merchant_id, &key, &self.shop.personal)?;
+        Ok(row.and_then(T::unwrap))
     }
 }
 
@@ -110,7 +111,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         let mut shop = Shop {
             store,
             keyring: Arc::clone(keyring),
-            personal: MerchantPersonal::new(merchant_id, Arc::clone(keyring), StoredRows(store)),
+            personal: MerchantPersonal::new(merchant_id, Arc::clone(keyring), store),
             state: MerchantState::default(),
             merchant_id,
             key_id: None,

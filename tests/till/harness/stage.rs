@@ -37,7 +37,7 @@ use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
 use till_storage::commit::LINGER;
 use till_storage::memory::MemoryStore;
-use till_storage::shapes::{MerchantPersonal, StoredRows, encode_row, row_key};
+use till_storage::shapes::{MerchantPersonal, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use super::client::Client;
@@ -174,8 +174,7 @@ impl Stage {
     /// Writes one row without a record of it.
     pub(crate) fn write_row(&self, shop: &Shop, key: &AnyKey, row: &AnyRow) {
         let merchant_id: MerchantId = shop.merchant_id.parse().expect("a merchant's id");
-        let vault = StoredRows(self.store.as_ref());
-        let mut personal = MerchantPersonal::new(merchant_id, Arc::clone(&self.keyring), vault);
+        let mut personal = MerchantPersonal::new(merchant_id, Arc::clone(&self.keyring), self.store.as_ref());
         let value = encode_row(row, key, &mut personal).expect("the row can be encoded");
         let (family, key) = row_key(merchant_id, key, &personal);
         self.store.damage(family, &key, &value);

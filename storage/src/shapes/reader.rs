@@ -1,0 +1,220 @@
+//! Typed reads of one merchant's rows, and of those of all merchants.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use till_domain::ids::MerchantId;
+use till_domain::records::{AnyKey, AnyRow, Rows, Table, Unreadable};
+use till_domain::text::{Email, Mobile};
+
+use crate::rows::RowReader;
+use crate::vault::{Keyring, LookupKind, SubjectId};
+
+use super::codec::ShapeError;
+use super::keys::row_key;
+use super::personal::{OpenedKey, Personal, StaysSealed, SubjectKeys};
+use super::rows::decode_row;
+
+/// The row under `key` of a merchant. Tables below a merchant are read below the one that is named, and the tables of
+/// all merchants whichever is named. `personal` is the merchant's.
+///
+/// # Errors
+/// [`Unreadable`] when the store does not answer, or when the bytes are not what was written.
+pub fn read_row(
+    rows: &(impl RowReader + ?Sized),
+    merchant_id: MerchantId,
+    key: &AnyKey,
+    personal: &dyn Personal,
+) -> Result<Option<AnyRow>, Unreadable> {
+    let (family, bytes) = row_key(merchant_id, key, personal);
+    let Some(value) = rows.get(family, &bytes)? else { return Ok(None) };
+    Ok(Some(decode_row(key, &value, personal)?))
+}
+
+/// Reads one merchant's rows and opens the personal data in them.
+///
+/// It seals under stored keys only, as `till verify` does to compare, and makes none. It keeps one opened key, so it is
+/// to be made for each answer: then an erased person is gone from the next one on.
+pub struct MerchantReader<R> {
+    merchant_id: MerchantId,
+    rows: R,
+    /// Without it what is sealed stays so.
+    keyring: Option<Arc<Keyring>>,
+    last: RefCell<Option<FoundKey>>,
+    /// More keys, for the reader of a store that nobody writes to.
+    kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
+    kept_max: usize,
+}
+
+/// Whose key was looked for, and the key, unless it was erased or never made.
+type FoundKey = (SubjectId, Option<Arc<OpenedKey>>);
+
+impl<R: RowReader> MerchantReader<R> {
+    /// Reads the rows of a merchant. Without the key ring what is sealed stays so.
+    #[must_use]
+    pub fn new(merchant_id: MerchantId, keyring: Option<Arc<Keyring>>, rows: R) -> MerchantReader<R> {
+        let (last, kept) = (RefCell::new(None), RefCell::default());
+        MerchantReader { merchant_id, rows, keyring, last, kept, kept_max: 0 }
+    }
+
+    /// The same for a store that nobody writes to: so many keys are kept, at some 250 bytes each.
+    #[must_use]
+    pub fn keeping_keys(self, keys: usize) -> MerchantReader<R> {
+        MerchantReader { kept_max: keys, ..self }
+    }
+
+    /// The merchant whose rows are read.
+    #[must_use]
+    pub const fn merchant_id(&self) -> MerchantId {
+        self.merchant_id
+    }
+
+    fn subject_keys(&self) -> Option<SubjectKeys<'_>> {
+        let keyring = self.keyring.as_deref()?;
+        Some(SubjectKeys { merchant: self.merchant_id, keyring, rows: &self.rows })
+    }
+
+    fn key(&self, keys: &SubjectKeys<'_>, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        if let Some((last, key)) = &*self.last.borrow()
+            && *last == subject
+        {
+            return Ok(key.clone());
+        }
+        let kept = self.kept.borrow().get(&subject).cloned();
+        let found = match kept {
+            Some(found) => found,
+            None => self.keep(subject, keys.read(subject)?),
+        };
+        *self.last.borrow_mut() = Some((subject, found.clone()));
+        Ok(found)
+    }
+
+    /// Keeps a key where several are. When there are too many all go: which come next nobody knows.
+    fn keep(&self, subject: SubjectId, found: Option<Arc<OpenedKey>>) -> Option<Arc<OpenedKey>> {
+        if self.kept_max > 0 {
+            let mut kept = self.kept.borrow_mut();
+            if kept.len() >= self.kept_max {
+                kept.clear();
+            }
+            kept.insert(subject, found.clone());
+        }
+        found
+    }
+}
+
+impl<R: RowReader> Rows for MerchantReader<R> {
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        Ok(read_row(&self.rows, self.merchant_id, &T::key(key), self)?.and_then(T::unwrap))
+    }
+}
+
+impl<R: RowReader> Personal for MerchantReader<R> {
+    fn seal(&mut self, subject: SubjectId, label: &'static str, plain: &str) -> Result<Vec<u8>, Unreadable> {
+        let Some(keys) = self.subject_keys() else { return StaysSealed.seal(subject, label, plain) };
+        let no_key = || Unreadable { reason: "a reader makes no keys to seal with".to_owned() };
+        let key = self.key(&keys, subject)?.ok_or_else(no_key)?;
+        Ok(keys.seal(&key, subject, label, plain))
+    }
+
+    fn open(&self, subject: SubjectId, label: &'static str, sealed: &[u8]) -> Result<Option<String>, ShapeError> {
+        let Some(keys) = self.subject_keys() else { return StaysSealed.open(subject, label, sealed) };
+        match self.key(&keys, subject)? {
+            Some(key) => keys.open(&key, subject, label, sealed),
+            None => Ok(None),
+        }
+    }
+
+    fn email_digest(&self, email: &Email) -> [u8; 32] {
+        let digest = |keys: SubjectKeys<'_>| keys.digest(LookupKind::Email, email.as_str());
+        self.subject_keys().map_or_else(|| StaysSealed.email_digest(email), digest)
+    }
+
+    fn mobile_digest(&self, mobile: &Mobile) -> [u8; 32] {
+        let digest = |keys: SubjectKeys<'_>| keys.digest(LookupKind::Mobile, mobile.as_str());
+        self.subject_keys().map_or_else(|| StaysSealed.mobile_digest(mobile), digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use till_domain::records::{Customers, CustomersByEmail, Payments, PaymentsByExternalId};
+
+    use super::super::personal::MerchantPersonal;
+    use super::super::rows::encode_row;
+    use super::super::samples::{self, MERCHANT, OTHER_MERCHANT};
+    use super::*;
+    use crate::family::Family;
+    use crate::rows::{Direction, RowError, Visit};
+    use crate::vault::RootKey;
+
+    #[derive(Default)]
+    struct Bytes {
+        rows: BTreeMap<(Family, Vec<u8>), Vec<u8>>,
+        broken: bool,
+    }
+
+    impl RowReader for Bytes {
+        fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+            if self.broken {
+                return Err(RowError::Unreadable { family, reason: "the disk failed".to_owned() });
+            }
+            Ok(self.rows.get(&(family, key.to_vec())).cloned())
+        }
+
+        fn visit(&self, _: Family, _: &[u8], _: &[u8], _: Direction, _: &mut Visit<'_>) -> Result<(), RowError> {
+            Ok(())
+        }
+    }
+
+    fn filled() -> (Bytes, Arc<Keyring>) {
+        let root = RootKey::from_hex(&"a".repeat(64)).expect("64 hexadecimal characters");
+        let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
+        let mut personal = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), Bytes::default());
+        let mut bytes = Bytes::default();
+        for (key, row) in samples::rows() {
+            let value = encode_row(&row, &key, &mut personal).expect("samples encode");
+            bytes.rows.insert(row_key(MERCHANT, &key, &personal), value);
+        }
+        let keys = personal.take_pending().into_iter().map(|(key, value)| ((Family::Vault, key), value));
+        bytes.rows.extend(keys);
+        (bytes, keyring)
+    }
+
+    #[test]
+    fn rows_are_found_by_typed_keys_of_their_merchant_only() {
+        let (bytes, keyring) = filled();
+        let rows = MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &bytes);
+        let payment = samples::payment();
+        assert_eq!(rows.get::<Payments>(payment.id), Ok(Some(payment.clone())));
+        let others = MerchantReader::new(OTHER_MERCHANT, Some(keyring), &bytes);
+        assert_eq!(others.get::<Payments>(payment.id), Ok(None));
+        let external_id = payment.external_id.expect("the sample has one");
+        assert_eq!(rows.get::<PaymentsByExternalId>(external_id), Ok(Some(payment.id)));
+        let email = samples::customer().email.expect("the sample has one");
+        let customer_id = rows.get::<CustomersByEmail>(email).expect("readable").expect("is there");
+        assert_eq!(rows.get::<Customers>(customer_id), Ok(Some(samples::customer())));
+    }
+
+    #[test]
+    fn without_the_key_ring_what_is_sealed_stays_so() {
+        let (bytes, _) = filled();
+        let rows = MerchantReader::new(MERCHANT, None, &bytes);
+        let customer = rows.get::<Customers>(samples::customer().id).expect("readable").expect("is there");
+        assert_eq!(customer.email.map(|email| email.as_str().to_owned()).as_deref(), Some(super::super::SEALED));
+        assert_eq!(customer.external_id, samples::customer().external_id);
+    }
+
+    #[test]
+    fn a_row_that_cannot_be_read_is_an_error_and_never_absent() {
+        let (mut bytes, keyring) = filled();
+        bytes.rows.values_mut().for_each(|value| value.truncate(3));
+        let found = MerchantReader::new(MERCHANT, Some(keyring), &bytes).get::<Payments>(samples::payment().id);
+        assert!(found.is_err(), "{found:?}");
+        bytes.broken = true;
+        let found = MerchantReader::new(MERCHANT, None, &bytes).get::<Payments>(samples::payment().id);
+        assert!(found.expect_err("the disk failed").reason.contains("the disk failed"));
+    }
+}
