@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use till_domain::command::Caller as DomainCaller;
 use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KeyDigest};
-use till_domain::records::{ApiKeys, KeyDirectory};
+use till_domain::records::{ApiKeys, KeyDirectory, Rows};
 
 use super::known_keys::{KnownKey, KnownKeys};
 use crate::protocol::api_error::{ApiError, Code};
@@ -78,7 +78,7 @@ impl KeyAuthentication {
         let KnownKey { merchant_id, key } = self.known_or_read(digest).await?;
         // Only a key that ends asks for the merchant's last event: what has ended stays so when the clock steps back.
         let now = match key.expires_at {
-            Some(_) => self.service.reader(merchant_id).await?.now()?,
+            Some(_) => self.service.merchant_now(merchant_id)?,
             None => self.service.now(),
         };
         if !key.is_live(now) {

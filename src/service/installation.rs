@@ -5,12 +5,11 @@ use std::net::{IpAddr, Ipv4Addr};
 use till_domain::command::Caller;
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform, Profile};
-use till_domain::records::{Installations, MerchantDirectory, Profiles, Single};
+use till_domain::records::{Installations, MerchantDirectory, Profiles, Rows, Single};
 use till_domain::refusal::Refusal;
 
 use super::denial;
-use super::reading::Reader;
-use super::shared::Service;
+use super::shared::{Reader, Service};
 use crate::endpoints::arguments;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Argument, ValueType};
@@ -51,7 +50,7 @@ impl SdkCaller<'_> {
     /// The merchant.
     #[must_use]
     pub fn merchant_id(&self) -> MerchantId {
-        self.reader.merchant_id
+        self.reader.merchant_id()
     }
 }
 

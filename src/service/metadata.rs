@@ -1,18 +1,17 @@
 //! Reads of metadata: records, items of sets, the list. All of one answer see the same moment.
 
 use std::collections::BTreeMap;
+use std::ops::{Bound, Range};
 
 use till_domain::ids::{MerchantId, MetadataId};
 use till_domain::metadata::{Document, MetadataRecord, SetNumber};
-use till_domain::records::{Metadata, MetadataByCreation, MetadataDocuments, MetadataPositions};
+use till_domain::records::{Metadata, MetadataByCreation, MetadataDocuments, MetadataPositions, Rows, Unreadable};
 use till_domain::text::MetadataKey;
 use till_domain::time::Millis;
-use till_storage::keys::KeyRange;
-use till_storage::rows::{Direction, RowPair, RowReader};
-use till_storage::shapes::{TableKind, id_range, metadata_positions_range};
+use till_storage::rows::Direction;
+use till_storage::shapes::MerchantView;
 
-use super::reading::Reader;
-use super::shared::{Service, unreadable};
+use super::shared::Service;
 use crate::protocol::api_error::ApiError;
 
 /// Items of a set that stand on one page, at most: contract, section 5.
@@ -23,6 +22,9 @@ const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Rows of one scan.
 const SCANNED_AT_ONCE: usize = 512;
+
+/// The key of an item: its record, its set, its place in that.
+type Position = (MetadataId, SetNumber, u64);
 
 /// A live record.
 pub struct FoundMetadata {
@@ -89,8 +91,7 @@ impl ItemPage {
 
 /// Reads of one merchant's metadata at one moment.
 pub struct MetadataReader<'a> {
-    reader: Reader<'a>,
-    view: Box<dyn RowReader + 'a>,
+    view: MerchantView<'a>,
     now: Millis,
 }
 
@@ -101,9 +102,8 @@ impl Service {
     /// `UNAVAILABLE` when the rows lag and cannot be caught up now, or the last record cannot be read.
     pub async fn metadata(&self, merchant_id: MerchantId) -> Result<MetadataReader<'_>, ApiError> {
         let reader = self.reader(merchant_id).await?;
-        let now = reader.now()?;
-        let view = reader.view();
-        Ok(MetadataReader { reader, view, now })
+        let now = self.merchant_now(merchant_id)?;
+        Ok(MetadataReader { view: reader.view(), now })
     }
 }
 
@@ -113,12 +113,12 @@ impl MetadataReader<'_> {
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.
     pub fn find(&self, key: MetadataKey) -> Result<Option<FoundMetadata>, ApiError> {
-        let record = self.reader.get_at::<Metadata>(&*self.view, key.clone())?;
+        let record = self.view.get::<Metadata>(key.clone())?;
         record.filter(|record| record.is_live(self.now)).map(|record| self.found(key, record)).transpose()
     }
 
     fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
-        let document = self.reader.get_at::<MetadataDocuments>(&*self.view, record.id)?;
+        let document = self.view.get::<MetadataDocuments>(record.id)?;
         Ok(FoundMetadata { key, record, document: document.ok_or_else(ApiError::unhandled)? })
     }
 
@@ -133,22 +133,23 @@ impl MetadataReader<'_> {
         range: ItemRange,
         limit: usize,
     ) -> Result<ItemPage, ApiError> {
-        let whole = metadata_positions_range(self.reader.merchant_id, id, number, number.next());
-        let at = |position: u64| [whole.0.as_slice(), &position.to_be_bytes()].concat();
+        let at = |position: u64| (id, number, position);
+        let (first, behind) = (at(0), (id, number.next(), 0));
         let (asked, direction) = match range {
-            ItemRange::First => (whole.clone(), Direction::Forward),
-            ItemRange::After(position) => ((at(position.saturating_add(1)), whole.1.clone()), Direction::Forward),
-            ItemRange::Before(position) => ((whole.0.clone(), at(position)), Direction::Backward),
+            ItemRange::First => (first..behind, Direction::Forward),
+            ItemRange::After(position) => (at(position.saturating_add(1))..behind, Direction::Forward),
+            ItemRange::Before(position) => (first..at(position), Direction::Backward),
         };
         let mut items = self.walk(asked, direction, limit)?;
         if direction == Direction::Backward {
             items.reverse();
         }
-        let first = items.first().map(|(position, _)| *position).or(range.vacancy());
-        let behind = items.last().map(|(position, _)| position.saturating_add(1)).or(range.vacancy());
+        let begin = items.first().map(|(position, _)| *position).or(range.vacancy());
+        let end = items.last().map(|(position, _)| position.saturating_add(1)).or(range.vacancy());
+        let is_any = |range: Range<Position>| self.view.has_any::<MetadataPositions>(range);
         Ok(ItemPage {
-            earlier: first.map_or(Ok(false), |first| self.is_any((whole.0.clone(), at(first))))?,
-            later: behind.map_or(Ok(false), |behind| self.is_any((at(behind), whole.1.clone())))?,
+            earlier: begin.map_or(Ok(false), |begin| is_any(first..at(begin)))?,
+            later: end.map_or(Ok(false), |end| is_any(at(end)..behind))?,
             items,
         })
     }
@@ -158,45 +159,44 @@ impl MetadataReader<'_> {
     /// # Errors
     /// `UNAVAILABLE` when a row cannot be read.
     pub fn all_items(&self, record: &MetadataRecord) -> Result<BTreeMap<SetNumber, Vec<String>>, ApiError> {
-        let merchant_id = self.reader.merchant_id;
-        let range = metadata_positions_range(merchant_id, record.id, record.sets_from, record.sets_below);
+        let range = (record.id, record.sets_from, 0)..(record.id, record.sets_below, 0);
         let limit = usize::try_from(record.item_count).unwrap_or(usize::MAX);
         let mut items: BTreeMap<SetNumber, Vec<String>> = BTreeMap::new();
-        for (key, value) in self.scan(TableKind::MetadataPositions, &range, Direction::Forward, limit)? {
-            let text = self.reader.decode_of::<MetadataPositions>(&value)?;
-            items.entry(set_in(&key)).or_default().push(text.as_str().to_owned());
+        for ((_, set, _), text) in self.view.scan::<MetadataPositions>(range, Direction::Forward, limit)? {
+            items.entry(set).or_default().push(text.as_str().to_owned());
         }
         Ok(items)
     }
 
     /// Items in the order of the walk, until there are enough of them or of their bytes.
-    fn walk(&self, mut range: KeyRange, direction: Direction, limit: usize) -> Result<Vec<(u64, String)>, ApiError> {
+    fn walk(
+        &self,
+        mut range: Range<Position>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<(u64, String)>, Unreadable> {
         let mut items = Vec::new();
         let mut bytes = 0_usize;
         loop {
             let wanted = SCANNED_AT_ONCE.min(limit - items.len());
-            let pairs = self.scan(TableKind::MetadataPositions, &range, direction, wanted)?;
-            let ended = pairs.len() < wanted;
-            for (key, value) in pairs {
-                let text = self.reader.decode_of::<MetadataPositions>(&value)?;
+            let found = self.view.scan::<MetadataPositions>(range.clone(), direction, wanted)?;
+            let ended = found.len() < wanted;
+            for (key, text) in found {
                 bytes += text.as_str().len();
                 if bytes > PAGE_BYTES_MAX && !items.is_empty() {
                     return Ok(items);
                 }
-                items.push((position_in(&key), text.as_str().to_owned()));
+                let (id, set, position) = key;
+                items.push((position, text.as_str().to_owned()));
                 match direction {
-                    Direction::Forward => range.0 = [key.as_slice(), &[0]].concat(),
-                    Direction::Backward => range.1 = key,
+                    Direction::Forward => range.start = (id, set, position.saturating_add(1)),
+                    Direction::Backward => range.end = key,
                 }
             }
             if ended || items.len() >= limit {
                 return Ok(items);
             }
         }
-    }
-
-    fn is_any(&self, range: KeyRange) -> Result<bool, ApiError> {
-        Ok(!self.scan(TableKind::MetadataPositions, &range, Direction::Forward, 1)?.is_empty())
     }
 
     /// Live records in the order in which they were made, newest first or oldest first, behind or before one of
@@ -213,24 +213,24 @@ impl MetadataReader<'_> {
         let mut found = Vec::new();
         let mut from = from;
         while found.len() < limit {
-            let bytes = from.map(MetadataId::to_bytes);
-            let (after, before) = if direction == Direction::Forward { (bytes, None) } else { (None, bytes) };
-            let range = id_range(self.reader.merchant_id, TableKind::MetadataByCreation, after, before);
-            let pairs =
-                self.scan(TableKind::MetadataByCreation, &range, direction, SCANNED_AT_ONCE.min(limit.max(16)))?;
-            let Some((last, _)) = pairs.last() else { break };
-            from = Some(id_in(last));
-            for (key, value) in &pairs {
-                found.extend(self.live(id_in(key), value)?);
+            let next = from.map_or(Bound::Unbounded, Bound::Excluded);
+            let range = match direction {
+                Direction::Forward => (next, Bound::Unbounded),
+                Direction::Backward => (Bound::Unbounded, next),
+            };
+            let listed = self.view.scan::<MetadataByCreation>(range, direction, SCANNED_AT_ONCE.min(limit.max(16)))?;
+            let Some((last, _)) = listed.last() else { break };
+            from = Some(*last);
+            for (id, key) in listed {
+                found.extend(self.live(id, key)?);
             }
         }
         found.truncate(limit);
         Ok(found)
     }
 
-    fn live(&self, id: MetadataId, value: &[u8]) -> Result<Option<(MetadataKey, MetadataRecord)>, ApiError> {
-        let key = self.reader.decode_of::<MetadataByCreation>(value)?;
-        let record = self.reader.get_at::<Metadata>(&*self.view, key.clone())?;
+    fn live(&self, id: MetadataId, key: MetadataKey) -> Result<Option<(MetadataKey, MetadataRecord)>, ApiError> {
+        let record = self.view.get::<Metadata>(key.clone())?;
         Ok(record.filter(|record| record.id == id && record.is_live(self.now)).map(|record| (key, record)))
     }
 
@@ -241,31 +241,6 @@ impl MetadataReader<'_> {
     pub fn listed(&self, (key, record): (MetadataKey, MetadataRecord)) -> Result<FoundMetadata, ApiError> {
         self.found(key, record)
     }
-
-    fn scan(
-        &self,
-        table: TableKind,
-        (lower, upper): &KeyRange,
-        direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<RowPair>, ApiError> {
-        self.view.scan(table.family(), lower, upper, direction, limit).map_err(|error| unreadable(&error))
-    }
-}
-
-fn position_in(key: &[u8]) -> u64 {
-    let bytes = key.last_chunk::<8>().copied();
-    u64::from_be_bytes(bytes.expect("keys of items end in their position: the ranges are theirs"))
-}
-
-fn set_in(key: &[u8]) -> SetNumber {
-    let bytes = key.last_chunk::<12>().and_then(|end| end.first_chunk::<4>()).copied();
-    SetNumber(u32::from_be_bytes(bytes.expect("keys of items end in set and position: the ranges are theirs")))
-}
-
-fn id_in(key: &[u8]) -> MetadataId {
-    let bytes = key.last_chunk::<16>().copied();
-    MetadataId::from_bytes(bytes.expect("keys of the list end in an id: the ranges are its"))
 }
 
 #[cfg(test)]

@@ -8,9 +8,13 @@ use till_actors::{Answered, Engine, Secret, Store};
 use till_domain::command::{Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
+use till_domain::records::Unreadable;
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 use till_storage::archive::Archiver;
+use till_storage::journal::record;
+use till_storage::rows::Gate;
+use till_storage::shapes::MerchantReader;
 use till_storage::vault::Keyring;
 use tokio::sync::Mutex;
 
@@ -21,11 +25,14 @@ use super::installation::SdkRate;
 use super::last_used::LastUsed;
 use super::operations::Operations;
 use super::pause_note::PauseNote;
-use super::reading::Reader;
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
+
+/// Reads of one merchant's rows. They are committed rows only, and an answer is sent after its commit, so a caller
+/// always reads its own writes.
+pub type Reader<'a> = MerchantReader<&'a dyn Store>;
 
 /// What endpoints share.
 pub type Shared = Arc<Service>;
@@ -142,19 +149,30 @@ impl Service {
         if self.is_behind(merchant_id)? {
             self.catch_up(merchant_id).await?;
         }
-        Ok(Reader::new(self, merchant_id))
+        Ok(MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store))
     }
 
     /// Reads of what stands above all merchants: whose a key is, which merchants there are.
     #[must_use]
     pub fn directory(&self) -> Reader<'_> {
-        // Its keys do not begin with a merchant, so none is meant.
-        Reader::new(self, MerchantId::from_bytes([0; 16]))
+        MerchantReader::of_all_merchants(&*self.store)
+    }
+
+    /// The later of the clock and the merchant's last event: what expires is judged by it.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when the last record cannot be read.
+    pub fn merchant_now(&self, merchant_id: MerchantId) -> Result<Millis, ApiError> {
+        let head = self.store.head(merchant_id).map_err(|error| unreadable(&error))?;
+        let last = self.store.read(merchant_id, head.sequence, 1).map_err(|error| unreadable(&error))?;
+        let Some(stored) = last.first() else { return Ok(self.now()) };
+        let last = record::decode(&stored.bytes).map_err(|error| unreadable(&error))?;
+        Ok(self.now().max(Millis(last.header.at_ms)))
     }
 
     fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {
         let gate = self.store.gate(merchant_id).map_err(|error| unreadable(&error))?;
-        Ok(gate != till_storage::rows::Gate::Open)
+        Ok(gate != Gate::Open)
     }
 
     /// Whoever loads a merchant first brings its rows up to the log, so it is loaded by a command that does nothing.
@@ -173,8 +191,15 @@ fn installation(caller: Caller) -> Option<InstallationId> {
     }
 }
 
+/// A damaged row fails the reads that touch it, and only these.
+impl From<Unreadable> for ApiError {
+    fn from(error: Unreadable) -> ApiError {
+        unreadable(&error)
+    }
+}
+
 /// A row could not be read: nothing is answered on it.
-pub(super) fn unreadable(error: &dyn std::error::Error) -> ApiError {
+fn unreadable(error: &dyn std::error::Error) -> ApiError {
     tracing::error!(%error, "a row cannot be read");
     ApiError::unavailable(Outcome::NotDone, denial::RETRY_AFTER_SECONDS)
 }

@@ -3,7 +3,7 @@
 use till_domain::command::{AddInstallation, Command, UpdateInstallation};
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::merchant::{Installation, Platform};
-use till_domain::records::Installations;
+use till_domain::records::{Installations, Rows};
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, InstallationIdentifier};
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};

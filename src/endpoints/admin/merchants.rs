@@ -7,7 +7,7 @@ use till_domain::command::{Caller, Command, CreateMerchant, Idempotency, UpdateM
 use till_domain::event::Answer;
 use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::merchant::{SETTLEMENT_DELAY_DEFAULT_SECONDS, SETTLEMENT_DELAY_MAX_SECONDS};
-use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory};
+use till_domain::records::{CreatedMerchant, CreatedMerchants, MerchantDirectory, Rows};
 use till_domain::refusal::Refusal;
 use till_domain::text::{TIME_ZONE_MAX_BYTES, TimeZone};
 use till_domain::time::Millis;
@@ -196,7 +196,7 @@ pub fn fresh_merchant_id(now: Millis) -> MerchantId {
 
 /// What an earlier call of this name left in the directory.
 fn created(service: &Service, named: &Idempotency) -> Result<Option<CreatedMerchant>, ApiError> {
-    service.directory().get::<CreatedMerchants>(named.scope.key.clone())
+    Ok(service.directory().get::<CreatedMerchants>(named.scope.key.clone())?)
 }
 
 /// Removes what an earlier call of this name left, whose answer has ended, before another merchant takes the name:

@@ -1,7 +1,7 @@
 //! `POST /merchants/balance-history`
 
 use till_domain::ids::EntryId;
-use till_domain::records::{Balances, Entries, Single};
+use till_domain::records::{Balances, Entries, Rows, Single};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;

@@ -1,7 +1,7 @@
 //! `POST /merchants/find-contact`
 
 use till_domain::customer::CustomerRef;
-use till_domain::records::{Customers, CustomersByExternalId};
+use till_domain::records::{Customers, CustomersByExternalId, Rows};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;

@@ -1,6 +1,6 @@
 //! `POST /merchants/find-payment`
 
-use till_domain::records::{Payments, PaymentsByExternalId};
+use till_domain::records::{Payments, PaymentsByExternalId, Rows};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments::{self, PaymentRef};
@@ -44,5 +44,5 @@ pub(super) async fn find_payment(service: Shared, call: Call<MerchantCaller>) ->
         ApiError::not_found("payment_id", message)
     };
     let found = found.ok_or_else(unknown)?;
-    Ok(Reply::new(&PaymentShape::new(&found, reader.now()?)))
+    Ok(Reply::new(&PaymentShape::new(&found, service.merchant_now(reader.merchant_id())?)))
 }

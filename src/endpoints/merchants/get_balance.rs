@@ -1,7 +1,7 @@
 //! `POST /merchants/get-balance`
 
 use serde::Serialize;
-use till_domain::records::{Balances, Profiles, Single};
+use till_domain::records::{Balances, Profiles, Rows, Single};
 
 use crate::access::MerchantCaller;
 use crate::endpoints::merchants::balance_history::no_balance;

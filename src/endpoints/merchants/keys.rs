@@ -3,7 +3,7 @@
 use till_domain::command::Command;
 use till_domain::ids::KeyId;
 use till_domain::key::ApiKey;
-use till_domain::records::ApiKeys;
+use till_domain::records::{ApiKeys, Rows};
 use till_domain::refusal::Refusal;
 
 use super::by_merchant;

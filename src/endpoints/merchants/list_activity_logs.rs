@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId};
 use till_domain::merchant::Profile;
-use till_domain::records::{ActivityEmails, ApiKeys, PaymentsByExternalId, Profiles, Single};
+use till_domain::records::{ActivityEmails, ApiKeys, PaymentsByExternalId, Profiles, Rows, Single};
 use till_domain::text::{Email, ExternalId};
 use till_domain::time::Millis;
 use till_storage::shapes::ActivityIndex;
@@ -22,7 +22,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{FEW_ADDRESSES, Reader, Selection, Shared, Terms};
+use crate::service::{Reader, Selection, Shared, Terms, search};
 
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;
@@ -135,7 +135,7 @@ pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCalle
     let filters = Filters::read(&mut fields, service.now(), &zone(&profile));
     let request = fields.finish(|| page)?;
     filters.check_actors(&reader, &profile)?;
-    let page = reader.search(&filters.selection(&reader)?, request).await?;
+    let page = search(&reader, &filters.selection(&reader)?, request).await?;
     Ok(Reply::new(&page.map(ActivityShape::new).carrying(&filters.texts())))
 }
 
@@ -197,7 +197,7 @@ impl Filters {
             selection.any_of(vec![ActivityIndex::ActorEmail(email.clone())]);
         }
         if let Some(terms) = &self.terms {
-            match find_terms(terms, reader)? {
+            match Terms::find(terms, reader)? {
                 Terms::Indexes(indexes) => selection.any_of(indexes),
                 Terms::ManyAddresses { exact, among, text } => selection.any_of_likely_among(exact, among, text),
                 Terms::Rows(text) => selection.containing(text),
@@ -249,13 +249,6 @@ impl ObjectRef {
         };
         Ok(object.map(ActivityIndex::Object))
     }
-}
-
-/// How a text is found in this merchant's log.
-fn find_terms(text: &str, reader: &Reader<'_>) -> Result<Terms, ApiError> {
-    let addresses = reader.activity_emails_with(&text.to_lowercase())?;
-    let acting = if addresses.matching.len() > FEW_ADDRESSES { reader.acting_emails()? } else { None };
-    Ok(Terms::new(text, &addresses, acting.as_deref()))
 }
 
 fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {

@@ -32,7 +32,7 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Payments>(&reader, request)?;
-    let now = reader.now()?;
+    let now = service.merchant_now(reader.merchant_id())?;
     let shapes = page.page.iter().map(|payment| PaymentShape::new(payment, now)).collect();
     Ok(Reply::new(&crate::service::Page { previous: page.previous, page: shapes, next: page.next }))
 }

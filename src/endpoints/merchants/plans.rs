@@ -3,7 +3,7 @@
 use till_domain::command::TeamChange;
 use till_domain::ids::PlanId;
 use till_domain::plan::{Plan, PlanChoice, STARTER};
-use till_domain::records::{CurrentPlan, Profiles, Single};
+use till_domain::records::{CurrentPlan, Profiles, Rows, Single};
 
 use super::by_merchant;
 use super::team::of_caller;

@@ -139,6 +139,6 @@ pub(super) async fn list_user_invitations(service: Shared, call: Call<MerchantCa
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Invitations>(&reader, request)?;
-    let now = reader.now()?;
+    let now = service.merchant_now(reader.merchant_id())?;
     Ok(Reply::new(&page.map(|invitation| InvitationShape::new(invitation, now))))
 }

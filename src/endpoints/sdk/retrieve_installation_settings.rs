@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use till_domain::merchant::{PaymentMethod, Platform};
-use till_domain::records::Integrations;
+use till_domain::records::{Integrations, Rows};
 use till_domain::session::InterestBearer;
 
 use super::session::INSTALLATION_ERRORS;

@@ -2,7 +2,7 @@
 
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{Payments, Sessions};
+use till_domain::records::{Payments, Rows, Sessions};
 use till_domain::session::Session;
 use till_domain::time::Millis;
 
@@ -79,10 +79,10 @@ pub(super) async fn find(service: &Shared, call: &Call<MerchantCaller>) -> Resul
         fields.required("payment_session_id", arguments::id::<SessionId>("a payment session id (pse_...)"));
     let parsed = fields.finish(|| Some((named?, session_id?)));
     let (caller, session_id) = service.sdk_call(call, parsed).await?;
-    read(&caller.reader, session_id)
+    read(service, &caller.reader, session_id)
 }
 
-fn read(reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
+fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
     let session = reader.get::<Sessions>(session_id)?;
     let unknown = || {
         let message = "No payment session of this merchant has this payment_session_id. Have the customer select the payment method again.";
@@ -90,5 +90,5 @@ fn read(reader: &Reader<'_>, session_id: SessionId) -> Result<Found, ApiError> {
     };
     let session = session.ok_or_else(unknown)?;
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
-    Ok(Found { session, payment, now: reader.now()? })
+    Ok(Found { session, payment, now: service.merchant_now(reader.merchant_id())? })
 }

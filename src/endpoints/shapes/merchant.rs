@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
-use till_domain::records::{Balances, Integrations, Profiles, Single};
+use till_domain::records::{Balances, Integrations, Profiles, Rows, Single};
 
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 use crate::protocol::api_error::ApiError;
@@ -91,7 +91,7 @@ impl MerchantShape {
             payment_methods.extend(MethodShape::read(reader, method)?);
         }
         Ok(MerchantShape {
-            merchant_id: reader.merchant_id.to_string(),
+            merchant_id: reader.merchant_id().to_string(),
             name: profile.name.as_str().to_owned(),
             currency: profile.currency.to_string(),
             time_zone: profile.time_zone.as_str().to_owned(),

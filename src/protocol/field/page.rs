@@ -1,5 +1,7 @@
 //! Which page of a list.
 
+use till_storage::rows::Cursor;
+
 use super::scalar::integer;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
@@ -18,15 +20,6 @@ pub struct PageRequest<K> {
     pub per_page: u16,
     /// Where it starts; None is the newest entry.
     pub cursor: Option<Cursor<K>>,
-}
-
-/// A place in a list that is ordered newest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cursor<K> {
-    /// What was created before this entry: the pages that follow.
-    After(K),
-    /// What was created after this entry: the pages that come before.
-    Before(K),
 }
 
 /// Reads `per_page`, `after` and `before` (declared as `page_arguments`); `parse_cursor` reads an id.

@@ -3,12 +3,10 @@
 
 use std::collections::VecDeque;
 
-use till_domain::ids::{ActivityId, MerchantId};
-use till_storage::rows::{Direction, RowReader};
-use till_storage::shapes::{ActivityIndex, activity_of};
-
-use crate::protocol::api_error::ApiError;
-use crate::service::shared::unreadable;
+use till_domain::ids::ActivityId;
+use till_domain::records::Unreadable;
+use till_storage::rows::Direction;
+use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 
 /// Entries that each of several ranges reads at first; it reads more at a time the further it goes on.
 const FIRST_READ: usize = 32;
@@ -57,18 +55,10 @@ fn neighbour(id: ActivityId, direction: Direction) -> Option<ActivityId> {
     next.map(ActivityId::from_raw)
 }
 
-/// An entry of a range, with its row where the range is the log itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) id: ActivityId,
-    pub(super) row: Option<Vec<u8>>,
-}
-
-/// Where something is walked: the reads, whose log, which way.
+/// Where something is walked: whose log, at which moment, in which direction.
 #[derive(Clone, Copy)]
 pub(super) struct Walk<'a> {
-    pub(super) view: &'a dyn RowReader,
-    pub(super) merchant_id: MerchantId,
+    pub(super) view: &'a MerchantView<'a>,
     pub(super) direction: Direction,
 }
 
@@ -85,7 +75,7 @@ impl Walk<'_> {
 /// The entries of one value of one index.
 struct Range {
     index: ActivityIndex,
-    read: VecDeque<Found>,
+    read: VecDeque<ActivityEntry>,
     next_read: usize,
     is_read_up: bool,
 }
@@ -96,7 +86,7 @@ impl Range {
     }
 
     /// The first entry from `span`'s beginning on. Spans only ever shrink from call to call.
-    fn first(&mut self, walk: Walk<'_>, span: Span) -> Result<Option<&Found>, ApiError> {
+    fn first(&mut self, walk: Walk<'_>, span: Span) -> Result<Option<&ActivityEntry>, Unreadable> {
         let begin = begin(walk, span);
         while self.read.front().is_some_and(|found| walk.is_before(found.id, begin)) {
             self.read.pop_front();
@@ -107,15 +97,12 @@ impl Range {
         Ok(self.read.front())
     }
 
-    fn read_on(&mut self, walk: Walk<'_>, span: Span) -> Result<(), ApiError> {
-        let (family, (lower, upper)) = self.index.range(walk.merchant_id, span.oldest, span.newest);
-        let pairs = walk.view.scan(family, &lower, &upper, walk.direction, self.next_read);
-        let pairs = pairs.map_err(|error| unreadable(&error))?;
-        self.is_read_up = pairs.len() < self.next_read;
+    fn read_on(&mut self, walk: Walk<'_>, span: Span) -> Result<(), Unreadable> {
+        let ends = (span.oldest, span.newest);
+        let entries = walk.view.index_entries(&self.index, ends, walk.direction, self.next_read)?;
+        self.is_read_up = entries.len() < self.next_read;
         self.next_read = self.next_read.saturating_mul(2).min(READ_MAX);
-        let is_log = self.index == ActivityIndex::All;
-        let found = |(key, row): (Vec<u8>, Vec<u8>)| Some(Found { id: activity_of(&key)?, row: is_log.then_some(row) });
-        self.read.extend(pairs.into_iter().filter_map(found));
+        self.read.extend(entries);
         Ok(())
     }
 }
@@ -131,7 +118,7 @@ const fn begin(walk: Walk<'_>, span: Span) -> ActivityId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// An entry.
-    Found(Found),
+    Found(ActivityEntry),
     /// Nothing yet, after a while.
     Pause,
     /// The end.
@@ -172,7 +159,7 @@ impl<'a> Intersection<'a> {
     }
 
     /// The next entry, unless it is too far for one step.
-    pub(super) fn next(&mut self) -> Result<Step, ApiError> {
+    pub(super) fn next(&mut self) -> Result<Step, Unreadable> {
         let Some(mut span) = self.rest.filter(|span| span.oldest <= span.newest) else { return Ok(Step::End) };
         let mut agreed = 0;
         let all = self.unions.len();
@@ -197,8 +184,8 @@ impl<'a> Intersection<'a> {
 }
 
 /// Whatever comes first in any of the ranges.
-fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Option<&'r Found>, ApiError> {
-    let mut first: Option<&Found> = None;
+fn first_of<'r>(union: &'r mut [Range], walk: Walk<'_>, span: Span) -> Result<Option<&'r ActivityEntry>, Unreadable> {
+    let mut first: Option<&ActivityEntry> = None;
     for range in union {
         if let Some(found) = range.first(walk, span)?
             && first.is_none_or(|first| walk.is_before(found.id, first.id))

@@ -5,6 +5,5 @@ mod merge;
 mod search;
 mod terms;
 
-pub use search::Selection;
-pub(super) use search::{Search, decode_activity};
-pub use terms::{Addresses, FEW_ADDRESSES, Terms};
+pub use search::{Selection, search};
+pub use terms::Terms;

@@ -1,18 +1,17 @@
 //! One page of a search.
 
 use till_domain::activity::{Activity, Actor};
-use till_domain::ids::{ActivityId, MerchantId};
-use till_domain::records::{Activities, Table};
+use till_domain::ids::ActivityId;
+use till_domain::records::Unreadable;
 use till_domain::time::Millis;
-use till_storage::family::Family;
-use till_storage::rows::{Direction, RowReader};
-use till_storage::shapes::{ActivityIndex, Personal, ShapeError, TableKind, decode_row_of};
+use till_storage::rows::{Beside, Cursor, Direction};
+use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 
-use super::merge::{Found, Intersection, Span, Step, Walk};
+use super::merge::{Intersection, Span, Step, Walk};
 use crate::protocol::api_error::ApiError;
-use crate::protocol::field::{Cursor, PageRequest};
-use crate::service::page::{Beside, vacancy};
-use crate::service::shared::unreadable;
+use crate::protocol::field::PageRequest;
+use crate::service::page::Page;
+use crate::service::shared::Reader;
 
 /// Rows that are looked at before other calls of the same thread get their turn.
 const ROWS_AT_A_TIME: usize = 256;
@@ -84,41 +83,38 @@ fn id_at(millis: u64, filling: u8) -> ActivityId {
     ActivityId::from_bytes(bytes)
 }
 
+/// A page of the activity log.
+///
+/// # Errors
+/// `UNAVAILABLE` when a row cannot be read.
+pub async fn search(
+    reader: &Reader<'_>,
+    selection: &Selection,
+    request: PageRequest<ActivityId>,
+) -> Result<Page<Activity>, ApiError> {
+    let Window { entries, beside } = Search { view: &reader.view(), selection }.page(request).await?;
+    Ok(Page::found(request, entries, |entry| entry.id, beside))
+}
+
 /// Entries, newest first, and whether there are more on either side.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::service) struct Window {
-    /// The entries.
-    pub(in crate::service) entries: Vec<Activity>,
+struct Window {
+    entries: Vec<Activity>,
     /// Whether there are others that pass the filters.
-    pub(in crate::service) beside: Beside,
+    beside: Beside,
 }
 
 /// A search of one merchant's log at one moment.
-pub(in crate::service) struct Search<'a> {
-    view: &'a dyn RowReader,
-    merchant_id: MerchantId,
-    decode: &'a dyn Fn(&[u8]) -> Result<Activity, ApiError>,
+struct Search<'a> {
+    view: &'a MerchantView<'a>,
     selection: &'a Selection,
 }
 
-impl<'a> Search<'a> {
-    /// Over the rows of `view`.
-    #[must_use]
-    pub(in crate::service) fn new(
-        view: &'a dyn RowReader,
-        merchant_id: MerchantId,
-        decode: &'a dyn Fn(&[u8]) -> Result<Activity, ApiError>,
-        selection: &'a Selection,
-    ) -> Search<'a> {
-        Search { view, merchant_id, decode, selection }
-    }
-
+impl Search<'_> {
     /// The page that a call asks for: one entry more is read than asked for, to see whether the log goes on.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` when a row cannot be read.
-    pub(in crate::service) async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, ApiError> {
+    async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, Unreadable> {
         let size = usize::from(request.per_page);
+        let vacancy = request.cursor.map(Cursor::vacancy);
         let span = self.selection.span;
         match request.cursor {
             None => {
@@ -127,14 +123,14 @@ impl<'a> Search<'a> {
             }
             Some(Cursor::After(id)) => {
                 let (entries, older) = self.older(size, span.older_than(id)).await?;
-                let newest = entries.first().map(|first| first.id).or(vacancy(request.cursor));
+                let newest = entries.first().map(|first| first.id).or(vacancy);
                 let rest = newest.and_then(|newest| span.newer_than(newest));
                 let newer = self.is_any(rest, Direction::Forward).await?;
                 Ok(Window { entries, beside: Beside { newer, older } })
             }
             Some(Cursor::Before(id)) => {
                 let (entries, newer) = self.newer(size, span.newer_than(id)).await?;
-                let oldest = entries.last().map(|last| last.id).or(vacancy(request.cursor));
+                let oldest = entries.last().map(|last| last.id).or(vacancy);
                 let rest = oldest.and_then(|oldest| span.older_than(oldest));
                 let older = self.is_any(rest, Direction::Backward).await?;
                 Ok(Window { entries, beside: Beside { newer, older } })
@@ -143,7 +139,7 @@ impl<'a> Search<'a> {
     }
 
     /// The newest entries of a span, and whether it has older ones.
-    async fn older(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), ApiError> {
+    async fn older(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), Unreadable> {
         let mut entries = self.collect(span, Direction::Backward, size.saturating_add(1)).await?;
         let goes_on = entries.len() > size;
         entries.truncate(size);
@@ -151,7 +147,7 @@ impl<'a> Search<'a> {
     }
 
     /// The oldest entries of a span, newest first like every page, and whether it has newer ones.
-    async fn newer(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), ApiError> {
+    async fn newer(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), Unreadable> {
         let mut entries = self.collect(span, Direction::Forward, size.saturating_add(1)).await?;
         let goes_on = entries.len() > size;
         entries.truncate(size);
@@ -160,17 +156,22 @@ impl<'a> Search<'a> {
     }
 
     /// Whether an entry of a span passes every filter; indexes say so without its row.
-    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {
+    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, Unreadable> {
         if self.selection.contains.is_some() || self.selection.likely.is_some() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());
         }
-        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+        let walk = Walk { view: self.view, direction };
         let mut walked = Intersection::new(walk, &self.selection.indexes(), span, 1);
         Ok(!next_batch(&mut walked, 1).await?.is_empty())
     }
 
     /// At most `limit` entries of a span that pass every filter.
-    async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
+    async fn collect(
+        &self,
+        span: Option<Span>,
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<Activity>, Unreadable> {
         let (mut entries, mut span) = (Vec::new(), span);
         if let (Some(likely), [_], None) = (&self.selection.likely, &*self.selection.all_of, &self.selection.contains) {
             (entries, span) = self.look_among(likely, span, direction, limit).await?;
@@ -190,8 +191,8 @@ impl<'a> Search<'a> {
         span: Option<Span>,
         direction: Direction,
         limit: usize,
-    ) -> Result<(Vec<Activity>, Option<Span>), ApiError> {
-        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+    ) -> Result<(Vec<Activity>, Option<Span>), Unreadable> {
+        let walk = Walk { view: self.view, direction };
         let at_a_time = limit.max(LIKELY_ROWS_MIN);
         let mut walked = Intersection::new(walk, std::slice::from_ref(&likely.among), span, at_a_time);
         let (mut entries, mut looked_at) = (Vec::new(), 0);
@@ -199,7 +200,7 @@ impl<'a> Search<'a> {
             let batch = next_batch(&mut walked, at_a_time).await?;
             looked_at += batch.len();
             let is_last = batch.len() < at_a_time;
-            let found = self.read(batch)?.into_iter().filter(|entry| has_in_address(entry, &likely.text));
+            let found = self.view.activities(batch)?.into_iter().filter(|entry| has_in_address(entry, &likely.text));
             entries.extend(found.take(limit.saturating_sub(entries.len())));
             if is_last || entries.len() >= limit {
                 return Ok((entries, None));
@@ -213,15 +214,15 @@ impl<'a> Search<'a> {
         span: Option<Span>,
         direction: Direction,
         limit: usize,
-    ) -> Result<Vec<Activity>, ApiError> {
-        let walk = Walk { view: self.view, merchant_id: self.merchant_id, direction };
+    ) -> Result<Vec<Activity>, Unreadable> {
+        let walk = Walk { view: self.view, direction };
         let at_a_time = if self.selection.contains.is_some() { ROWS_AT_A_TIME } else { limit };
         let mut walked = Intersection::new(walk, &self.selection.indexes(), span, at_a_time);
         let mut entries = Vec::new();
         loop {
             let batch = next_batch(&mut walked, at_a_time).await?;
             let is_last = batch.len() < at_a_time;
-            let read = self.read(batch)?;
+            let read = self.view.activities(batch)?;
             let wanted = limit.saturating_sub(entries.len());
             entries.extend(read.into_iter().filter(|entry| self.passes(entry)).take(wanted));
             if is_last || entries.len() >= limit {
@@ -231,28 +232,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The rows of entries, in their order.
-    fn read(&self, found: Vec<Found>) -> Result<Vec<Activity>, ApiError> {
-        let missing: Vec<&Found> = found.iter().filter(|found| found.row.is_none()).collect();
-        let keys: Vec<Vec<u8>> = missing.iter().map(|found| self.row_key(found.id)).collect();
-        let rows = self.view.get_many(Family::Rows, &keys).map_err(|error| unreadable(&error))?;
-        let mut rows = rows.into_iter();
-        let read = |found: Found| match found.row {
-            Some(row) => (self.decode)(&row),
-            None => {
-                let row = rows.next().flatten();
-                let row = row.ok_or_else(|| unreadable(&ShapeError::Empty { what: "row of an indexed activity" }))?;
-                (self.decode)(&row)
-            }
-        };
-        found.into_iter().map(read).collect()
-    }
-
-    fn row_key(&self, id: ActivityId) -> Vec<u8> {
-        let (_, (key, _)) = ActivityIndex::All.range(self.merchant_id, id, id);
-        key
-    }
-
     /// Whether an entry passes what no index decides.
     fn passes(&self, entry: &Activity) -> bool {
         self.selection.contains.as_ref().is_none_or(|text| has(entry, text))
@@ -260,7 +239,7 @@ impl<'a> Search<'a> {
 }
 
 /// So many entries, or fewer at the end.
-async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<Found>, ApiError> {
+async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<ActivityEntry>, Unreadable> {
     let mut batch = Vec::with_capacity(size);
     while batch.len() < size {
         match walked.next()? {
@@ -287,12 +266,6 @@ fn has(entry: &Activity, text: &str) -> bool {
     has_in_address(entry, text)
         || entry.object.id_text().contains(text)
         || entry.parent.is_some_and(|parent| parent.to_string().contains(text))
-}
-
-/// An entry from the bytes of its row.
-pub(in crate::service) fn decode_activity(bytes: &[u8], personal: &dyn Personal) -> Result<Activity, ApiError> {
-    let row = decode_row_of(TableKind::Activities, bytes, personal).map_err(|error| unreadable(&error))?;
-    Activities::unwrap(row).ok_or_else(ApiError::unhandled)
 }
 
 #[cfg(test)]

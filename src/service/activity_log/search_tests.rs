@@ -7,16 +7,17 @@ use till_domain::activity::{ActivityObject, ActivityType, PlanSwitch};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
-use till_domain::ids::{DisputeId, IdPosition, KeyId, PaymentId, PayoutId, RawId, RefundId, UserId};
+use till_domain::ids::{DisputeId, IdPosition, KeyId, MerchantId, PaymentId, PayoutId, RawId, RefundId, UserId};
 use till_domain::plan::{GROWTH, SCALE};
-use till_domain::records::MemoryRows;
+use till_domain::records::{AnyKey, MemoryRows};
 use till_domain::text::Email;
-use till_storage::rows::{RowError, Visit};
+use till_storage::family::Family;
+use till_storage::rows::{RowError, RowReader, Visit};
 use till_storage::shapes::{MerchantPersonal, MerchantReader, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use super::*;
-use crate::service::activity_log::{Addresses, Terms};
+use crate::service::activity_log::terms::{Addresses, Terms};
 
 const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);
 const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
@@ -173,12 +174,15 @@ impl Log {
         }
     }
 
-    fn page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Window {
-        let personal = MerchantReader::new(MERCHANT, Some(Arc::clone(&self.keyring)), &self.rows);
-        let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
-        let search = Search::new(&self.rows, MERCHANT, &decode, selection);
+    fn try_page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Result<Window, Unreadable> {
+        let rows: Box<dyn RowReader + '_> = Box::new(&self.rows);
+        let view = MerchantReader::new(MERCHANT, Some(Arc::clone(&self.keyring)), rows);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        runtime.block_on(search.page(request)).unwrap_or_else(|error| panic!("{}", error.message()))
+        runtime.block_on(Search { view: &view, selection }.page(request))
+    }
+
+    fn page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Window {
+        self.try_page(selection, request).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Every entry, page by page from the newest, and then back from the oldest page.
@@ -380,13 +384,8 @@ fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entr
 #[test]
 fn an_index_that_names_an_entry_that_is_not_there_is_an_error_and_no_gap() {
     let mut log = Log::seeded(6);
-    let gone = ActivityIndex::All.range(MERCHANT, log.entries[0].id, log.entries[0].id).1.0;
-    log.rows.0.remove(&(Family::Rows, gone));
+    let personal = MerchantReader::new(MERCHANT, None, Rows::default());
+    log.rows.0.remove(&row_key(MERCHANT, &AnyKey::Activities(log.entries[0].id), &personal));
     let query = Query { types: Some(vec![log.entries[0].activity_type]), ..Query::default() };
-    let personal = MerchantReader::new(MERCHANT, Some(Arc::clone(&log.keyring)), &log.rows);
-    let decode = |bytes: &[u8]| decode_activity(bytes, &personal);
-    let selection = query.selection();
-    let search = Search::new(&log.rows, MERCHANT, &decode, &selection);
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-    assert!(runtime.block_on(search.page(PageRequest { per_page: 1, cursor: None })).is_err());
+    assert!(log.try_page(&query.selection(), PageRequest { per_page: 1, cursor: None }).is_err());
 }

@@ -1,9 +1,15 @@
 //! What a text of `terms` can be found by.
 
+use std::ops::Bound;
+
 use till_domain::activity::{ActivityObject, ActivityType};
-use till_domain::ids::SUFFIX_LEN;
+use till_domain::ids::{ActivityId, SUFFIX_LEN};
+use till_domain::records::{ActivitiesByActorEmail, Unreadable};
 use till_domain::text::Email;
+use till_storage::rows::Direction;
 use till_storage::shapes::ActivityIndex;
+
+use crate::service::shared::Reader;
 
 /// The beginnings of ids that stand in activities.
 const PREFIXES: [&str; 5] = ["pay_", "rfn_", "dsp_", "pyo_", "mer_"];
@@ -13,17 +19,20 @@ const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 const ID_LEN: usize = 4 + SUFFIX_LEN;
 
 /// Addresses that are looked for each by itself: each costs a place in two indexes.
-pub const FEW_ADDRESSES: usize = 4;
+const FEW_ADDRESSES: usize = 4;
 /// With more of them, if they are one of so many, it is cheaper to look through everything that has an address.
 const RARE_ADDRESSES: usize = 10;
 
+/// Addresses of users who acted that are looked for: each costs a place in the index.
+const ACTING_MAX: usize = 8;
+
 /// The distinct addresses of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Addresses {
+pub(super) struct Addresses {
     /// Those that have a text in them.
-    pub matching: Vec<Email>,
+    pub(super) matching: Vec<Email>,
     /// How many there are in all.
-    pub all: usize,
+    pub(super) all: usize,
 }
 
 /// How a text is found.
@@ -46,10 +55,20 @@ pub enum Terms {
 }
 
 impl Terms {
+    /// How `text` is found in a merchant's log.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when the addresses of the log cannot be read.
+    pub fn find(text: &str, reader: &Reader<'_>) -> Result<Terms, Unreadable> {
+        let (matching, all) = reader.activity_emails_with(&text.to_lowercase())?;
+        let acting = if matching.len() > FEW_ADDRESSES { acting_emails(reader)? } else { None };
+        Ok(Terms::new(text, &Addresses { matching, all }, acting.as_deref()))
+    }
+
     /// How `text` is found among entries with these addresses. `acting` are those of users who acted, when that is
     /// known.
     #[must_use]
-    pub fn new(text: &str, addresses: &Addresses, acting: Option<&[Email]>) -> Terms {
+    pub(super) fn new(text: &str, addresses: &Addresses, acting: Option<&[Email]>) -> Terms {
         let text = text.to_lowercase();
         let object = ActivityObject::from_id_text(&text);
         if object.is_none() && can_be_part_of_id(&text) {
@@ -76,6 +95,19 @@ impl Terms {
             }
         }
     }
+}
+
+/// The distinct addresses of users who acted; nothing when they are more than [`ACTING_MAX`].
+fn acting_emails(reader: &Reader<'_>) -> Result<Option<Vec<Email>>, Unreadable> {
+    let (view, mut emails) = (reader.view(), Vec::new());
+    let mut behind = Bound::Unbounded;
+    while emails.len() <= ACTING_MAX {
+        let first = view.scan_keys::<ActivitiesByActorEmail>((behind, Bound::Unbounded), Direction::Forward, 1)?;
+        let Some((email, _)) = first.into_iter().next() else { return Ok(Some(emails)) };
+        behind = Bound::Excluded((email.clone(), ActivityId::from_bytes([u8::MAX; 16])));
+        emails.push(email);
+    }
+    Ok(None)
 }
 
 /// Whether some id could have this text in it.

@@ -1,15 +1,23 @@
-//! Keys of the indexes of the activity log: what an entry is found by, then its id, so that the order of keys
+//! The indexes of the activity log. Their keys are what an entry is found by, then its id, so that the order of keys
 //! of one value is the order of the log. See `tables`.
 
-use till_domain::activity::{ActivityObject, ActivityType};
+use std::ops::ControlFlow;
+
+use till_domain::activity::{Activity, ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId, MerchantId, PaymentId};
+use till_domain::records::{Activities, ActivityEmails, AnyKey, Table, Unreadable};
 use till_domain::text::Email;
 
 use crate::family::Family;
 use crate::keys::KeyRange;
+use crate::rows::{Direction, RowPair, RowReader};
 
+use super::codec::ShapeError;
 use super::key_bytes::{ID_LEN, KeyBytes};
 use super::keys::table_range;
+use super::reader::MerchantReader;
+use super::rows::decode_row;
+use super::scan::decode_key;
 use super::tables::TableKind;
 
 /// What entries of the activity log are found by: one value of one index, or all of them.
@@ -33,8 +41,7 @@ pub enum ActivityIndex {
 
 impl ActivityIndex {
     /// Which table it is a part of.
-    #[must_use]
-    pub const fn table(&self) -> TableKind {
+    const fn table(&self) -> TableKind {
         match self {
             ActivityIndex::All => TableKind::Activities,
             ActivityIndex::Type(_) => TableKind::ActivitiesByType,
@@ -48,8 +55,7 @@ impl ActivityIndex {
 
     /// Where its keys stand: all of a merchant's entries with this value, from `oldest` to `newest`, both
     /// included.
-    #[must_use]
-    pub fn range(&self, merchant: MerchantId, oldest: ActivityId, newest: ActivityId) -> (Family, KeyRange) {
+    fn range(&self, merchant: MerchantId, oldest: ActivityId, newest: ActivityId) -> (Family, KeyRange) {
         let (mut prefix, _) = table_range(merchant, self.table());
         self.push_value(&mut prefix);
         let lower = [prefix.as_slice(), &oldest.to_bytes()].concat();
@@ -70,17 +76,86 @@ impl ActivityIndex {
     }
 }
 
-/// The id of the entry at the end of a key of such a range.
-#[must_use]
-pub fn activity_of(key: &[u8]) -> Option<ActivityId> {
+/// An entry of an index, with its stored row where the index is the log itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActivityEntry {
+    /// The entry's id.
+    pub id: ActivityId,
+    row: Option<Vec<u8>>,
+}
+
+impl<R: RowReader> MerchantReader<R> {
+    /// At most `limit` entries that an index has from `oldest` to `newest`, both included.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when they cannot be read.
+    pub fn index_entries(
+        &self,
+        index: &ActivityIndex,
+        (oldest, newest): (ActivityId, ActivityId),
+        direction: Direction,
+        limit: usize,
+    ) -> Result<Vec<ActivityEntry>, Unreadable> {
+        let (family, (lower, upper)) = index.range(self.merchant_id(), oldest, newest);
+        let pairs = self.rows.scan(family, &lower, &upper, direction, limit)?;
+        let is_log = *index == ActivityIndex::All;
+        let entry = |(key, row): RowPair| Some(ActivityEntry { id: activity_of(&key)?, row: is_log.then_some(row) });
+        Ok(pairs.into_iter().filter_map(entry).collect())
+    }
+
+    /// The activities of entries, in their order.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when one cannot be read, or is not there.
+    pub fn activities(&self, entries: Vec<ActivityEntry>) -> Result<Vec<Activity>, Unreadable> {
+        let row_key = |id| ActivityIndex::All.range(self.merchant_id(), id, id).1.0;
+        let missing = entries.iter().filter(|entry| entry.row.is_none());
+        let keys: Vec<Vec<u8>> = missing.map(|entry| row_key(entry.id)).collect();
+        let mut rows = self.rows.get_many(TableKind::Activities.family(), &keys)?.into_iter();
+        let activity = |entry: ActivityEntry| {
+            let row = entry.row.or_else(|| rows.next().flatten());
+            let row = row.ok_or(ShapeError::Empty { what: "row of an indexed activity" })?;
+            let row = decode_row(&AnyKey::Activities(entry.id), &row, self)?;
+            Activities::unwrap(row).ok_or_else(|| ShapeError::OtherKey { table: "Activities" }.into())
+        };
+        entries.into_iter().map(activity).collect()
+    }
+
+    /// The distinct addresses of the activity log that have a text, in lower case, in them; and how many addresses
+    /// there are in all.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when they cannot be read.
+    pub fn activity_emails_with(&self, text: &str) -> Result<(Vec<Email>, usize), Unreadable> {
+        let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
+        let (lower, upper) = table_range(self.merchant_id(), table);
+        self.rows.visit(table.family(), &lower, &upper, Direction::Forward, &mut |key, _| {
+            all += 1;
+            // The key ends in the address: most are passed over as they stand.
+            if contains(key, text.as_bytes()) {
+                emails.push(decode_key::<ActivityEmails>(key));
+            }
+            ControlFlow::Continue(())
+        })?;
+        let mut emails = emails.into_iter().collect::<Result<Vec<Email>, Unreadable>>()?;
+        emails.retain(|email| email.as_str().contains(text));
+        Ok((emails, all))
+    }
+}
+
+/// The id of the entry at the end of a key of an index's range.
+fn activity_of(key: &[u8]) -> Option<ActivityId> {
     key.last_chunk::<ID_LEN>().map(|bytes| ActivityId::from_bytes(*bytes))
+}
+
+/// Whether bytes have others in them.
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len().max(1)).any(|window| window == part)
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::keys::row_key;
-    use till_domain::records::AnyKey;
-
     use super::super::samples::{MERCHANT, OTHER_MERCHANT, TestPersonal};
     use super::*;
 

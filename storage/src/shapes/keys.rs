@@ -34,6 +34,11 @@ impl TableKind {
         key
     }
 
+    /// Bytes of it.
+    pub(super) fn head_len(self) -> usize {
+        if self.is_below_a_merchant() { HEAD_LEN } else { 1 }
+    }
+
     fn push_head(self, merchant: MerchantId, bytes: &mut Vec<u8>) {
         if self.is_below_a_merchant() {
             bytes.extend_from_slice(&merchant.to_bytes());

@@ -37,6 +37,7 @@ mod mutation;
 mod personal;
 mod rows;
 mod reader;
+mod scan;
 mod state;
 
 #[cfg(test)]
@@ -48,7 +49,7 @@ mod golden;
 #[cfg(test)]
 mod samples;
 
-pub use activity_keys::{ActivityIndex, activity_of};
+pub use activity_keys::{ActivityEntry, ActivityIndex};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub(crate) use fold::fold_mutation;
 pub use keys::{
@@ -57,8 +58,9 @@ pub use keys::{
 };
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, StaysSealed};
-pub use reader::{MerchantReader, read_row};
+pub use reader::{MerchantReader, MerchantView, read_row};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
+pub use scan::KeyedRow;
 pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
 pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};

@@ -8,7 +8,7 @@ use till_domain::ids::MerchantId;
 use till_domain::records::{AnyKey, AnyRow, Rows, Table, Unreadable};
 use till_domain::text::{Email, Mobile};
 
-use crate::rows::RowReader;
+use crate::rows::{RowReader, RowStore};
 use crate::vault::{Keyring, LookupKind, SubjectId};
 
 use super::codec::ShapeError;
@@ -38,7 +38,7 @@ pub fn read_row(
 /// to be made for each answer: then an erased person is gone from the next one on.
 pub struct MerchantReader<R> {
     merchant_id: MerchantId,
-    rows: R,
+    pub(super) rows: R,
     /// Without it what is sealed stays so.
     keyring: Option<Arc<Keyring>>,
     last: RefCell<Option<FoundKey>>,
@@ -46,6 +46,9 @@ pub struct MerchantReader<R> {
     kept: RefCell<HashMap<SubjectId, Option<Arc<OpenedKey>>>>,
     kept_max: usize,
 }
+
+/// Reads of one moment.
+pub type MerchantView<'a> = MerchantReader<Box<dyn RowReader + 'a>>;
 
 /// Whose key was looked for, and the key, unless it was erased or never made.
 type FoundKey = (SubjectId, Option<Arc<OpenedKey>>);
@@ -68,6 +71,12 @@ impl<R: RowReader> MerchantReader<R> {
     #[must_use]
     pub const fn merchant_id(&self) -> MerchantId {
         self.merchant_id
+    }
+
+    /// Reads of what is above all merchants. Its keys do not begin with a merchant, so none is meant.
+    #[must_use]
+    pub fn of_all_merchants(rows: R) -> MerchantReader<R> {
+        MerchantReader::new(MerchantId::from_bytes([0; 16]), None, rows)
     }
 
     fn subject_keys(&self) -> Option<SubjectKeys<'_>> {
@@ -100,6 +109,14 @@ impl<R: RowReader> MerchantReader<R> {
             kept.insert(subject, found.clone());
         }
         found
+    }
+}
+
+impl<'a, S: RowStore + ?Sized> MerchantReader<&'a S> {
+    /// Reads that all see this moment.
+    #[must_use]
+    pub fn view(&self) -> MerchantView<'a> {
+        MerchantReader::new(self.merchant_id, self.keyring.clone(), self.rows.view())
     }
 }
 

@@ -35,6 +35,9 @@ pub(super) const FIRST_ROW_FORMAT: u8 = 1;
 pub trait StoredTable: Table {
     /// Its description.
     const KIND: TableKind;
+
+    /// The key with these bytes after its table; none when no key has them, or when they are a digest.
+    fn decode_key(rest: &[u8]) -> Option<Self::Key>;
 }
 
 /// What a key in bytes tells.
@@ -66,13 +69,24 @@ macro_rules! push_key {
     };
 }
 
-/// Reads what follows the table in a key.
+/// Reads the key from what follows the table in it.
 macro_rules! decode_key {
-    ($name:ident, $rest:ident) => {
-        KeyParts::Row(AnyKey::$name(key_bytes::decode($rest)?))
+    ($rest:ident) => {
+        key_bytes::decode($rest)
     };
-    ($name:ident, $rest:ident, text) => {
-        KeyParts::Row(AnyKey::$name(Email::from_stored(std::str::from_utf8($rest).ok()?.to_owned())))
+    ($rest:ident, text) => {
+        Some(Email::from_stored(std::str::from_utf8($rest).ok()?.to_owned()))
+    };
+    ($rest:ident, $digest:ident) => {{
+        let _: &[u8] = $rest;
+        None
+    }};
+}
+
+/// Reads what follows the table in a key.
+macro_rules! decode_parts {
+    ($name:ident, $rest:ident $(, text)?) => {
+        KeyParts::Row(AnyKey::$name(records::$name::decode_key($rest)?))
     };
     ($name:ident, $rest:ident, $digest:ident) => {
         KeyParts::Digest { table: TableKind::$name, digest: $rest.try_into().ok()? }
@@ -148,6 +162,10 @@ macro_rules! tables {
 
         $(impl StoredTable for records::$name {
             const KIND: TableKind = TableKind::$name;
+
+            fn decode_key(rest: &[u8]) -> Option<Self::Key> {
+                decode_key!(rest $(, $how)?)
+            }
         })+
 
         /// Writes what follows the table in a key.
@@ -160,7 +178,7 @@ macro_rules! tables {
         /// Reads what follows the table in a key.
         pub(super) fn decode_rest(table: TableKind, rest: &[u8]) -> Option<KeyParts> {
             Some(match table {
-                $(TableKind::$name => decode_key!($name, rest $(, $how)?),)+
+                $(TableKind::$name => decode_parts!($name, rest $(, $how)?),)+
             })
         }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use till_domain::ids::MetadataId;
 use till_domain::metadata::{MetadataPath, MetadataRecord};
 use till_domain::text::MetadataKey;
-use till_storage::rows::Direction;
+use till_storage::rows::{Beside, Cursor, Direction};
 
 use super::value::{Room, value_at};
 use crate::access::MerchantCaller;
@@ -13,8 +13,8 @@ use crate::endpoints::shapes::metadata::{METADATA, metadata_json};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field::{self, Cursor, PageRequest};
-use crate::service::{Beside, FoundMetadata, MetadataReader, Page, Shared, vacancy};
+use crate::protocol::field::{self, PageRequest};
+use crate::service::{FoundMetadata, MetadataReader, Page, Shared};
 
 /// The declaration.
 pub(super) static LIST_METADATA: Declaration = Declaration {
@@ -63,12 +63,12 @@ fn answer(reader: &MetadataReader<'_>, request: PageRequest<MetadataId>) -> Resu
     let beside = match cursor {
         None => Beside { newer: false, older: goes_on },
         Some(Cursor::After(_)) => {
-            let newest = listed.first().map(|listed| listed.id).or(vacancy(cursor));
+            let newest = listed.first().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
             Beside { newer: is_any(reader, Direction::Forward, newest)?, older: goes_on }
         }
         Some(Cursor::Before(_)) => {
             listed.reverse();
-            let oldest = listed.last().map(|listed| listed.id).or(vacancy(cursor));
+            let oldest = listed.last().map(|listed| listed.id).or(cursor.map(Cursor::vacancy));
             Beside { newer: goes_on, older: is_any(reader, Direction::Backward, oldest)? }
         }
     };
