@@ -18,10 +18,8 @@ use till_storage::archive::Archiver;
 use till_storage::checkpoint::{Checkpointer, Shelf};
 use till_storage::commit::LINGER;
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, Filling, is_new, refuse_unfit};
-use till_storage::family::Family;
-use till_storage::journal::{Append, BatchId, CommitNumber, Journal, RowWrite, Verdict};
-use till_storage::rows::RowReader;
-use till_storage::vault::{Keyring, RootKey, VaultKey};
+use till_storage::journal::{Append, BatchId, CommitNumber, Journal, Verdict};
+use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
@@ -322,15 +320,14 @@ fn book_remedy(directory: &Path) -> String {
 /// Opens the store's key ring; makes it at the first start.
 fn open_keyring(disk: &DiskEngine, secrets: &[VaultKeySecret]) -> anyhow::Result<Keyring> {
     let roots = RootKeys::from_secrets(secrets)?;
-    let key = VaultKey::Keyring.encode();
-    if let Some(stored) = disk.get(Family::Vault, &key).context("failed to read the key ring")? {
+    if let Some(stored) = stored_keyring(disk).context("failed to read the key ring")? {
         return roots.open(&stored);
     }
     if disk.last_commit() > CommitNumber(0) {
         bail!("the store has records but no key ring: it cannot be used. Restore it from a checkpoint.");
     }
     let (keyring, bytes) = Keyring::create(roots.newest())?;
-    keep_keyring(disk, bytes)?;
+    keep_keyring(disk, &bytes)?;
     Ok(keyring)
 }
 
@@ -345,24 +342,21 @@ struct RunningKeyring {
 impl RewrapKeyring for RunningKeyring {
     fn rewrap(&self, root: &RootKey) -> anyhow::Result<bool> {
         let _one_at_a_time = self.rewrapping.lock().unwrap_or_else(PoisonError::into_inner);
-        let stored =
-            self.disk.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
+        let stored = stored_keyring(&*self.disk).context("failed to read the key ring")?;
         let stored = stored.context("the store has no key ring")?;
         let (before, key) = (Keyring::root_key_name(&stored).unwrap_or_default(), root.name());
         // Not by its name alone: what is answered must be true of the key itself.
         if Keyring::open(root, &stored).is_ok() {
             return Ok(false);
         }
-        keep_keyring(&self.disk, self.keyring.rewrap(root)?)?;
+        keep_keyring(&self.disk, &self.keyring.rewrap(root)?)?;
         tracing::warn!(key, before, "the key ring is wrapped under another vault key from now on");
         Ok(true)
     }
 }
 
 /// Writes the key ring, durably and as a whole.
-fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
-    let key = VaultKey::Keyring.encode();
-    let row = RowWrite { family: Family::Vault, key: &key, value: Some(&bytes) };
+fn keep_keyring(disk: &DiskEngine, bytes: &[u8]) -> anyhow::Result<()> {
     let claim = disk.claim(STORE_ITSELF).context("failed to claim the store")?;
     let append = Append {
         merchant_id: STORE_ITSELF,
@@ -371,7 +365,7 @@ fn keep_keyring(disk: &DiskEngine, bytes: Vec<u8>) -> anyhow::Result<()> {
         new_head: claim.head,
         batch_id: BatchId::default(),
         records: Vec::new(),
-        derived: [row].into_iter().collect(),
+        derived: keyring_write(bytes),
         snapshot: None,
     };
     let verdicts = disk.append(vec![append]);

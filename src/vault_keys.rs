@@ -2,9 +2,8 @@
 
 use anyhow::{Context, bail};
 use secrecy::ExposeSecret;
-use till_storage::family::Family;
 use till_storage::rows::RowReader;
-use till_storage::vault::{Keyring, KeyringError, RootKey, VaultKey};
+use till_storage::vault::{Keyring, KeyringError, RootKey, stored_keyring};
 use zeroize::Zeroizing;
 
 use crate::configuration::VaultKeySecret;
@@ -37,7 +36,7 @@ impl RootKeys {
     /// # Errors
     /// When it cannot be read, or there is none; else those of [`RootKeys::open`].
     pub fn open_stored(&self, store: &dyn RowReader) -> anyhow::Result<Keyring> {
-        let stored = store.get(Family::Vault, &VaultKey::Keyring.encode()).context("failed to read the key ring")?;
+        let stored = stored_keyring(store).context("failed to read the key ring")?;
         self.open(&stored.context("the store has no key ring")?)
     }
 

@@ -8,8 +8,7 @@ use till_domain::ids::{KeyId, MerchantId};
 use till_domain::key::{self, KEY_RANDOM_LEN, KeyDigest};
 use till_domain::text::Name;
 use till_domain::time::Millis;
-use till_storage::family::Family;
-use till_storage::vault::{Keyring, VaultKey};
+use till_storage::vault::Keyring;
 use zeroize::Zeroizing;
 
 use super::arguments;
@@ -20,7 +19,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::version::ApiVersion;
-use crate::service::{Service, Shared};
+use crate::service::Shared;
 
 /// The last second that JSON readers keep exactly.
 const SECONDS_MAX: u64 = (1 << 53) - 1;
@@ -96,7 +95,11 @@ pub(super) async fn generate<C>(
     let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
     let Answer::Key { key_id, created_at } = answered.answer else { return Err(ApiError::unhandled()) };
     // A repeated call drew a text of its own, which is nobody's: the first one's is in the vault.
-    let text = if answered.replayed { kept_text(service, merchant_id, key_id)? } else { text };
+    let text = if answered.replayed {
+        service.reader(merchant_id).await?.api_key_text(key_id)?.ok_or_else(ApiError::unhandled)?
+    } else {
+        text
+    };
     Ok(Reply::new(&GeneratedKey {
         key_id: key_id.to_string(),
         key: &text,
@@ -133,16 +136,6 @@ pub fn fresh_key() -> Zeroizing<String> {
         }
     }
     Zeroizing::new(key::key_text(*random))
-}
-
-/// The text of a key, kept in the vault as long as the call that made it may be repeated.
-fn kept_text(service: &Service, merchant: MerchantId, key: KeyId) -> Result<Zeroizing<String>, ApiError> {
-    let row = service.store.get(Family::Vault, &VaultKey::ApiKeySecret { merchant, key }.encode());
-    let row = row.ok().flatten().ok_or_else(ApiError::unhandled)?;
-    service.keyring.open_api_key_secret(merchant, key, &row).map_err(|error| {
-        tracing::error!(%error, "the kept text of a key cannot be opened");
-        ApiError::unhandled()
-    })
 }
 
 #[cfg(test)]

@@ -9,9 +9,8 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::Payment;
 use till_domain::records::{Effects, Payments, Rows, Unreadable};
 use till_domain::session;
-use till_storage::family::Family;
 use till_storage::shapes::MerchantReader;
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring, VaultKey};
+use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{Acquirer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step};
 use crate::followups::OpenEffect;
@@ -43,12 +42,16 @@ pub(crate) struct Caller {
 impl Caller {
     /// The payment, with its effect as long as that is open.
     pub(crate) fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
-        let rows = MerchantReader::new(open.merchant_id, Some(Arc::clone(&self.keyring)), &*self.store);
+        let rows = self.reader(open.merchant_id);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
         let effect = rows.get::<Effects>(open.effect_id).map_err(unreadable)?;
         let payment = rows.get::<Payments>(open.effect_id.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
+    }
+
+    fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
+        MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
     }
 
     /// Carries out the effect of a payment and returns the command that records the result.
@@ -119,10 +122,7 @@ impl Caller {
     }
 
     fn number(&self, merchant: MerchantId, of: CardNumberOf) -> Result<Option<CardNumber>, NoResult> {
-        let key = VaultKey::CardNumber { merchant, of }.encode();
-        let sealed = self.store.get(Family::Vault, &key).map_err(|error| NoResult::Unreadable(error.to_string()))?;
-        let open = |sealed: Vec<u8>| self.keyring.open_card_number(merchant, of, &sealed);
-        sealed.map(open).transpose().map_err(|error| NoResult::Unreadable(error.to_string()))
+        self.reader(merchant).card_number(of).map_err(|error| NoResult::Unreadable(error.reason))
     }
 }
 

@@ -4,12 +4,14 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use till_domain::ids::MerchantId;
+use till_domain::ids::{KeyId, MerchantId};
 use till_domain::records::{AnyKey, AnyRow, Rows, Table, Unreadable};
 use till_domain::text::{Email, Mobile};
+use zeroize::Zeroizing;
 
+use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
-use crate::vault::{Keyring, LookupKind, SubjectId};
+use crate::vault::{CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey};
 
 use super::codec::ShapeError;
 use super::keys::row_key;
@@ -77,6 +79,37 @@ impl<R: RowReader> MerchantReader<R> {
     #[must_use]
     pub fn of_all_merchants(rows: R) -> MerchantReader<R> {
         MerchantReader::new(MerchantId::from_bytes([0; 16]), None, rows)
+    }
+
+    /// The text of an API key, as long as the vault keeps it.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be read or opened.
+    pub fn api_key_text(&self, key: KeyId) -> Result<Option<Zeroizing<String>>, Unreadable> {
+        let merchant = self.merchant_id;
+        let open = |keyring: &Keyring, row: &[u8]| keyring.open_api_key_secret(merchant, key, row);
+        self.secret(VaultKey::ApiKeySecret { merchant, key }, open)
+    }
+
+    /// The number of a card, as long as the vault keeps it.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be read or opened.
+    pub fn card_number(&self, of: CardNumberOf) -> Result<Option<CardNumber>, Unreadable> {
+        let merchant = self.merchant_id;
+        let open = |keyring: &Keyring, row: &[u8]| keyring.open_card_number(merchant, of, row);
+        self.secret(VaultKey::CardNumber { merchant, of }, open)
+    }
+
+    fn secret<S>(
+        &self,
+        key: VaultKey,
+        open: impl FnOnce(&Keyring, &[u8]) -> Result<S, SealedError>,
+    ) -> Result<Option<S>, Unreadable> {
+        let Some(row) = self.rows.get(Family::Vault, &key.encode())? else { return Ok(None) };
+        let unreadable = |reason: String| Unreadable { reason };
+        let keyring = self.keyring.as_deref().ok_or_else(|| unreadable("a secret needs the key ring".to_owned()))?;
+        open(keyring, &row).map(Some).map_err(|error| unreadable(error.to_string()))
     }
 
     fn subject_keys(&self) -> Option<SubjectKeys<'_>> {
@@ -163,7 +196,6 @@ mod tests {
     use super::super::rows::encode_row;
     use super::super::samples::{self, MERCHANT, OTHER_MERCHANT};
     use super::*;
-    use crate::family::Family;
     use crate::rows::{Direction, RowError, Visit};
     use crate::vault::RootKey;
 

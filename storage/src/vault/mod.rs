@@ -1,6 +1,6 @@
 //! The vault: what must be secret on disk, and what must be deletable without breaking a log.
 //!
-//! Everything here turns values into bytes and back; none of it touches a disk. The bytes are rows of the
+//! Everything here turns values into bytes and back; but for the key ring's row, none of it reads a store. The bytes are rows of the
 //! `vault` column family under [`VaultKey`]s, written in the same batch as the records they belong to, and
 //! never derived from the log: deleting a row is how a card number or a person is forgotten.
 //!
@@ -13,6 +13,7 @@ mod card_numbers;
 mod keyring;
 mod root_key;
 mod sealed;
+mod stored_keyring;
 mod subjects;
 mod vault_key;
 
@@ -20,5 +21,6 @@ pub use card_numbers::{CardNumber, CardNumberError, CardNumberOf};
 pub use keyring::{Keyring, KeyringError, LookupKind};
 pub use root_key::{RootKey, RootKeyError};
 pub use sealed::{NoRandomness, SealedError};
+pub use stored_keyring::{keyring_write, stored_keyring};
 pub use subjects::{SubjectId, SubjectKey, SubjectKind};
 pub use vault_key::VaultKey;
