@@ -15,7 +15,7 @@ use till_domain::event::Answer;
 use till_domain::ids::{Entropy, MerchantId, SessionId};
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
-use till_domain::records::{MemoryRows, MerchantState, Records, Rows, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, MemoryRows, MerchantState, Records, Rows, Unreadable};
 use till_domain::text::{Email, ExternalId, HolderName, InstallationIdentifier, Name, ReturnUrl, TimeZone};
 use till_domain::time::Millis;
 
@@ -40,8 +40,8 @@ struct World {
 }
 
 impl Rows for World {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        self.rows.get::<T>(key)
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        self.rows.read(key)
     }
 }
 

@@ -79,33 +79,50 @@ pub trait Table: 'static {
 
 /// Typed look-ups.
 pub trait Rows {
-    /// The row under `key`.
+    /// The row under a key of any kind, as it is shared.
     ///
     /// # Errors
     /// [`Unreadable`] when it cannot be told what stands there.
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable>;
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable>;
+
+    /// The row under `key`.
+    ///
+    /// # Errors
+    /// As [`Rows::read`].
+    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        Ok(self.read(&T::key(key))?.and_then(T::unwrap))
+    }
 
     /// The same for who only looks at it: rows that are held in memory are not copied.
     ///
     /// # Errors
-    /// As [`Rows::get`].
+    /// As [`Rows::read`].
     fn shared<T: Table>(&self, key: T::Key) -> Result<Option<Arc<T::Row>>, Unreadable> {
-        Ok(self.get::<T>(key)?.map(Arc::new))
+        Ok(self.read(&T::key(key))?.and_then(T::unwrap_shared))
     }
 }
 
 /// Typed changes.
 pub trait RowsMut: Rows {
-    /// Writes a row.
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row);
-    /// Removes a row.
-    fn remove<T: Table>(&mut self, key: T::Key);
+    /// Writes a row, or removes the one under the key.
+    fn write(&mut self, key: AnyKey, row: Option<AnyRow>);
+
     /// Takes the row under `key` out, to be changed and written again: where nobody else has it, nothing is copied.
     ///
     /// # Errors
-    /// As [`Rows::get`].
+    /// As [`Rows::read`].
     fn take<T: Table>(&mut self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
         self.get::<T>(key)
+    }
+
+    /// Writes a row.
+    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
+        self.write(T::key(key), Some(T::wrap(row)));
+    }
+
+    /// Removes a row.
+    fn remove<T: Table>(&mut self, key: T::Key) {
+        self.write(T::key(key), None);
     }
 }
 
@@ -313,17 +330,60 @@ impl MemoryRows {
 }
 
 impl Rows for MemoryRows {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        Ok(self.rows.get(&T::key(key)).cloned().and_then(T::unwrap))
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        Ok(self.rows.get(key).cloned())
     }
 }
 
 impl RowsMut for MemoryRows {
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.rows.insert(T::key(key), T::wrap(row));
+    fn write(&mut self, key: AnyKey, row: Option<AnyRow>) {
+        match row {
+            Some(row) => self.rows.insert(key, row),
+            None => self.rows.remove(&key),
+        };
+    }
+}
+
+/// Rows in the course of one mutation: those that it changes are held apart.
+#[derive(Debug)]
+pub struct ChangedRows<'a, R> {
+    rows: &'a R,
+    changed: BTreeMap<AnyKey, Option<AnyRow>>,
+}
+
+impl<'a, R: Rows> ChangedRows<'a, R> {
+    /// Nothing changed yet.
+    pub const fn new(rows: &'a R) -> ChangedRows<'a, R> {
+        ChangedRows { rows, changed: BTreeMap::new() }
     }
 
-    fn remove<T: Table>(&mut self, key: T::Key) {
-        self.rows.remove(&T::key(key));
+    /// What was changed; no row where one was removed.
+    #[must_use]
+    pub fn into_changed(self) -> BTreeMap<AnyKey, Option<AnyRow>> {
+        self.changed
+    }
+}
+
+impl<R: Rows> Rows for ChangedRows<'_, R> {
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        match self.changed.get(key) {
+            Some(changed) => Ok(changed.clone()),
+            None => self.rows.read(key),
+        }
+    }
+}
+
+impl<R: Rows> RowsMut for ChangedRows<'_, R> {
+    fn write(&mut self, key: AnyKey, row: Option<AnyRow>) {
+        self.changed.insert(key, row);
+    }
+
+    fn take<T: Table>(&mut self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+        let key = T::key(key);
+        let row = match self.changed.get_mut(&key) {
+            Some(changed) => changed.take(),
+            None => self.rows.read(&key)?,
+        };
+        Ok(row.and_then(T::unwrap))
     }
 }

@@ -8,7 +8,7 @@ use till_domain::apply::{apply_rows, apply_state};
 use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
-use till_domain::records::{AnyKey, AnyRow, MerchantState, Records, Rows, RowsMut, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
 
@@ -88,9 +88,9 @@ impl<P: Personal> StagedRecords<P> {
     /// # Errors
     /// [`Unreadable`] when a row that it changes cannot be read: then nothing may be submitted.
     pub(crate) fn changes(&self, mutation: &Mutation) -> Result<Changes, Unreadable> {
-        let mut changing = Changing { records: self, rows: BTreeMap::new() };
-        apply_rows(mutation, &mut changing)?;
-        Ok(Changes { rows: changing.rows })
+        let mut rows = ChangedRows::new(self);
+        apply_rows(mutation, &mut rows)?;
+        Ok(Changes { rows: rows.into_changed() })
     }
 
     /// The changes as they go to disk.
@@ -141,7 +141,19 @@ impl<P: Personal> StagedRecords<P> {
             held.pop_lru();
         }
     }
+}
 
+/// Whether a durable row is kept at hand: what no decision reads again, or what would take more room than
+/// hundreds of usual rows, is left to the store.
+fn is_worth_keeping(key: &AnyKey, row: Option<&AnyRow>) -> bool {
+    match row {
+        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() <= KEPT_DOCUMENT_BYTES,
+        Some(_) => true,
+        None => !matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_)),
+    }
+}
+
+impl<P: Personal> Rows for StagedRecords<P> {
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         if !key.is_read_by_decisions() {
             // It is not staged, so the store may be behind what was decided.
@@ -159,64 +171,8 @@ impl<P: Personal> StagedRecords<P> {
     }
 }
 
-/// Whether a durable row is kept at hand: what no decision reads again, or what would take more room than
-/// hundreds of usual rows, is left to the store.
-fn is_worth_keeping(key: &AnyKey, row: Option<&AnyRow>) -> bool {
-    match row {
-        Some(AnyRow::MetadataDocuments(document)) => document.as_str().len() <= KEPT_DOCUMENT_BYTES,
-        Some(_) => true,
-        None => !matches!(key, AnyKey::MetadataItems(_) | AnyKey::MetadataSets(_)),
-    }
-}
-
-impl<P: Personal> Rows for StagedRecords<P> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        Ok(self.read(&T::key(key))?.and_then(T::unwrap))
-    }
-
-    fn shared<T: Table>(&self, key: T::Key) -> Result<Option<Arc<T::Row>>, Unreadable> {
-        Ok(self.read(&T::key(key))?.and_then(T::unwrap_shared))
-    }
-}
-
 impl<P: Personal> Records for StagedRecords<P> {
     fn state(&self) -> &MerchantState {
         &self.state
-    }
-}
-
-/// Rows in the course of one mutation.
-struct Changing<'a, P> {
-    records: &'a StagedRecords<P>,
-    rows: BTreeMap<AnyKey, Option<AnyRow>>,
-}
-
-impl<P: Personal> Rows for Changing<'_, P> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        let key = T::key(key);
-        let row = match self.rows.get(&key) {
-            Some(changed) => changed.clone(),
-            None => self.records.read(&key)?,
-        };
-        Ok(row.and_then(T::unwrap))
-    }
-}
-
-impl<P: Personal> RowsMut for Changing<'_, P> {
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.rows.insert(T::key(key), Some(T::wrap(row)));
-    }
-
-    fn remove<T: Table>(&mut self, key: T::Key) {
-        self.rows.insert(T::key(key), None);
-    }
-
-    fn take<T: Table>(&mut self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        let key = T::key(key);
-        let row = match self.rows.get_mut(&key) {
-            Some(changed) => changed.take(),
-            None => self.records.read(&key)?,
-        };
-        Ok(row.and_then(T::unwrap))
     }
 }

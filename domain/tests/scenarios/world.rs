@@ -61,9 +61,9 @@ struct View<'a> {
 }
 
 impl Rows for View<'_> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         self.reads.set(self.reads.get() + 1);
-        self.rows.get::<T>(key)
+        self.rows.read(key)
     }
 }
 

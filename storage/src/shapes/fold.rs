@@ -1,11 +1,9 @@
 //! A mutation folded into the rows of its merchant as they are stored: what a replay of the log does with each record.
 
-use std::collections::BTreeMap;
-
 use till_domain::apply::apply_rows;
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
-use till_domain::records::{AnyKey, AnyRow, Rows, RowsMut, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, ChangedRows, Rows, Unreadable};
 
 use crate::family::Family;
 
@@ -36,9 +34,10 @@ pub(crate) fn fold_mutation(
     personal: &mut dyn Personal,
     stored: Stored<'_>,
 ) -> Result<Vec<ChangedRow>, Unreadable> {
-    let mut folding = Folding { merchant_id, personal, stored, changed: BTreeMap::new() };
-    apply_rows(mutation, &mut folding)?;
-    let changed = folding.changed.into_iter().map(|(key, row)| {
+    let rows = StoredRows { merchant_id, personal, stored };
+    let mut rows = ChangedRows::new(&rows);
+    apply_rows(mutation, &mut rows)?;
+    let changed = rows.into_changed().into_iter().map(|(key, row)| {
         let (family, bytes) = row_key(merchant_id, &key, personal);
         let value = row.as_ref().map(|row| encode_row(row, &key, personal)).transpose()?;
         Ok(ChangedRow { family, key: bytes, value, row })
@@ -46,39 +45,17 @@ pub(crate) fn fold_mutation(
     changed.collect()
 }
 
-/// Rows in the course of one mutation.
-struct Folding<'a> {
+/// The rows that are stored.
+struct StoredRows<'a> {
     merchant_id: MerchantId,
     personal: &'a dyn Personal,
     stored: Stored<'a>,
-    changed: BTreeMap<AnyKey, Option<AnyRow>>,
 }
 
-impl Folding<'_> {
+impl Rows for StoredRows<'_> {
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         let (family, bytes) = row_key(self.merchant_id, key, self.personal);
         let stored = (self.stored)(family, &bytes)?;
         Ok(stored.map(|bytes| decode_row(key, &bytes, self.personal)).transpose()?)
-    }
-}
-
-impl Rows for Folding<'_> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        let key = T::key(key);
-        let row = match self.changed.get(&key) {
-            Some(changed) => changed.clone(),
-            None => self.read(&key)?,
-        };
-        Ok(row.and_then(T::unwrap))
-    }
-}
-
-impl RowsMut for Folding<'_> {
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.changed.insert(T::key(key), Some(T::wrap(row)));
-    }
-
-    fn remove<T: Table>(&mut self, key: T::Key) {
-        self.changed.insert(T::key(key), None);
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use till_domain::ids::{KeyId, MerchantId};
-use till_domain::records::{AnyKey, AnyRow, Rows, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, Rows, Unreadable};
 use till_domain::text::{Email, Mobile};
 use zeroize::Zeroizing;
 
@@ -154,8 +154,8 @@ impl<'a, S: RowStore + ?Sized> MerchantReader<&'a S> {
 }
 
 impl<R: RowReader> Rows for MerchantReader<R> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        Ok(read_row(&self.rows, self.merchant_id, &T::key(key), self)?.and_then(T::unwrap))
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        read_row(&self.rows, self.merchant_id, key, self)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use till_domain::ids::MerchantId;
-use till_domain::records::{Rows, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, Rows, Unreadable};
 use till_domain::text::{Email, Mobile};
 
 use crate::rows::RowReader;
@@ -41,8 +41,8 @@ impl<'a> ReplayPersonal<'a> {
 }
 
 impl Rows for ReplayPersonal<'_> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        Ok(read_row(self.rows, self.inner.merchant_id(), &T::key(key), self)?.and_then(T::unwrap))
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        read_row(self.rows, self.inner.merchant_id(), key, self)
     }
 }
 

@@ -1,6 +1,5 @@
 //! Merchants whose stores are filled as their actors would: decided by the rules, folded, sealed and appended.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use till_domain::apply::{apply_rows, apply_state};
@@ -18,7 +17,7 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
-use till_domain::records::{AnyKey, AnyRow, MerchantState, Payments, Records, Rows, RowsMut, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Unreadable};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
     TimeZone,
@@ -73,27 +72,11 @@ impl Entropy for Counter {
 
 struct View<'a, 's, S> {
     shop: &'a Shop<'s, S>,
-    changed: BTreeMap<AnyKey, Option<AnyRow>>,
 }
 
 impl<S: RowStore> Rows for View<'_, '_, S> {
-    fn get<T: Table>(&self, key: T::Key) -> Result<Option<T::Row>, Unreadable> {
-        let key = T::key(key);
-        if let Some(changed) = self.changed.get(&key) {
-            return Ok(changed.clone().and_then(T::unwrap));
-        }
-        let row = shapes::read_row(self.shop.store, self.shop.merchant_id, &key, &self.shop.personal)?;
-        Ok(row.and_then(T::unwrap))
-    }
-}
-
-impl<S: RowStore> RowsMut for View<'_, '_, S> {
-    fn put<T: Table>(&mut self, key: T::Key, row: T::Row) {
-        self.changed.insert(T::key(key), Some(T::wrap(row)));
-    }
-
-    fn remove<T: Table>(&mut self, key: T::Key) {
-        self.changed.insert(T::key(key), None);
+    fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
+        shapes::read_row(self.shop.store, self.shop.merchant_id, key, &self.shop.personal)
     }
 }
 
@@ -277,7 +260,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
 
     /// The sandbox's line of an authorization.
     pub(crate) fn note_in_book(&self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) -> bool {
-        let view = View { shop: self, changed: BTreeMap::new() };
+        let view = View { shop: self };
         let payment = view.get::<Payments>(payment_id).expect("readable").expect("it was made");
         let captured = payment.capture_mode == CaptureMode::Automatic;
         let captured_minor = if captured { payment.money.amount.get() } else { 0 };
@@ -328,7 +311,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         });
         let request = Request { caller, idempotency, command };
         let mut random = self.random.clone();
-        let view = View { shop: self, changed: BTreeMap::new() };
+        let view = View { shop: self };
         let outcome = decide(&view, &request, &mut Context::new(self.clock, &self.state, &mut random));
         self.random = random;
         match outcome.expect("it is not refused") {
@@ -351,9 +334,10 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
     }
 
     fn append(&mut self, mutation: &Mutation, vault: &[VaultWrite]) {
-        let mut view = View { shop: self, changed: BTreeMap::new() };
-        apply_rows(mutation, &mut view).expect("every row that it changes is there");
-        let changed = view.changed;
+        let view = View { shop: self };
+        let mut rows = ChangedRows::new(&view);
+        apply_rows(mutation, &mut rows).expect("every row that it changes is there");
+        let changed = rows.into_changed();
         apply_state(mutation, &mut self.state);
         let body = shapes::encode_mutation(mutation, &mut self.personal).expect("it is small");
         let header = RecordHeader {
