@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use till_storage::archive::{ArchiveError, Line, SegmentState, Standing, check_line, prune};
-use till_storage::checkpoint::read_manifest;
+use till_operate::archive::{ArchiveError, Line, SegmentState, Standing, check_line, prune};
+use till_operate::checkpoint::read_manifest;
 
 use super::checkpoint::moment;
 use super::exit_code::ExitCode;

@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::Subcommand;
 use jiff::Timestamp;
 use serde_json::json;
-use till_storage::checkpoint::{Kept, Manifest, Reading, Shelf, Standing, check_files, read_manifest};
+use till_operate::checkpoint::{Kept, Manifest, Reading, Shelf, Standing, check_files, read_manifest};
 
 use super::admin_client::AdminClient;
 use super::exit_code::ExitCode;

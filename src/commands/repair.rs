@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_domain::ids::MerchantId;
-use till_storage::acquirer_book::AcquirerBook;
+use till_operate::acquirer_book::AcquirerBook;
+use till_operate::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
+use till_operate::verify::{Concern, Fault, Report, VerifyOptions};
 use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
 use till_storage::family::Family;
-use till_storage::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
 use till_storage::vault::Keyring;
-use till_storage::verify::{Concern, Fault, Report, VerifyOptions};
 
 use super::exit_code::ExitCode;
 use super::progress::say;

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use jiff::Timestamp;
+use till_operate::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
+use till_operate::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_sandbox::book::RocksBook;
-use till_storage::archive::{ArchiveError, Restored, Until, begin_anew, check_reach, restore_to};
-use till_storage::checkpoint::{Manifest, Reading, Restoring, read_manifest};
 use till_storage::journal::CommitNumber;
 
 use super::checkpoint::{check_all_files, moment, vault_keys};

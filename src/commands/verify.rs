@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::Args;
+use till_operate::acquirer_book::AcquirerBook;
+use till_operate::checkpoint::compare_heads;
+use till_operate::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 use till_sandbox::book::RocksBook;
-use till_storage::acquirer_book::AcquirerBook;
-use till_storage::checkpoint::compare_heads;
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::vault::Keyring;
-use till_storage::verify::{self, Fault, Place, Progress, Report, VerifyOptions, Wrong};
 
 use super::exit_code::ExitCode;
 use super::progress::{self, Unit};

@@ -1,7 +1,7 @@
 //! The report of a verification as JSON.
 
 use serde_json::{Value, json};
-use till_storage::verify::{Fault, Place, Report, RowName};
+use till_operate::verify::{Fault, Place, Report, RowName};
 
 /// The report as one object.
 pub(super) fn report_json(report: &Report) -> Value {

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use till_storage::archive;
+use till_operate::archive;
 
 /// How the store is archived.
 #[derive(Debug, Clone, PartialEq, Eq)]

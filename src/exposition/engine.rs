@@ -1,7 +1,7 @@
 //! What the engine below the edge counts.
 
 use till_actors::Engine;
-use till_storage::archive::ArchiveStats;
+use till_operate::archive::ArchiveStats;
 
 use super::families::{Families, Unit};
 use crate::protocol::dispatch::PlaceCount;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use till_domain::ids::MerchantId;
-use till_storage::checkpoint::{MANIFEST_FILE, read_manifest};
+use till_operate::checkpoint::{MANIFEST_FILE, read_manifest};
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use till_domain::time::Millis;
-use till_storage::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
+use till_operate::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
 
 use crate::exposition::CHECKPOINTS;
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use till_storage::checkpoint::PAUSED_FILE;
+use till_operate::checkpoint::PAUSED_FILE;
 
 /// The file that says that a data directory's effects and timers are paused.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::records::Unreadable;
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
-use till_storage::archive::Archiver;
+use till_operate::archive::Archiver;
 use till_storage::journal::record;
 use till_storage::rows::Gate;
 use till_storage::shapes::MerchantReader;

@@ -5,19 +5,14 @@
 //! snapshots in [`journal::snapshot`], the high-water mark in [`engine::high_water`].
 
 pub mod family;
-mod known;
 pub mod keys;
 pub mod journal;
 pub mod rows;
 pub mod memory;
 pub mod commit;
+pub mod archive_queue;
 pub mod engine;
 pub mod vitals;
 pub mod turns;
 pub mod vault;
 pub mod shapes;
-pub mod acquirer_book;
-pub mod verify;
-pub mod checkpoint;
-pub mod repair;
-pub mod archive;

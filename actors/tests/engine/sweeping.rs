@@ -9,12 +9,12 @@ use till_domain::payment::PaymentStatus;
 use till_domain::records::{AnyKey, AnyRow, Sessions, Tokens};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS};
 use till_domain::time::Millis;
+use till_operate::verify::{VerifyOptions, verify};
 use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::rows::{Direction, RowReader};
 use till_storage::shapes::{TableKind, table_range};
 use till_storage::vault::{SubjectKind, VaultKey};
-use till_storage::verify::{VerifyOptions, verify};
 
 use crate::shop::{Shop, generate_key, initiate, key_text, named, person, topup};
 use crate::world::{Settings, World, done, eventually};

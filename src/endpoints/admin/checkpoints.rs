@@ -1,7 +1,7 @@
 //! `POST /admin/create-checkpoint`
 
 use serde::Serialize;
-use till_storage::checkpoint::{CheckpointError, Taken};
+use till_operate::checkpoint::{CheckpointError, Taken};
 
 use crate::access::Operator;
 use crate::protocol::api_error::{ApiError, Code, Outcome};

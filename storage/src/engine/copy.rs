@@ -2,14 +2,30 @@
 
 use std::path::Path;
 
-use crate::checkpoint::{MANIFEST_FILE, RESTORING_FILE};
 use crate::journal::CommitNumber;
-use crate::repair::is_unfinished;
 
 use super::filling::refuse_unfilled;
 use super::high_water::HighWater;
 use super::manifest;
 use super::refusal::OpenError;
+
+/// The list of files in a checkpoint, written last: a directory with it is a checkpoint, and no data directory.
+pub const MANIFEST_FILE: &str = "checkpoint-manifest";
+
+/// The file that stands in a data directory as long as it is being restored.
+pub const RESTORING_FILE: &str = "restore-in-progress";
+
+/// The repaired database, until it takes the place of the one that was repaired.
+pub const REPAIRED_DIRECTORY: &str = "db-repaired";
+
+/// The database as it was before the last repair, in the data directory. It may be removed.
+pub const BEFORE_DIRECTORY: &str = "db-before-repair";
+
+/// Whether a repair was cut off while the two databases changed places: then there is none at its place.
+#[must_use]
+pub fn is_repair_unfinished(directory: &Path) -> bool {
+    directory.join(REPAIRED_DIRECTORY).exists() && !directory.join("db").exists()
+}
 
 /// Refuses a directory that no server may write to.
 ///
@@ -23,7 +39,7 @@ pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
         Err(OpenError::RestoreUnfinished { directory })
     } else if directory.join(MANIFEST_FILE).exists() {
         Err(OpenError::IsCheckpoint { directory })
-    } else if is_unfinished(&directory) {
+    } else if is_repair_unfinished(&directory) {
         Err(OpenError::RepairUnfinished { directory })
     } else {
         Ok(())
@@ -32,7 +48,7 @@ pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
 
 /// Gives a copied database a high-water mark, or moves the one that it has: up to this commit nothing is missing,
 /// and all of its MANIFEST is durable.
-pub(crate) fn mark_copy(directory: &Path, commit: CommitNumber) -> Result<(), OpenError> {
+pub fn mark_copy(directory: &Path, commit: CommitNumber) -> Result<(), OpenError> {
     let (high_water, _) = HighWater::open(directory)?;
     let marked = manifest::position(&directory.join("db"))
         .and_then(|position| high_water.advance_manifest(position))

@@ -66,7 +66,7 @@ impl DiskReserve {
 }
 
 /// Bytes that are free on the file system of a directory.
-pub(crate) fn free_bytes(directory: &Path) -> io::Result<u64> {
+pub fn free_bytes(directory: &Path) -> io::Result<u64> {
     Ok(space(directory)?.free_bytes)
 }
 

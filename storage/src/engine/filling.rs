@@ -2,10 +2,9 @@
 //! lasts once the store is closed. As long as a file says so, nobody else opens it: what a broken-off filling leaves is
 //! no store.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-use crate::checkpoint::durable;
 
 use super::copy::refuse_unfit;
 use super::refusal::OpenError;
@@ -33,8 +32,8 @@ impl Filling {
             return Err(OpenError::NotNew { directory: directory.to_owned() });
         }
         let marker = directory.join(FILLING_FILE);
-        let made = durable::make_directory(directory).and_then(|()| durable::write_new(&marker, NOTE));
-        let made = made.and_then(|()| durable::sync_directory(directory));
+        let made = fs::create_dir_all(directory).and_then(|()| write_new(&marker, NOTE));
+        let made = made.and_then(|()| sync(directory));
         made.map_err(|source| OpenError::Files { attempt: "write", path: marker, source })?;
         Ok(Filling { directory: directory.to_owned() })
     }
@@ -45,7 +44,7 @@ impl Filling {
     /// [`OpenError::Files`]: then it may be refused for ever, and must be made again.
     pub fn end(&self) -> Result<(), OpenError> {
         let marker = self.directory.join(FILLING_FILE);
-        let removed = fs::remove_file(&marker).and_then(|()| durable::sync_directory(&self.directory));
+        let removed = fs::remove_file(&marker).and_then(|()| sync(&self.directory));
         removed.map_err(|source| OpenError::Files { attempt: "remove", path: marker, source })
     }
 }
@@ -60,4 +59,15 @@ pub fn is_new(directory: &Path) -> bool {
 pub(super) fn refuse_unfilled(directory: &Path) -> Result<(), OpenError> {
     let is_marked = directory.join(FILLING_FILE).exists();
     if is_marked { Err(OpenError::GenerateUnfinished { directory: directory.to_owned() }) } else { Ok(()) }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes the entries of a directory durable.
+fn sync(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }

@@ -7,6 +7,7 @@ mod endless;
 mod filling;
 mod format;
 pub mod high_water;
+mod identity;
 pub mod log_scan;
 mod manifest;
 mod mark_keeper;
@@ -23,16 +24,17 @@ mod time_limit;
 mod unlogged;
 mod vitals;
 
-pub(crate) use copy::mark_copy;
-pub use copy::refuse_unfit;
-pub use disk::DiskReserve;
-pub(crate) use disk::free_bytes;
+pub use copy::{
+    BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
+};
+pub use disk::{DiskReserve, free_bytes};
 pub use filling::{FILLING_FILE, Filling, is_new};
 pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
+pub use identity::StoreIdentity;
 pub use options::EngineOptions;
 pub use refusal::{CloseError, OpenError, Place};
 pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;
 pub use tail::{LostRecord, Tail, TailError};
 pub use time_limit::{NoResult, within};
-pub(crate) use unlogged::Unlogged;
+pub use unlogged::{Unlogged, UnloggedWrite};

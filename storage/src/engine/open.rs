@@ -13,7 +13,6 @@ use std::path::PathBuf;
 
 use rocksdb::{DB, Options, WriteBatch};
 
-use crate::archive::StoreIdentity;
 use crate::family::Family;
 use crate::journal::CommitNumber;
 use crate::journal::layout::read_meta_number;
@@ -25,6 +24,7 @@ use super::copy::refuse_unfit;
 use super::endless::{self, Endless};
 use super::format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 use super::high_water::{FoundMark, HighWater, Mark};
+use super::identity::StoreIdentity;
 use super::manifest;
 use super::read::{Live, handle};
 use super::refusal::{OpenError, Place};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::copy::BEFORE_DIRECTORY;
 use crate::journal::CommitNumber;
-use crate::repair::BEFORE_DIRECTORY;
 
 use super::format::{FORMAT, ROW_FORMAT};
 use super::log_scan::LogFault;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use rocksdb::DB;
 use till_domain::ids::MerchantId;
 
-use crate::archive::StoreIdentity;
 use crate::family::Family;
 use crate::journal::layout::{self, read_meta_number};
 use crate::journal::{CommitNumber, Head, JournalError};
@@ -18,6 +17,7 @@ use super::EngineOptions;
 use super::filling::refuse_unfilled;
 use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{Mark, read_mark};
+use super::identity::StoreIdentity;
 use super::read::Live;
 use super::refusal::OpenError;
 use super::settings::{self, Purpose};

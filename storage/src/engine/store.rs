@@ -11,7 +11,7 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
-use crate::archive::{Gate, StoreIdentity, queue_value};
+use crate::archive_queue::{FirstArchive, queue_value};
 use crate::commit::Histogram;
 use crate::family::Family;
 use crate::journal::claims::{Claims, Outcome, Plan, Step};
@@ -26,6 +26,7 @@ use crate::rows::{Direction, Gate as RowGate, RowError, RowReader, RowStore, Vis
 use super::batch::{BatchSink, FamilyIds};
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
+use super::identity::StoreIdentity;
 use super::mark_keeper::MarkKeeper;
 use super::open::{self, Opened};
 use super::read::{Live, Moment, handle};
@@ -52,7 +53,7 @@ pub struct Engine {
     families: FamilyIds,
     identity: StoreIdentity,
     queues_for_archive: bool,
-    archive: Mutex<Option<Arc<Gate>>>,
+    first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
     /// Each write is on the disk when it returns, unless the directory is being filled.
     write_options: WriteOptions,
     write_times: Histogram,
@@ -96,7 +97,7 @@ impl Engine {
             row_format,
             identity,
             queues_for_archive: options.queues_for_archive,
-            archive: Mutex::default(),
+            first_archive: Mutex::default(),
             write_options: if options.filling.is_some() {
                 settings::unlogged_write()
             } else {
@@ -128,15 +129,13 @@ impl Engine {
         self.identity
     }
 
-    /// Names the archive that commits go to.
-    pub(crate) fn archive_through(&self, gate: Arc<Gate>) {
-        *self.archive.lock().unwrap_or_else(PoisonError::into_inner) = Some(gate);
+    /// Names the archive that commits go to before they are written from now on.
+    pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
+        *self.first_archive.lock().unwrap_or_else(PoisonError::into_inner) = Some(archive);
     }
 
-    /// The archive, where commits go to it before they are written.
-    fn first_archive(&self) -> Option<Arc<Gate>> {
-        let archive = self.archive.lock().unwrap_or_else(PoisonError::into_inner);
-        archive.clone().filter(|gate| gate.is_before_acknowledged())
+    fn first_archive(&self) -> Option<Arc<dyn FirstArchive>> {
+        self.first_archive.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes commits that are archived out of the queue. Not synced: a crash may bring them back, and the archiver takes
@@ -144,7 +143,7 @@ impl Engine {
     ///
     /// # Errors
     /// What RocksDB said; they are all there still.
-    pub(crate) fn unqueue(&self, commits: &[CommitNumber]) -> Result<(), String> {
+    pub fn unqueue(&self, commits: &[CommitNumber]) -> Result<(), String> {
         let mut batch = WriteBatch::default();
         let meta = handle(&self.db, Family::Meta);
         commits.iter().for_each(|commit| batch.delete_cf(meta, UnarchivedKey(*commit).encode()));
@@ -153,8 +152,8 @@ impl Engine {
 
     /// Archives the writes of a plan, when that comes before writing them.
     fn archive_first(&self, group: &[Append], plan: &Plan) -> Result<(), String> {
-        let Some(gate) = self.first_archive() else { return Ok(()) };
-        gate.archive_first(writes(group, plan), self.last_commit())
+        let Some(archive) = self.first_archive() else { return Ok(()) };
+        archive.archive(&mut writes(group, plan), self.last_commit())
     }
 
     /// Whether commits leave a row until they are archived.
@@ -190,7 +189,7 @@ impl Engine {
     }
 
     /// How long the log is that is written to now; 0 when the system does not say.
-    pub(crate) fn log_bytes(&self) -> u64 {
+    pub fn log_bytes(&self) -> u64 {
         let newest = manifest::logs(&self.db_dir).pop();
         newest.and_then(|log| fs::metadata(log).ok()).map_or(0, |log| log.len())
     }
@@ -200,7 +199,7 @@ impl Engine {
     ///
     /// # Errors
     /// What RocksDB said; nothing is left of the directory then.
-    pub(crate) fn link_files(&self, to: &Path) -> Result<(), String> {
+    pub fn link_files(&self, to: &Path) -> Result<(), String> {
         let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
         checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
     }
@@ -217,7 +216,9 @@ impl Engine {
         &self.write_times
     }
 
-    pub(crate) const fn disk_reserve_bytes(&self) -> u64 {
+    /// Bytes of the disk that no write may use.
+    #[must_use]
+    pub const fn disk_reserve_bytes(&self) -> u64 {
         self.disk_reserve_bytes
     }
 
@@ -225,7 +226,7 @@ impl Engine {
     ///
     /// # Errors
     /// Why not, in words for an operator.
-    pub(crate) fn admit(&self, byte_count: u64) -> Result<(), String> {
+    pub fn admit(&self, byte_count: u64) -> Result<(), String> {
         self.writer().admit(byte_count, Instant::now())
     }
 
@@ -341,8 +342,8 @@ impl Journal for Engine {
         match self.write(&group, &plan, last) {
             Ok(()) => {
                 self.last_commit.store(last.0, Ordering::Release);
-                if let Some(gate) = self.first_archive() {
-                    gate.confirm(last);
+                if let Some(archive) = self.first_archive() {
+                    archive.confirm(last);
                 }
                 self.claims.settle(&plan.after, Outcome::Written);
                 plan.committed()

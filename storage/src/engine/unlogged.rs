@@ -15,17 +15,18 @@ use super::time_limit::within;
 use super::{EngineOptions, manifest};
 
 /// A row to write, or without a value, to remove.
-pub(crate) type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
+/// A key and its value, or with no value its removal.
+pub type UnloggedWrite<'w> = (Family, &'w [u8], Option<&'w [u8]>);
 
 /// An open database that is being made.
-pub(crate) struct Unlogged {
+pub struct Unlogged {
     db: DB,
     unlogged: WriteOptions,
 }
 
 impl Unlogged {
     /// Opens the database of a directory that is being restored.
-    pub(crate) fn restoring(options: &EngineOptions) -> Result<Unlogged, OpenError> {
+    pub fn restoring(options: &EngineOptions) -> Result<Unlogged, OpenError> {
         let database = settings::database(options, Purpose::Open);
         let db = DB::open_cf_descriptors(&database, options.directory.join("db"), settings::families(options));
         let db = db.map_err(|error| OpenError::Damaged { place: None, reason: error.into_string() })?;
@@ -37,7 +38,7 @@ impl Unlogged {
     ///
     /// Every record of its logs must have been found good: a table that does not open makes RocksDB refuse the
     /// database, and the way around that makes it lenient with logs, too.
-    pub(crate) fn repairing(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Unlogged, OpenError> {
+    pub fn repairing(options: &EngineOptions, db_dir: &Path, emptied: &[Family]) -> Result<Unlogged, OpenError> {
         let damaged = |reason: String| OpenError::Damaged { place: manifest::first_fault(db_dir), reason };
         let strict = open_without_compaction(options, db_dir, true);
         let lenient = |_| open_without_compaction(options, db_dir, false);
@@ -56,7 +57,7 @@ impl Unlogged {
     }
 
     /// Writes rows. They last once [`Unlogged::finish`] returns.
-    pub(crate) fn write<'w>(&self, writes: impl Iterator<Item = UnloggedWrite<'w>>) -> Result<(), RowError> {
+    pub fn write<'w>(&self, writes: impl Iterator<Item = UnloggedWrite<'w>>) -> Result<(), RowError> {
         let mut batch = WriteBatch::default();
         for (family, key, value) in writes {
             match value {
@@ -68,7 +69,7 @@ impl Unlogged {
     }
 
     /// Removes every row from the first key, inclusive, to the second, exclusive.
-    pub(crate) fn clear(&self, family: Family, (lower, upper): &(Vec<u8>, Vec<u8>)) -> Result<(), RowError> {
+    pub fn clear(&self, family: Family, (lower, upper): &(Vec<u8>, Vec<u8>)) -> Result<(), RowError> {
         let mut batch = WriteBatch::default();
         batch.delete_range_cf(handle(&self.db, family), lower.as_slice(), upper.as_slice());
         self.write_batch(batch)
@@ -79,7 +80,7 @@ impl Unlogged {
     }
 
     /// Puts everything into tables, and closes the database.
-    pub(crate) fn finish(self) -> Result<(), RowError> {
+    pub fn finish(self) -> Result<(), RowError> {
         let mut flush = FlushOptions::default();
         flush.set_wait(true);
         let families = Family::ALL.map(|family| handle(&self.db, family));

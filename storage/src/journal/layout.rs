@@ -26,7 +26,7 @@ const COMMIT_LEN: usize = 8 + 4;
 const RECORDS_PER_SCAN: usize = 256;
 
 /// Takes the writes of one atomic step.
-pub(crate) trait WriteSink {
+pub trait WriteSink {
     /// Sets a key.
     fn put(&mut self, family: Family, key: &[u8], value: &[u8]);
     /// Removes a key.
@@ -90,7 +90,7 @@ fn rank(row: &RowWrite<'_>) -> u128 {
 }
 
 /// Hands a record to the sink as it stands in the log.
-pub(crate) fn write_record(
+pub fn write_record(
     merchant_id: MerchantId,
     record: &EncodedRecord,
     commit: CommitNumber,
@@ -136,17 +136,17 @@ fn write_positions(after: &ByMerchant<Durable>, sink: &mut impl WriteSink) {
 }
 
 /// Hands the position of a merchant's rows to the sink.
-pub(crate) fn write_applied(merchant_id: MerchantId, applied: Head, sink: &mut impl WriteSink) {
+pub fn write_applied(merchant_id: MerchantId, applied: Head, sink: &mut impl WriteSink) {
     sink.put(Family::Rows, &AppliedKey(merchant_id).encode(), &encode_head(applied));
 }
 
 /// The durable head of a merchant's log.
-pub(crate) fn read_head(reader: &(impl RowReader + ?Sized), merchant_id: MerchantId) -> Result<Head, RowError> {
+pub fn read_head(reader: &(impl RowReader + ?Sized), merchant_id: MerchantId) -> Result<Head, RowError> {
     read_position(reader, merchant_id, Family::Meta, &HeadKey(merchant_id).encode(), "head")
 }
 
 /// The position of a merchant's rows.
-pub(crate) fn read_applied(reader: &(impl RowReader + ?Sized), merchant_id: MerchantId) -> Result<Head, RowError> {
+pub fn read_applied(reader: &(impl RowReader + ?Sized), merchant_id: MerchantId) -> Result<Head, RowError> {
     read_position(reader, merchant_id, Family::Rows, &AppliedKey(merchant_id).encode(), "row position")
 }
 
@@ -176,7 +176,7 @@ pub(crate) fn read_durable(reader: &impl RowReader, merchant_id: MerchantId) -> 
 }
 
 /// The merchant's good snapshots, newest first.
-pub(crate) fn read_snapshots(
+pub fn read_snapshots(
     reader: &impl RowReader,
     merchant_id: MerchantId,
     max: usize,
@@ -198,7 +198,7 @@ fn scan_snapshots(reader: &impl RowReader, merchant_id: MerchantId, max: usize) 
 }
 
 /// Records of a merchant's log, within the limits of [`super::Journal::read`].
-pub(crate) fn read_records(
+pub fn read_records(
     reader: &impl RowReader,
     merchant_id: MerchantId,
     from: Sequence,
@@ -248,7 +248,7 @@ pub fn decode_stored(
 }
 
 /// Merchants that have a log, behind `after`.
-pub(crate) fn read_merchants(
+pub fn read_merchants(
     reader: &impl RowReader,
     after: Option<MerchantId>,
     max: usize,
@@ -264,7 +264,7 @@ pub(crate) fn read_merchants(
 }
 
 /// A number that stands alone under a key of the family meta.
-pub(crate) fn read_meta_number<const LEN: usize>(
+pub fn read_meta_number<const LEN: usize>(
     reader: &(impl RowReader + ?Sized),
     key: MetaKey,
 ) -> Result<Option<[u8; LEN]>, RowError> {

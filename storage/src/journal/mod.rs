@@ -5,7 +5,7 @@ mod by_merchant;
 pub(crate) mod claims;
 mod contract;
 mod head;
-pub(crate) mod layout;
+pub mod layout;
 pub mod record;
 mod row_writes;
 pub mod snapshot;

@@ -92,7 +92,7 @@ impl RowWrites {
     }
 
     /// About how many bytes they add to a write.
-    pub(crate) fn byte_count(&self) -> usize {
+    pub fn byte_count(&self) -> usize {
         self.bytes.len() + size_of_val(self.spans.as_slice())
     }
 }

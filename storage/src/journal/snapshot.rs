@@ -47,7 +47,7 @@ impl fmt::Debug for StoredSnapshot {
 }
 
 /// The value to store under `key`.
-pub(crate) fn encode(key: SnapshotKey, hash: &[u8; 32], state: &[u8]) -> Vec<u8> {
+pub fn encode(key: SnapshotKey, hash: &[u8; 32], state: &[u8]) -> Vec<u8> {
     let mut value = Vec::with_capacity(HEADER_LEN + state.len());
     value.extend_from_slice(&MAGIC_AND_FORMAT);
     value.extend_from_slice(&[0; 4]);
@@ -60,7 +60,7 @@ pub(crate) fn encode(key: SnapshotKey, hash: &[u8; 32], state: &[u8]) -> Vec<u8>
 
 /// The snapshot under `key`, or nothing when it is not what was written: an older one, or the whole log,
 /// serves as well.
-pub(crate) fn decode(key: SnapshotKey, value: &[u8]) -> Option<StoredSnapshot> {
+pub fn decode(key: SnapshotKey, value: &[u8]) -> Option<StoredSnapshot> {
     let (header, state) = value.split_first_chunk::<HEADER_LEN>()?;
     let crc = u32::from_be_bytes(header[4..8].try_into().ok()?);
     if header[..4] != MAGIC_AND_FORMAT || checksum(key, value) != crc {

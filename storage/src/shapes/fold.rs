@@ -12,23 +12,25 @@ use super::personal::Personal;
 use super::rows::{decode_row, encode_row};
 
 /// A row that a mutation changed.
-pub(crate) struct ChangedRow {
-    pub(crate) family: Family,
-    pub(crate) key: Vec<u8>,
+pub struct ChangedRow {
+    /// Its family.
+    pub family: Family,
+    /// Its key.
+    pub key: Vec<u8>,
     /// Its bytes; none when it was removed.
-    pub(crate) value: Option<Vec<u8>>,
+    pub value: Option<Vec<u8>>,
     /// What they say.
-    pub(crate) row: Option<AnyRow>,
+    pub row: Option<AnyRow>,
 }
 
 /// Gives the bytes that are stored under a key; none when there are none.
-pub(crate) type Stored<'a> = &'a dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
+pub type Stored<'a> = &'a dyn Fn(Family, &[u8]) -> Result<Option<Vec<u8>>, Unreadable>;
 
 /// The rows that a mutation changes, in the order of their keys. `stored` gives the bytes under a key.
 ///
 /// # Errors
 /// [`Unreadable`]: a row that is needed cannot be read, or the vault cannot be.
-pub(crate) fn fold_mutation(
+pub fn fold_mutation(
     merchant_id: MerchantId,
     mutation: &Mutation,
     personal: &mut dyn Personal,

@@ -51,7 +51,7 @@ mod samples;
 
 pub use activity_keys::{ActivityEntry, ActivityIndex};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
-pub(crate) use fold::fold_mutation;
+pub use fold::{ChangedRow, Stored, fold_mutation};
 pub use keys::{
     KeyError, all_effects_range, all_merchants_range, all_timers_range, decode_key, due_timers_range, id_range,
     metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key, row_key, table_range,

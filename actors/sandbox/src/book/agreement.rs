@@ -8,7 +8,7 @@ use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 
-use till_storage::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
+use till_operate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
 
 use super::contract::{Book, BookError};
 use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};

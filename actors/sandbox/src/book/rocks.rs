@@ -13,7 +13,7 @@ use rocksdb::{
     WriteOptions,
 };
 
-use till_storage::acquirer_book::{CopiedBook, LinkFiles};
+use till_operate::acquirer_book::{CopiedBook, LinkFiles};
 use till_storage::engine::within;
 
 use super::contract::{Book, BookError, Entries};

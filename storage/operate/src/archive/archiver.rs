@@ -1,0 +1,350 @@
+//! The thread that carries commits to the archive, and brings it up when it has fallen behind.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use till_storage::engine::Engine;
+use till_storage::family::Family;
+use till_storage::journal::layout::decode_stored;
+use till_storage::journal::{CommitNumber, Journal, Sequence, record};
+use till_storage::keys::JournalKey;
+use till_storage::rows::RowReader;
+use till_storage::turns::Turns;
+
+use crate::known::Known;
+
+use super::commit::ArchivedCommit;
+use super::gate::Gate;
+use super::writer::{StoreSide, Writer, check_outside};
+use super::{ArchiveError, queue};
+
+/// In the data directory: the path of the archive.
+const KNOWN_FILE: &str = "archive-known";
+
+/// Bytes that are read from the store and written with one sync.
+const GROUP_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Time before an archive that failed is tried again.
+const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
+/// How long a stop may take for what is not archived yet: it is in the queue, and the next start goes on from there.
+const LAST_TURN_MAX: Duration = Duration::from_secs(10);
+
+/// How a store is archived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchiveSettings {
+    /// Where to.
+    pub directory: PathBuf,
+    /// Bytes from which a segment is closed.
+    pub segment_bytes: u64,
+    /// Age from which a segment is closed, when something is in it.
+    pub segment_age: Duration,
+    /// Time between two looks for commits to archive: about what is lost when the data directory is.
+    pub every: Duration,
+    /// Whether a commit is archived before it is written and acknowledged.
+    pub before_acknowledged: bool,
+}
+
+/// How the archive of a running store stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ArchiveStats {
+    /// Commits that are not archived yet.
+    pub lag_commits: u64,
+    /// For how long there have been some.
+    pub lag: Duration,
+    /// Segments closed by this process.
+    pub segments_closed: u64,
+    /// Times that it could not be written to.
+    pub failures: u64,
+}
+
+/// Archives one running store. Dropping it ends it, behind a last turn.
+pub struct Archiver {
+    engine: Arc<Engine>,
+    gate: Arc<Gate>,
+    settings: ArchiveSettings,
+    /// None where it is brought up by hand.
+    thread: Option<Turns>,
+}
+
+impl Archiver {
+    /// Opens the archive and begins. Must be called before anything else writes to the store, which was opened so that
+    /// it queues its commits ([`till_storage::engine::EngineOptions::queues_for_archive`]). An archive that cannot be reached is
+    /// opened once it can.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]: the archive is not this store's to go on with, or damaged.
+    pub fn start(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        let mut archiver = Archiver::prepare(engine, settings)?;
+        // A disk that hangs holds the start up here.
+        tracing::info!(directory = %archiver.settings.directory.display(), "opening the archive");
+        match archiver.begin() {
+            Err(error) if error.is_passing() => archiver.gate.fail(&error),
+            begun => begun?,
+        }
+        let (engine, gate) = (Arc::clone(&archiver.engine), Arc::clone(&archiver.gate));
+        let settings = archiver.settings.clone();
+        let thread = Turns::start("archive", move |stop| {
+            let is_asked = || stop.wait(Duration::ZERO);
+            turn(&engine, &gate, &settings, &is_asked);
+            while !stop.wait(pause(&gate, &settings)) {
+                turn(&engine, &gate, &settings, &is_asked);
+            }
+            let begun = Instant::now();
+            turn(&engine, &gate, &settings, &|| begun.elapsed() > LAST_TURN_MAX);
+        });
+        let failed = ArchiveError::files("start the thread for", &archiver.settings.directory);
+        archiver.thread = Some(thread.map_err(failed)?);
+        Ok(archiver)
+    }
+
+    /// Opens the archive without a thread: it is brought up by [`Archiver::catch_up`] and [`Archiver::turn`] only.
+    ///
+    /// # Errors
+    /// As [`Archiver::start`]; when it cannot be reached.
+    pub fn open(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        let archiver = Archiver::prepare(engine, settings)?;
+        archiver.catch_up()?;
+        Ok(archiver)
+    }
+
+    /// Opens the archive. Where it comes before writing, it must have everything before anything is written; else a start
+    /// does not wait for what is behind.
+    fn begin(&self) -> Result<(), ArchiveError> {
+        match self.settings.before_acknowledged {
+            true => self.catch_up(),
+            false => self.gate.open(|| open_writer(&self.engine, &self.settings)),
+        }
+    }
+
+    fn prepare(engine: Arc<Engine>, settings: ArchiveSettings) -> Result<Archiver, ArchiveError> {
+        check_outside(&settings.directory, engine.directory())?;
+        let gate = Arc::new(Gate::new(base(&engine)?));
+        if settings.before_acknowledged {
+            engine.archive_first_in(gate.clone());
+        }
+        Ok(Archiver { engine, gate, settings, thread: None })
+    }
+
+    /// Archives everything that is not archived yet.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; what was archived by then stays.
+    pub fn catch_up(&self) -> Result<(), ArchiveError> {
+        catch_up(&self.engine, &self.gate, &self.settings, &mut || Ok(true))
+    }
+
+    /// What the thread does at each turn: archives what is not, closes what is old enough, and notes what fails.
+    pub fn turn(&self) {
+        turn(&self.engine, &self.gate, &self.settings, &|| false);
+    }
+
+    /// How it stands.
+    #[must_use]
+    pub fn stats(&self) -> ArchiveStats {
+        let lag_commits = self.engine.last_commit().0.saturating_sub(self.gate.covered().0);
+        let lag = if lag_commits == 0 { Duration::ZERO } else { self.gate.behind_for() };
+        let (segments_closed, failures) = (self.gate.segments_closed(), self.gate.failures());
+        ArchiveStats { lag_commits, lag, segments_closed, failures }
+    }
+
+    /// Ends the thread, behind a last turn of some seconds at most: what is not archived by then stays in the queue.
+    pub fn stop(&self) {
+        self.thread.iter().for_each(Turns::stop);
+    }
+}
+
+impl Drop for Archiver {
+    fn drop(&mut self) {
+        self.stop();
+        self.gate.close();
+    }
+}
+
+/// One that failed is tried again soon, and not at once.
+fn pause(gate: &Gate, settings: &ArchiveSettings) -> Duration {
+    match gate.failing() {
+        Some(_) => TRIED_AGAIN_AFTER,
+        None => settings.every,
+    }
+}
+
+/// One turn, which under a steady load ends only once it `is_over`: there is always more by then.
+fn turn(engine: &Engine, gate: &Gate, settings: &ArchiveSettings, is_over: &dyn Fn() -> bool) {
+    let mut keep = || {
+        gate.with_writer(|writer| writer.close_if_older(settings.segment_age, engine.last_commit()))?;
+        gate.recover();
+        Ok(!is_over())
+    };
+    if let Err(error) = catch_up(engine, gate, settings, &mut keep) {
+        gate.fail(&error);
+    }
+}
+
+/// Archives what is not archived, group by group, until nothing is left. `keep` is called behind each group, and tells
+/// whether to go on.
+fn catch_up(
+    engine: &Engine,
+    gate: &Gate,
+    settings: &ArchiveSettings,
+    keep: &mut dyn FnMut() -> Result<bool, ArchiveError>,
+) -> Result<(), ArchiveError> {
+    gate.open(|| open_writer(engine, settings))?;
+    gate.with_writer(Writer::repair)?;
+    loop {
+        // First, since a crash may have left some that the archive has.
+        unqueue_archived(engine, gate)?;
+        let looked = Instant::now();
+        let step = gate.with_writer(|writer| archive_some(engine, gate, writer))?;
+        if step.has_reached {
+            gate.note_caught_up(looked);
+        }
+        if !keep()? || !step.has_written {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes out of the queue what the archive has on its disk.
+fn unqueue_archived(engine: &Engine, gate: &Gate) -> Result<(), ArchiveError> {
+    let archived = gate.with_writer(|writer| Ok(writer.last()))?;
+    gate.unqueue(archived, |after| queue::take_out(engine, after, archived));
+    Ok(())
+}
+
+/// The commit that a new archive of the store begins behind.
+fn base(engine: &Engine) -> Result<CommitNumber, ArchiveError> {
+    // Before the look at the queue: what is committed meanwhile is in it.
+    let last = engine.last_commit();
+    let first = queue::read(engine, CommitNumber(0), 0)?;
+    Ok(first.first().map_or(last, |commit| commit.before))
+}
+
+fn open_writer(engine: &Engine, settings: &ArchiveSettings) -> Result<Writer, ArchiveError> {
+    let has = |commit: &ArchivedCommit| has(engine, commit);
+    let gave_up = |after, until| queue::was_any_given_up(engine, after, until);
+    let known = Known::of(engine.directory(), KNOWN_FILE);
+    let (identity, last, base) = (engine.identity(), engine.last_commit(), base(engine)?);
+    let side =
+        StoreSide { identity, last, base, has: &has, gave_up: &gave_up, was_there: known.is(&settings.directory) };
+    let writer = Writer::open(&settings.directory, settings.segment_bytes, &side)?;
+    known.remember(&settings.directory).map_err(ArchiveError::files("write", known.file()))?;
+    Ok(writer)
+}
+
+/// What a look at the queue came to.
+struct Step {
+    /// Whether there was anything to archive.
+    has_written: bool,
+    /// Whether the archive has everything that the store had at that look.
+    has_reached: bool,
+}
+
+/// Archives what is next in the queue.
+fn archive_some(engine: &Engine, gate: &Gate, writer: &mut Writer) -> Result<Step, ArchiveError> {
+    // Before the look at the queue: whatever is not in it then was never queued.
+    let stored = engine.last_commit();
+    if writer.last().max(gate.covered()) >= stored {
+        return Ok(Step { has_written: false, has_reached: true });
+    }
+    let mut commits = queue::read(engine, writer.last(), GROUP_BYTES_MAX)?;
+    let next = commits.first().map_or(stored, |commit| commit.before);
+    if next > writer.last() && !queue::were_given_up(engine, writer.last(), next)? {
+        let (first, last) = (writer.last().next(), next);
+        tracing::warn!(%first, %last, "commits were not queued for the archive: take a checkpoint");
+        writer.leave_gap(next)?;
+    }
+    keep_those_that_follow(&mut commits);
+    if commits.is_empty() {
+        gate.cover(next);
+        return Ok(Step { has_written: false, has_reached: true });
+    }
+    writer.write(&mut commits)?;
+    gate.cover(writer.last());
+    Ok(Step { has_written: true, has_reached: writer.last() >= stored })
+}
+
+/// Up to where the next gap is.
+fn keep_those_that_follow(commits: &mut Vec<ArchivedCommit>) {
+    let breaks = commits.windows(2).position(|pair| pair[1].before != pair[0].commit);
+    if let Some(at) = breaks {
+        commits.truncate(at + 1);
+    }
+}
+
+/// Whether the store has the very same commit.
+fn has(engine: &Engine, commit: &ArchivedCommit) -> Result<bool, ArchiveError> {
+    for bytes in &commit.records {
+        let Ok(record) = record::decode(bytes) else { return Ok(false) };
+        let (merchant_id, sequence): (_, Sequence) = (record.header.merchant_id, record.header.sequence);
+        let key = JournalKey { merchant_id, sequence }.encode();
+        let Some(value) = engine.get(Family::Journal, &key).map_err(ArchiveError::store)? else { return Ok(false) };
+        let (_, stored) = decode_stored(merchant_id, &key, &value).map_err(ArchiveError::store)?;
+        if (stored.commit, &stored.bytes) != (commit.commit, bytes) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::thread;
+
+    use till_domain::ids::MerchantId;
+
+    use super::*;
+    use till_storage::engine::EngineOptions;
+    use till_storage::journal::{Append, BatchId, RowWrite, Verdict};
+
+    const FOR_EVER: Duration = Duration::from_secs(3_600);
+    const PAUSE: Duration = Duration::from_millis(20);
+
+    /// Commits a row of the vault, without a record.
+    fn commit(engine: &Engine) {
+        let merchant_id = MerchantId::from_bytes([1; 16]);
+        let claim = engine.claim(merchant_id).expect("nobody else has it");
+        let append = Append {
+            merchant_id,
+            epoch: claim.epoch,
+            expected_head: claim.head,
+            new_head: claim.head,
+            batch_id: BatchId::default(),
+            records: Vec::new(),
+            derived: [RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) }].into_iter().collect(),
+            snapshot: None,
+        };
+        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+        engine.release(merchant_id, claim.epoch);
+    }
+
+    #[test]
+    fn a_turn_under_a_steady_load_notes_how_far_it_is_and_ends_when_it_is_told() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let data = directory.path().join("data");
+        let options = EngineOptions { disk_reserve_bytes: 0, queues_for_archive: true, ..EngineOptions::new(&data) };
+        let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+        let settings = ArchiveSettings {
+            directory: directory.path().join("archive"),
+            segment_bytes: 1 << 30,
+            segment_age: FOR_EVER,
+            every: FOR_EVER,
+            before_acknowledged: false,
+        };
+        let archiver = Archiver::prepare(Arc::clone(&engine), settings).expect("it is outside");
+        commit(&engine);
+        let (begun, groups) = (Instant::now(), Cell::new(0));
+        let mut more = || {
+            groups.set(groups.get() + 1);
+            commit(&engine);
+            thread::sleep(PAUSE);
+            Ok(groups.get() < 5)
+        };
+        catch_up(&engine, &archiver.gate, &archiver.settings, &mut more).expect("it can be written to");
+        assert_eq!((groups.get(), archiver.stats().lag_commits), (5, 1));
+        let caught_up_after = begun.elapsed().saturating_sub(archiver.gate.behind_for());
+        assert!(caught_up_after >= 4 * PAUSE, "{caught_up_after:?}: at the last look, not at the first");
+    }
+}

@@ -1,0 +1,209 @@
+//! Between the commit thread and the archive, when a commit is archived before it is written: and so before it is
+//! acknowledged.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use till_storage::archive_queue::{FirstArchive, vault_of};
+use till_storage::journal::{Append, CommitNumber};
+
+use super::ArchiveError;
+use super::commit::{ArchivedCommit, Place};
+use super::writer::Writer;
+
+/// Time between two lines of the log that say the same failure.
+const TOLD_EVERY: Duration = Duration::from_secs(60);
+
+/// What keeps the archive from being written to.
+struct Failure {
+    reason: String,
+    told: Instant,
+}
+
+/// The archive of a running store, as all threads share it.
+pub(super) struct Gate {
+    /// None before the archive is open, and once it is closed.
+    writer: Mutex<Option<Writer>>,
+    /// Everything up to here is archived, or will never be.
+    covered: AtomicU64,
+    /// Nothing up to here is in the queue.
+    unqueued: AtomicU64,
+    failure: Mutex<Option<Failure>>,
+    failures: AtomicU64,
+    segments_closed: AtomicU64,
+    caught_up: Mutex<Instant>,
+}
+
+impl Gate {
+    /// Of a store whose commits up to `covered` need not be archived any more. There is no archive yet.
+    pub(super) fn new(covered: CommitNumber) -> Gate {
+        Gate {
+            covered: AtomicU64::new(covered.0),
+            unqueued: AtomicU64::default(),
+            segments_closed: AtomicU64::new(0),
+            writer: Mutex::default(),
+            failure: Mutex::default(),
+            failures: AtomicU64::new(0),
+            caught_up: Mutex::new(Instant::now()),
+        }
+    }
+
+    /// Does something with the open archive; nobody else does meanwhile.
+    pub(super) fn with_writer<T>(
+        &self,
+        act: impl FnOnce(&mut Writer) -> Result<T, ArchiveError>,
+    ) -> Result<T, ArchiveError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = writer.as_mut().ok_or(ArchiveError::Closed)?;
+        let result = act(writer);
+        self.segments_closed.store(writer.segments_closed(), Ordering::Relaxed);
+        result
+    }
+
+    /// Opens the archive, unless it is.
+    pub(super) fn open(&self, open: impl FnOnce() -> Result<Writer, ArchiveError>) -> Result<(), ArchiveError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if writer.is_none() {
+            let opened = open()?;
+            self.covered.store(opened.last().0, Ordering::Release);
+            *writer = Some(opened);
+        }
+        Ok(())
+    }
+
+    /// Lets go of the archive: what comes from now on is not archived, and where that comes first, not written.
+    pub(super) fn close(&self) {
+        drop(self.writer.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    pub(super) fn segments_closed(&self) -> u64 {
+        self.segments_closed.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn covered(&self) -> CommitNumber {
+        CommitNumber(self.covered.load(Ordering::Acquire))
+    }
+
+    pub(super) fn cover(&self, last: CommitNumber) {
+        self.covered.fetch_max(last.0, Ordering::AcqRel);
+    }
+
+    /// Has `take_out` remove what may be in the queue, from behind the commit that it is given up to `archived`. Whatever
+    /// it leaves after an error is asked for again the next time.
+    pub(super) fn unqueue(
+        &self,
+        archived: CommitNumber,
+        take_out: impl FnOnce(CommitNumber) -> Result<(), ArchiveError>,
+    ) {
+        let unqueued = CommitNumber(self.unqueued.load(Ordering::Acquire));
+        if archived <= unqueued {
+            return;
+        }
+        match take_out(unqueued) {
+            Ok(()) => {
+                self.unqueued.fetch_max(archived.0, Ordering::AcqRel);
+            }
+            // If it is more than that, the next commit says so and ends the process.
+            Err(error) => {
+                tracing::warn!(error = error.chain(), "commits that are archived stay in the queue for now");
+            }
+        }
+    }
+
+    /// Notes that everything is archived that the store had then.
+    pub(super) fn note_caught_up(&self, then: Instant) {
+        *self.caught_up.lock().unwrap_or_else(PoisonError::into_inner) = then;
+    }
+
+    /// How long it has been behind.
+    pub(super) fn behind_for(&self) -> Duration {
+        self.caught_up.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Notes a failure, and says it unless it was said just now.
+    pub(super) fn fail(&self, error: &ArchiveError) {
+        self.failures.fetch_add(1, Ordering::Relaxed);
+        let reason = error.chain();
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let was_told = |failure: &Failure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
+        if failure.as_ref().is_some_and(was_told) {
+            return;
+        }
+        let covered = self.covered();
+        tracing::error!(%reason, %covered, "the archive cannot be written to; it is tried again");
+        *failure = Some(Failure { reason, told: Instant::now() });
+    }
+
+    /// Notes that it can be written to.
+    pub(super) fn recover(&self) {
+        if self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+            tracing::info!(covered = %self.covered(), "the archive is written to again");
+        }
+    }
+
+    pub(super) fn failing(&self) -> Option<String> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        failure.as_ref().map(|failure| failure.reason.clone())
+    }
+
+    pub(super) fn failures(&self) -> u64 {
+        self.failures.load(Ordering::Relaxed)
+    }
+}
+
+impl FirstArchive for Gate {
+    fn archive(
+        &self,
+        writes: &mut dyn Iterator<Item = (CommitNumber, &Append)>,
+        stored: CommitNumber,
+    ) -> Result<(), String> {
+        if let Some(reason) = self.failing() {
+            return Err(format!("the archive cannot be written to: {reason}"));
+        }
+        if self.covered() < stored {
+            return Err(format!("the archive is behind: it has commits up to {} of {stored}", self.covered()));
+        }
+        let mut commits: Vec<ArchivedCommit> = writes.map(|(commit, append)| entry(commit, append, stored)).collect();
+        let written = self.with_writer(|writer| writer.write(&mut commits));
+        written.map_err(|error| {
+            self.fail(&error);
+            format!("the archive cannot be written to: {}", error.chain())
+        })
+    }
+
+    fn confirm(&self, last: CommitNumber) {
+        self.cover(last);
+        self.note_caught_up(Instant::now());
+    }
+}
+
+fn entry(commit: CommitNumber, append: &Append, stored: CommitNumber) -> ArchivedCommit {
+    ArchivedCommit {
+        commit,
+        before: CommitNumber::default(),
+        stored,
+        place: Place::default(),
+        merchant_id: append.merchant_id,
+        records: append.records.iter().map(|record| record.bytes.clone()).collect(),
+        vault: vault_of(append),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_not_be_taken_out_of_the_queue_is_taken_out_with_what_comes_next_and_nothing_is_asked_for_twice() {
+        let gate = Gate::new(CommitNumber(0));
+        let mut asked = Vec::new();
+        for (archived, is_done) in [(3, true), (5, false), (5, true), (5, true), (9, true)] {
+            gate.unqueue(CommitNumber(archived), |after| {
+                asked.push((after.0, archived));
+                if is_done { Ok(()) } else { Err(ArchiveError::store("the disk is full")) }
+            });
+        }
+        assert_eq!(asked, [(0, 3), (3, 5), (3, 5), (5, 9)]);
+    }
+}

@@ -1,0 +1,92 @@
+//! A store that is being restored, with what was not written to it yet in front.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use till_storage::engine::Unlogged;
+use till_storage::family::Family;
+use till_storage::journal::layout::WriteSink;
+use till_storage::rows::{Direction, RowError, RowReader, Visit};
+
+use super::ArchiveError;
+
+/// Bytes that wait before they are written.
+const WAITING_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+type Waiting = BTreeMap<(Family, Vec<u8>), Option<Vec<u8>>>;
+
+/// A store that is being restored.
+pub(super) struct Overlay {
+    store: Unlogged,
+    waiting: RefCell<Waiting>,
+    waiting_bytes: Cell<usize>,
+}
+
+impl Overlay {
+    pub(super) fn over(store: Unlogged) -> Overlay {
+        Overlay { store, waiting: RefCell::default(), waiting_bytes: Cell::new(0) }
+    }
+
+    /// Sets a row, or removes it.
+    pub(super) fn set(&self, family: Family, key: Vec<u8>, value: Option<Vec<u8>>) {
+        let bytes = key.len() + value.as_ref().map_or(0, Vec::len);
+        self.waiting_bytes.set(self.waiting_bytes.get() + bytes);
+        self.waiting.borrow_mut().insert((family, key), value);
+    }
+
+    /// Removes every row from the first key, inclusive, to the second, exclusive, however many there are.
+    pub(super) fn clear(&self, family: Family, range: &(Vec<u8>, Vec<u8>)) -> Result<(), ArchiveError> {
+        self.write()?;
+        self.store.clear(family, range).map_err(ArchiveError::store)
+    }
+
+    /// Writes what waits, when it is much.
+    pub(super) fn write_if_much(&self) -> Result<(), ArchiveError> {
+        if self.waiting_bytes.get() < WAITING_BYTES_MAX { Ok(()) } else { self.write() }
+    }
+
+    /// Writes what waits.
+    pub(super) fn write(&self) -> Result<(), ArchiveError> {
+        let waiting = self.waiting.take();
+        self.waiting_bytes.set(0);
+        let writes = waiting.iter().map(|((family, key), value)| (*family, key.as_slice(), value.as_deref()));
+        self.store.write(writes).map_err(ArchiveError::store)
+    }
+
+    /// Makes all of it last.
+    pub(super) fn finish(self) -> Result<(), ArchiveError> {
+        self.write()?;
+        self.store.finish().map_err(ArchiveError::store)
+    }
+}
+
+impl RowReader for Overlay {
+    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
+        match self.waiting.borrow().get(&(family, key.to_vec())) {
+            Some(value) => Ok(value.clone()),
+            None => self.store.get(family, key),
+        }
+    }
+
+    /// Of what was written only: whoever walks writes first.
+    fn visit(
+        &self,
+        family: Family,
+        lower: &[u8],
+        upper: &[u8],
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), RowError> {
+        self.store.visit(family, lower, upper, direction, visit)
+    }
+}
+
+impl WriteSink for &Overlay {
+    fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
+        self.set(family, key.to_vec(), Some(value.to_vec()));
+    }
+
+    fn delete(&mut self, family: Family, key: &[u8]) {
+        self.set(family, key.to_vec(), None);
+    }
+}

@@ -1,0 +1,30 @@
+//! Removing what no checkpoint that is kept needs any more.
+
+use std::fs;
+use std::path::Path;
+
+use till_storage::journal::CommitNumber;
+
+use crate::durable;
+
+use super::line::Standing;
+use super::{ArchiveError, Line};
+
+/// Removes the closed segments whose commits are all in a checkpoint that ends at `last`, the oldest first, and gives them.
+/// The open one stays, and the last closed one: whoever goes on with the archive looks at it.
+///
+/// # Errors
+/// [`ArchiveError`]; what was removed by then is.
+pub fn prune(directory: &Path, last: CommitNumber) -> Result<Vec<Standing>, ArchiveError> {
+    let line = Line::read(directory)?;
+    let mut closed: Vec<Standing> = line.segments.into_iter().filter(|segment| segment.last().is_some()).collect();
+    closed.pop();
+    let unneeded = closed.into_iter().take_while(|segment| segment.last().is_some_and(|end| end <= last));
+    let mut removed = Vec::new();
+    for segment in unneeded {
+        fs::remove_file(&segment.path).map_err(ArchiveError::files("remove", &segment.path))?;
+        removed.push(segment);
+    }
+    durable::sync_directory(directory).map_err(ArchiveError::files("sync", directory))?;
+    Ok(removed)
+}

@@ -1,0 +1,291 @@
+//! Reading segments from front to back, comparing every checksum.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Take};
+use std::path::{Path, PathBuf};
+
+use till_storage::engine::StoreIdentity;
+use till_storage::journal::CommitNumber;
+
+use super::ArchiveError;
+use super::commit::{ArchivedCommit, Place};
+use super::line::{Line, SegmentState, Standing, read_header_of};
+use super::segment::{ENTRY_HEAD_LEN, ENTRY_MAGIC, End, HEADER_LEN, Header, Kind, body_len, entry, kind_of};
+
+const BUFFER_BYTES: usize = 256 * 1024;
+
+/// What comes next in a segment.
+#[derive(Debug)]
+pub(super) enum Next {
+    /// A commit.
+    Commit(ArchivedCommit),
+    /// Nothing: it ends here. `torn` bytes behind are of a write that did not come to its end.
+    Ended { torn: u64 },
+}
+
+/// Reads one segment, as far as it had been written when it was opened: what a server adds meanwhile is not met in halves.
+pub(super) struct SegmentReader {
+    file: BufReader<Take<File>>,
+    path: PathBuf,
+    header: Header,
+    is_open: bool,
+    offset: u64,
+    hasher: blake3::Hasher,
+    last: CommitNumber,
+    commits: u64,
+    place: Place,
+    body: Vec<u8>,
+}
+
+impl SegmentReader {
+    /// Begins behind the header. The end of an open segment may be torn.
+    pub(super) fn open(standing: &Standing) -> Result<SegmentReader, ArchiveError> {
+        let (file, path) = open_as_named_now(&standing.path)?;
+        let bytes = file.metadata().map_err(ArchiveError::files("read", &path))?.len();
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, file.take(bytes));
+        let (header, front) = read_header_of(&mut file, &path)?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&front);
+        Ok(SegmentReader {
+            file,
+            path,
+            is_open: standing.state == SegmentState::Open,
+            offset: HEADER_LEN as u64,
+            hasher,
+            last: header.base,
+            commits: 0,
+            place: Place::default(),
+            body: Vec::new(),
+            header,
+        })
+    }
+
+    pub(super) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Up to where everything is good.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The checksum of everything up to there.
+    pub(super) fn hasher(&self) -> &blake3::Hasher {
+        &self.hasher
+    }
+
+    pub(super) fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// The last group met.
+    pub(super) fn group(&self) -> u64 {
+        self.place.group
+    }
+
+    /// The next commit, or the end.
+    pub(super) fn next(&mut self) -> Result<Next, ArchiveError> {
+        let mut head = [0; ENTRY_HEAD_LEN];
+        let got = self.fill(&mut head)?;
+        if got == 0 {
+            return if self.is_open { Ok(Next::Ended { torn: 0 }) } else { Err(self.damaged("its end is missing")) };
+        }
+        let length = (got == ENTRY_HEAD_LEN).then(|| body_len(&head)).flatten();
+        let Some(length) = length else { return self.broken(&head[..got]) };
+        let mut body = std::mem::take(&mut self.body);
+        let whole = self.fill_body(&mut body, length)?;
+        let kind = if whole { kind_of(&head, &body) } else { None };
+        let next = match kind {
+            None => self.broken(&[head.as_slice(), &body].concat()),
+            Some(Kind::Commit) => self.commit(&head, &body),
+            Some(Kind::End) => self.end(&body),
+        };
+        self.body = body;
+        next
+    }
+
+    fn commit(&mut self, head: &[u8; ENTRY_HEAD_LEN], body: &[u8]) -> Result<Next, ArchiveError> {
+        let commit = ArchivedCommit::decode(body).ok_or_else(|| self.damaged("a commit cannot be read"))?;
+        if commit.before != self.last || commit.commit <= self.last {
+            return Err(self.damaged("a commit does not follow the one before"));
+        }
+        self.hasher.update(head);
+        self.hasher.update(body);
+        self.offset += (ENTRY_HEAD_LEN + body.len()) as u64;
+        self.last = commit.commit;
+        self.commits += 1;
+        self.place = commit.place;
+        Ok(Next::Commit(commit))
+    }
+
+    fn end(&mut self, body: &[u8]) -> Result<Next, ArchiveError> {
+        let end = End::decode(body).ok_or_else(|| self.damaged("its end cannot be read"))?;
+        if end.checksum != *self.hasher.finalize().as_bytes() {
+            return Err(self.damaged("its checksum is not that of what is before it"));
+        }
+        if (end.last, end.commits) != (self.last, self.commits) {
+            return Err(self.damaged("its end names other commits than there are"));
+        }
+        let mut byte = [0; 1];
+        match self.fill(&mut byte)? {
+            0 => Ok(Next::Ended { torn: 0 }),
+            _ => Err(self.damaged("there is something behind its end")),
+        }
+    }
+
+    /// What is here cannot be read: torn, when it is the last thing that was being written; else damage.
+    fn broken(&mut self, met: &[u8]) -> Result<Next, ArchiveError> {
+        if !self.is_open {
+            return Err(self.damaged("an entry is not what was written"));
+        }
+        let mut rest = met.to_vec();
+        self.file.read_to_end(&mut rest).map_err(ArchiveError::files("read", &self.path))?;
+        match self.is_torn(&rest) {
+            true => Ok(Next::Ended { torn: rest.len() as u64 }),
+            false => Err(self.damaged("an entry is not what was written, and good ones follow it")),
+        }
+    }
+
+    /// Whether all good entries in these bytes are of one write: of the group that the reader is in the middle of, or of
+    /// the next one.
+    fn is_torn(&self, rest: &[u8]) -> bool {
+        let Place { group, index, size } = self.place;
+        let is_unfinished = index + 1 < size;
+        let is_of_this = |found: &Found| is_unfinished && found.place.group == group;
+        let is_of_next =
+            |found: &Found| found.place.group == group + 1 && (!is_unfinished || found.is_in_group_behind(self.last));
+        all_in(rest, is_of_this) || all_in(rest, is_of_next)
+    }
+
+    fn damaged(&self, what: &'static str) -> ArchiveError {
+        ArchiveError::Damaged { file: self.path.clone(), offset: self.offset, what }
+    }
+
+    /// Reads as many bytes as there are, up to the length of the buffer.
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<usize, ArchiveError> {
+        let mut got = 0;
+        while got < buffer.len() {
+            match self.file.read(&mut buffer[got..]) {
+                Ok(0) => break,
+                Ok(count) => got += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(source) => return Err(ArchiveError::files("read", &self.path)(source)),
+            }
+        }
+        Ok(got)
+    }
+
+    /// Whether the whole body was there. What was is in the buffer; no more is asked for than the file has.
+    fn fill_body(&mut self, body: &mut Vec<u8>, length: usize) -> Result<bool, ArchiveError> {
+        body.clear();
+        let read = self.file.by_ref().take(length as u64).read_to_end(body);
+        Ok(read.map_err(ArchiveError::files("read", &self.path))? == length)
+    }
+}
+
+/// Opens a segment. One that had the name of an open one when it was listed, with its end already there or not, may have
+/// been closed since.
+fn open_as_named_now(path: &Path) -> Result<(File, PathBuf), ArchiveError> {
+    let (file, path) = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let closed = path.with_extension("");
+            (File::open(&closed), closed)
+        }
+        file => (file, path.to_owned()),
+    };
+    Ok((file.map_err(ArchiveError::files("open", &path))?, path))
+}
+
+/// A good commit behind a bad entry.
+struct Found {
+    commit: CommitNumber,
+    place: Place,
+}
+
+impl Found {
+    /// Whether its group begins right behind a commit, by its number: nothing else is between them.
+    ///
+    /// A start keeps what is good of a torn group, and the next group goes on from there. When an entry of a whole group
+    /// went bad later, there is at least one commit between what is good before it and the next group.
+    fn is_in_group_behind(&self, last: CommitNumber) -> bool {
+        self.commit.0 == last.next().0 + u64::from(self.place.index)
+    }
+}
+
+/// Whether all good entries in these bytes are commits that `is_wanted`.
+fn all_in(bytes: &[u8], is_wanted: impl Fn(&Found) -> bool) -> bool {
+    found_in(bytes).all(|found| found.is_some_and(|found| is_wanted(&found)))
+}
+
+/// The good entries anywhere in these bytes; none for an end.
+fn found_in(bytes: &[u8]) -> impl Iterator<Item = Option<Found>> {
+    let starts = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(&ENTRY_MAGIC));
+    starts.filter_map(|at| {
+        let (kind, body, _) = entry(&bytes[at..])?;
+        match kind {
+            Kind::Commit => Some(ArchivedCommit::decode(body).map(|it| Found { commit: it.commit, place: it.place })),
+            Kind::End => Some(None),
+        }
+    })
+}
+
+/// Shows every commit of an archive, from front to back.
+///
+/// # Errors
+/// As [`check_line`].
+pub fn each_commit(directory: &Path, show: &mut dyn FnMut(ArchivedCommit)) -> Result<(), ArchiveError> {
+    for standing in &Line::read(directory)?.segments {
+        let mut reader = SegmentReader::open(standing)?;
+        while let Next::Commit(commit) = reader.next()? {
+            show(commit);
+        }
+    }
+    Ok(())
+}
+
+/// What was found in a whole archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Whose it is.
+    pub store: StoreIdentity,
+    /// How many segments there are.
+    pub segments: u64,
+    /// How many commits.
+    pub commits: u64,
+    /// The commit that it begins behind.
+    pub base: CommitNumber,
+    /// The last commit.
+    pub last: CommitNumber,
+    /// Bytes of a write at the end of the open segment that did not come to its end.
+    pub torn: u64,
+    /// Commits that are not in it, from the first to the last of each stretch: it was not written to meanwhile.
+    pub gaps: Vec<(CommitNumber, CommitNumber)>,
+}
+
+/// Reads an archive from front to back and compares every checksum; `tell` hears of bytes read.
+///
+/// # Errors
+/// [`ArchiveError`], naming the first file and offset that is not what was written.
+pub fn check_line(directory: &Path, tell: &mut dyn FnMut(u64)) -> Result<Checked, ArchiveError> {
+    let line = Line::read(directory)?;
+    let store = line.store()?;
+    let base = line.segments.first().map_or(CommitNumber(0), |first| first.base);
+    let mut checked = Checked { store, segments: 0, commits: 0, base, last: base, torn: 0, gaps: Vec::new() };
+    for standing in &line.segments {
+        if standing.base > checked.last {
+            checked.gaps.push((checked.last.next(), standing.base));
+        }
+        let mut reader = SegmentReader::open(standing)?;
+        checked.last = standing.base;
+        checked.torn = loop {
+            match reader.next()? {
+                Next::Commit(commit) => checked.last = commit.commit,
+                Next::Ended { torn } => break torn,
+            }
+        };
+        checked.segments += 1;
+        checked.commits += reader.commits();
+        tell(standing.bytes);
+    }
+    Ok(checked)
+}

@@ -1,0 +1,83 @@
+//! Snapshots of merchants whose logs grew while they were restored, so that a first use of them replays as little as
+//! before.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use till_domain::apply::apply_state;
+use till_domain::ids::MerchantId;
+use till_domain::records::MerchantState;
+use till_storage::family::Family;
+use till_storage::journal::snapshot::{self, SNAPSHOTS_KEPT};
+use till_storage::journal::{Head, layout, record};
+use till_storage::keys::SnapshotKey;
+use till_storage::rows::{Direction, RowReader};
+use till_storage::shapes::{MerchantReader, decode_mutation, decode_state, encode_state};
+use till_storage::vault::Keyring;
+
+use super::ArchiveError;
+use super::overlay::Overlay;
+
+/// Records behind the newest snapshot from which a new one is taken.
+const RECORDS_BEHIND: u64 = 1_024;
+
+/// Records read at once.
+const PAGE: usize = 1_024;
+
+/// Takes a snapshot of a merchant at the end of its log, when its newest is far behind. Everything of it is written.
+pub(super) fn take_snapshot(
+    overlay: &Overlay,
+    keyring: &Arc<Keyring>,
+    merchant_id: MerchantId,
+) -> Result<(), ArchiveError> {
+    let head = layout::read_head(overlay, merchant_id).map_err(ArchiveError::store)?;
+    let newest = layout::read_snapshots(overlay, merchant_id, 1).map_err(ArchiveError::store)?.pop();
+    let newest = newest.and_then(|snapshot| Some((snapshot.at, decode_state(&snapshot.bytes).ok()?)));
+    let (at, state) = newest.unwrap_or((Head::EMPTY, MerchantState::default()));
+    if head.sequence.0 < at.sequence.0 + RECORDS_BEHIND {
+        return Ok(());
+    }
+    let state = fold(overlay, keyring, merchant_id, (at, state), head)?;
+    let key = SnapshotKey { merchant_id, sequence: head.sequence };
+    let bytes = encode_state(&state).map_err(|error| ArchiveError::store(error.reason))?;
+    overlay.set(Family::Snapshots, key.encode().to_vec(), Some(snapshot::encode(key, &head.hash, &bytes)));
+    drop_older(overlay, merchant_id)?;
+    overlay.write_if_much()
+}
+
+/// The state at the end of a log, from that at a position of it.
+fn fold(
+    overlay: &Overlay,
+    keyring: &Arc<Keyring>,
+    merchant_id: MerchantId,
+    (mut at, mut state): (Head, MerchantState),
+    end: Head,
+) -> Result<MerchantState, ArchiveError> {
+    let personal = MerchantReader::new(merchant_id, Some(Arc::clone(keyring)), overlay);
+    while at.sequence < end.sequence {
+        let page = layout::read_records(overlay, merchant_id, at.sequence.next(), PAGE).map_err(ArchiveError::store)?;
+        if page.is_empty() {
+            return Err(ArchiveError::store(format!("the log of {merchant_id} ends before its head")));
+        }
+        for stored in &page {
+            let record = record::decode(&stored.bytes).map_err(ArchiveError::store)?;
+            at = record.follow(merchant_id, at).map_err(ArchiveError::store)?;
+            let mutation = decode_mutation(record.body, &personal).map_err(ArchiveError::store)?;
+            apply_state(&mutation, &mut state);
+        }
+    }
+    Ok(state)
+}
+
+/// Leaves as many of the snapshots that there were as are kept beside a new one.
+fn drop_older(overlay: &Overlay, merchant_id: MerchantId) -> Result<(), ArchiveError> {
+    let (lower, upper) = SnapshotKey::range(merchant_id);
+    let mut keys = Vec::new();
+    let visited = overlay.visit(Family::Snapshots, &lower, &upper, Direction::Backward, &mut |key, _| {
+        keys.push(key.to_vec());
+        ControlFlow::Continue(())
+    });
+    visited.map_err(ArchiveError::store)?;
+    keys.into_iter().skip(SNAPSHOTS_KEPT - 1).for_each(|key| overlay.set(Family::Snapshots, key, None));
+    Ok(())
+}

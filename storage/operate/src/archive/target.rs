@@ -1,0 +1,151 @@
+//! The moment that a store is restored to, and whether checkpoint and archive reach it.
+
+use till_storage::engine::StoppedStore;
+use till_storage::family::Family;
+use till_storage::journal::layout::decode_stored;
+use till_storage::journal::{CommitNumber, Head, record};
+use till_storage::keys::JournalKey;
+use till_storage::rows::RowReader;
+
+use super::ArchiveError;
+use super::commit::ArchivedCommit;
+use super::line::{Line, SegmentState};
+use super::reading::{Next, SegmentReader};
+
+/// Heads read at once.
+const PAGE: usize = 1_024;
+
+/// The moment that a store is restored to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Until {
+    /// Everything that was archived.
+    End,
+    /// This commit, and every one before it.
+    Commit(CommitNumber),
+    /// Every commit whose recorded time is not later, in milliseconds since the Unix epoch.
+    Moment(u64),
+}
+
+impl Until {
+    /// Whether a commit is to be there; an error when its time cannot be read. Times of one merchant never go back, so that
+    /// of each log a beginning is.
+    pub(super) fn wants(self, commit: &ArchivedCommit) -> Result<bool, String> {
+        match self {
+            Until::End => Ok(true),
+            Until::Commit(last) => Ok(commit.commit <= last),
+            Until::Moment(moment) => {
+                let time = |bytes: &Vec<u8>| record::decode(bytes).map(|record| record.header.at_ms);
+                let times: Result<Vec<u64>, _> = commit.records.iter().map(time).collect();
+                Ok(times.map_err(|error| error.to_string())?.into_iter().all(|at| at <= moment))
+            }
+        }
+    }
+
+    /// Whether no commit behind this one is wanted.
+    pub(super) fn is_reached_at(self, commit: CommitNumber) -> bool {
+        match self {
+            Until::Commit(last) => commit >= last,
+            Until::End | Until::Moment(_) => false,
+        }
+    }
+}
+
+/// The time in a record.
+pub(super) fn time_of(record: &[u8]) -> Option<u64> {
+    record::decode(record).ok().map(|record| record.header.at_ms)
+}
+
+/// The time of the last commit of a store: the greatest of all logs.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn earliest_moment(store: &StoppedStore) -> Result<u64, ArchiveError> {
+    let (mut after, mut greatest) = (None, 0);
+    loop {
+        let page = store.heads(after, PAGE).map_err(ArchiveError::store)?;
+        let Some(&(last, _)) = page.last() else { return Ok(greatest) };
+        for (merchant_id, head) in page.into_iter().filter(|(_, head)| *head != Head::EMPTY) {
+            let key = JournalKey { merchant_id, sequence: head.sequence }.encode();
+            let value = store.get(Family::Journal, &key).map_err(ArchiveError::store)?;
+            let missing = || ArchiveError::store(format!("the last record of {merchant_id} is missing"));
+            let stored = decode_stored(merchant_id, &key, &value.ok_or_else(missing)?).map_err(ArchiveError::store)?;
+            greatest = greatest.max(time_of(&stored.1.bytes).unwrap_or_default());
+        }
+        after = Some(last);
+    }
+}
+
+/// Checks that a checkpoint's store can be restored to a moment with an archive. Gives how many commits there are to read.
+///
+/// # Errors
+/// [`ArchiveError`]: the archive is another store's, does not follow the checkpoint, or does not reach the moment.
+pub fn check_reach(store: &StoppedStore, archive: &std::path::Path, until: Until) -> Result<u64, ArchiveError> {
+    let line = Line::read(archive)?;
+    let found = line.store()?;
+    let identity = store.identity().map_err(ArchiveError::store)?.ok_or(ArchiveError::NoIdentity)?;
+    if identity != found {
+        return Err(ArchiveError::OtherStore { archive: archive.to_owned(), found, store: identity });
+    }
+    let last = store.last_commit().map_err(ArchiveError::store)?;
+    check_begin(&line, last)?;
+    let end = end_of(&line)?.max(last);
+    match until {
+        Until::Commit(asked) if asked < last => {
+            return Err(ArchiveError::BeforeCheckpoint { asked, earliest: last });
+        }
+        Until::Commit(asked) if asked > end => return Err(ArchiveError::BeyondEnd { asked, end }),
+        Until::Moment(asked) => check_moment(store, asked)?,
+        Until::Commit(_) | Until::End => {}
+    }
+    Ok(end.0 - last.0)
+}
+
+fn check_moment(store: &StoppedStore, asked: u64) -> Result<(), ArchiveError> {
+    let earliest = earliest_moment(store)?;
+    let refused = ArchiveError::BeforeItsMoment { asked_ms: asked, earliest_ms: earliest };
+    if asked >= earliest { Ok(()) } else { Err(refused) }
+}
+
+/// Refuses an archive that begins behind what the checkpoint has.
+pub(super) fn check_begin(line: &Line, last: CommitNumber) -> Result<(), ArchiveError> {
+    match line.segments.first().map(|first| first.base) {
+        Some(base) if base > last => {
+            Err(ArchiveError::Gap { archive: line.directory.clone(), first: last.next(), last: base })
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// The last commit of an archive.
+fn end_of(line: &Line) -> Result<CommitNumber, ArchiveError> {
+    let Some(last) = line.segments.last() else { return Ok(CommitNumber(0)) };
+    match last.state {
+        SegmentState::Closed { last, .. } => Ok(last),
+        SegmentState::Open => {
+            let (mut reader, mut end) = (SegmentReader::open(last)?, last.base);
+            while let Next::Commit(commit) = reader.next()? {
+                end = commit.commit;
+            }
+            Ok(end)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::ids::MerchantId;
+
+    use super::super::commit::Place;
+    use super::*;
+
+    #[test]
+    fn a_commit_whose_time_cannot_be_read_is_not_taken_for_a_later_one() {
+        let (commit, before, stored) = (CommitNumber(2), CommitNumber(1), CommitNumber(2));
+        let (merchant_id, records) = (MerchantId::from_bytes([1; 16]), vec![vec![0xff; 200]]);
+        let (place, vault) = (Place::default(), Vec::new());
+        let unreadable = ArchivedCommit { commit, before, stored, place, merchant_id, records, vault };
+        assert!(Until::Moment(5).wants(&unreadable).is_err());
+        assert_eq!(Until::End.wants(&unreadable), Ok(true));
+        assert_eq!(Until::Commit(before).wants(&unreadable), Ok(false));
+    }
+}

@@ -1,0 +1,531 @@
+//! Adding to an archive: groups of commits, each with one sync, to the open segment.
+//!
+//! What was synced stays as it is. After a failure the segment is cut back to there before anything else is written: what
+//! a failed write or sync left is not relied upon, and never synced again. A closed segment holds nothing that the store
+//! does not have for sure.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use till_storage::engine::StoreIdentity;
+use till_storage::journal::CommitNumber;
+
+use crate::durable;
+
+use super::ArchiveError;
+use super::commit::{ArchivedCommit, Place};
+use super::line::{Line, SegmentState, Standing, name};
+use super::reading::{Next, SegmentReader};
+use super::segment::{End, HEADER_LEN, Header, encode_commit};
+
+/// Held by the server that writes to the archive.
+const LOCK_FILE: &str = "archive.lock";
+
+/// Files of what was cut off a segment at one offset: each is a start after a kill with nothing archived in between.
+const CUTS_MAX: u32 = 10_000;
+
+/// Where the line stands without its open segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Closed {
+    number: u64,
+    last: CommitNumber,
+    checksum: [u8; 32],
+}
+
+/// The open segment.
+struct Current {
+    file: File,
+    path: PathBuf,
+    header: Header,
+    /// Up to where everything is synced.
+    offset: u64,
+    hasher: blake3::Hasher,
+    commits: u64,
+    last: CommitNumber,
+    group: u64,
+    opened: Instant,
+}
+
+/// What the writer has to know of the store.
+pub(super) struct StoreSide<'a> {
+    pub(super) identity: StoreIdentity,
+    /// Its last commit.
+    pub(super) last: CommitNumber,
+    /// The commit that a new archive begins behind.
+    pub(super) base: CommitNumber,
+    /// Whether it was archived to this directory before.
+    pub(super) was_there: bool,
+    /// Whether the store has the very same commit.
+    pub(super) has: &'a dyn Fn(&ArchivedCommit) -> Result<bool, ArchiveError>,
+    /// Whether an operator gave up any commit behind the first up to the second.
+    pub(super) gave_up: &'a dyn Fn(CommitNumber, CommitNumber) -> Result<bool, ArchiveError>,
+}
+
+/// Writes to one archive. Nobody else does as long as it lives.
+pub(super) struct Writer {
+    directory: PathBuf,
+    store: StoreIdentity,
+    segment_bytes: u64,
+    closed: Closed,
+    current: Option<Current>,
+    needs_repair: bool,
+    segments_closed: u64,
+    _lock: File,
+}
+
+impl Writer {
+    /// Opens an archive where the store can go on with it, or begins one.
+    pub(super) fn open(directory: &Path, segment_bytes: u64, side: &StoreSide<'_>) -> Result<Writer, ArchiveError> {
+        if side.was_there {
+            refuse_nothing(directory)?;
+        }
+        durable::make_directory(directory).map_err(ArchiveError::files("create", directory))?;
+        let lock = lock(directory)?;
+        let line = Line::read(directory)?;
+        if let Some(found) = line.store.filter(|found| *found != side.identity) {
+            return Err(ArchiveError::OtherStore { archive: directory.to_owned(), found, store: side.identity });
+        }
+        let mut writer = Writer {
+            directory: directory.to_owned(),
+            store: side.identity,
+            segment_bytes,
+            closed: Closed { number: 0, last: side.base, checksum: [0; 32] },
+            current: None,
+            needs_repair: false,
+            segments_closed: 0,
+            _lock: lock,
+        };
+        writer.take_up(&line, side)?;
+        if writer.current.is_none() {
+            writer.begin(writer.closed.last)?;
+        }
+        Ok(writer)
+    }
+
+    /// The last commit in the line, or what it begins behind. Everything up to there is on the disk.
+    pub(super) fn last(&self) -> CommitNumber {
+        self.current.as_ref().map_or(self.closed.last, |current| current.last)
+    }
+
+    /// How many segments it has closed.
+    pub(super) fn segments_closed(&self) -> u64 {
+        self.segments_closed
+    }
+
+    /// Adds commits that follow the last one, synced.
+    pub(super) fn write(&mut self, commits: &mut [ArchivedCommit]) -> Result<(), ArchiveError> {
+        self.repair()?;
+        if self.current.as_ref().is_some_and(|current| current.commits > 0 && current.offset >= self.segment_bytes) {
+            self.close()?;
+        }
+        if self.current.is_none() {
+            self.begin(self.closed.last)?;
+        }
+        let written = self.add(commits);
+        if written.is_err() {
+            self.needs_repair = true;
+            // At once, while it may still be possible: whoever waits is told that nothing was done.
+            drop(self.repair());
+        }
+        written
+    }
+
+    /// Leaves out what the store cannot give any more: the next segment begins behind `base`.
+    pub(super) fn leave_gap(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
+        self.repair()?;
+        match &self.current {
+            Some(current) if current.commits > 0 => self.close()?,
+            Some(_) => self.current = None, // Nothing is in it: it is begun again.
+            None => {}
+        }
+        self.begin(base)
+    }
+
+    /// Closes the open segment when something is in it, it is old enough, and the store has all of it.
+    pub(super) fn close_if_older(&mut self, age: Duration, stored: CommitNumber) -> Result<(), ArchiveError> {
+        let is_due =
+            |current: &Current| current.commits > 0 && current.last <= stored && current.opened.elapsed() >= age;
+        if !self.current.as_ref().is_some_and(is_due) {
+            return Ok(());
+        }
+        self.repair()?;
+        self.close()?;
+        self.begin(self.closed.last)
+    }
+
+    /// Cuts back what a failed write left behind what is known to be synced.
+    pub(super) fn repair(&mut self) -> Result<(), ArchiveError> {
+        if !self.needs_repair {
+            return Ok(());
+        }
+        if let Some(current) = &mut self.current {
+            current.file = cut(&current.path, current.offset)?;
+        }
+        self.needs_repair = false;
+        Ok(())
+    }
+
+    fn add(&mut self, commits: &mut [ArchivedCommit]) -> Result<(), ArchiveError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let size = u32::try_from(commits.len()).expect("a group has some thousands of commits at most");
+        let (mut last, mut bytes, mut body) = (current.last, Vec::new(), Vec::new());
+        for (index, commit) in (0..size).zip(commits.iter_mut()) {
+            commit.before = last;
+            commit.place = Place { group: current.group + 1, index, size };
+            last = commit.commit;
+            encode_commit(commit, &mut body, &mut bytes);
+        }
+        let written = current.file.write_all(&bytes).and_then(|()| current.file.sync_data());
+        written.map_err(ArchiveError::files("write to", &current.path))?;
+        current.hasher.update(&bytes);
+        current.offset += bytes.len() as u64;
+        current.commits += u64::from(size);
+        current.group += 1;
+        current.last = last;
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), ArchiveError> {
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let checksum = *current.hasher.finalize().as_bytes();
+        let end = End { last: current.last, commits: current.commits, checksum };
+        let closed_path = self.directory.join(name(current.header.number, false));
+        let ended = current.file.write_all(&end.encode()).and_then(|()| current.file.sync_all());
+        let renamed = ended.and_then(|()| fs::rename(&current.path, &closed_path));
+        if let Err(source) = renamed {
+            self.needs_repair = true;
+            return Err(ArchiveError::files("close", &current.path)(source));
+        }
+        self.closed = Closed { number: current.header.number, last: end.last, checksum };
+        self.current = None;
+        self.segments_closed += 1;
+        durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
+    }
+
+    /// Opens the next segment. One of this name counts for nothing yet.
+    fn begin(&mut self, base: CommitNumber) -> Result<(), ArchiveError> {
+        let number = self.closed.number + 1;
+        let path = self.directory.join(name(number, true));
+        let header = Header { store: self.store, number, base, before: self.closed.checksum, opened_at_ms: now_ms() };
+        let bytes = header.encode();
+        let made = || {
+            let mut file = File::create(&path)?;
+            file.write_all(&bytes)?;
+            file.sync_all()?;
+            durable::sync_directory(&self.directory)?;
+            Ok(file)
+        };
+        let file = made().map_err(ArchiveError::files("begin", &path))?;
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&bytes);
+        let (offset, opened) = (HEADER_LEN as u64, Instant::now());
+        let current = Current { file, path, header, offset, hasher, commits: 0, last: base, group: 0, opened };
+        self.current = Some(current);
+        self.needs_repair = false;
+        Ok(())
+    }
+
+    /// Goes on where the line ends.
+    fn take_up(&mut self, line: &Line, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
+        let Some((last, earlier)) = line.segments.split_last() else { return Ok(()) };
+        if let Some(SegmentState::Closed { last: commit, .. }) = earlier.last().map(|segment| segment.state) {
+            self.check_not_ahead(commit, side)?;
+        }
+        match last.state {
+            SegmentState::Closed { last: commit, .. } => {
+                self.check_not_ahead(commit, side)?;
+                self.check_newest(None, &line.segments, side)?;
+                self.finish_closing(last)
+            }
+            SegmentState::Open => {
+                if let Some(before) = earlier.last() {
+                    self.remember_closed(before);
+                }
+                self.take_up_open(last, earlier, side)
+            }
+        }
+    }
+
+    fn check_not_ahead(&self, archived: CommitNumber, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
+        match archived > side.last {
+            true => Err(ArchiveError::Ahead { archive: self.directory.clone(), archived, last: side.last }),
+            false => Ok(()),
+        }
+    }
+
+    fn remember_closed(&mut self, standing: &Standing) {
+        if let (SegmentState::Closed { last, .. }, Some(checksum)) = (standing.state, standing.checksum) {
+            self.closed = Closed { number: standing.number, last, checksum };
+        }
+    }
+
+    /// A crash may have come between the end of a segment and its name.
+    fn finish_closing(&mut self, standing: &Standing) -> Result<(), ArchiveError> {
+        let closed_path = self.directory.join(name(standing.number, false));
+        if standing.path != closed_path {
+            let file = File::open(&standing.path).map_err(ArchiveError::files("open", &standing.path))?;
+            self.sync_found(&file, &standing.path)?;
+            fs::rename(&standing.path, &closed_path).map_err(ArchiveError::files("rename", &standing.path))?;
+        }
+        self.remember_closed(standing);
+        Ok(())
+    }
+
+    fn take_up_open(
+        &mut self,
+        standing: &Standing,
+        earlier: &[Standing],
+        side: &StoreSide<'_>,
+    ) -> Result<(), ArchiveError> {
+        let mut reader = SegmentReader::open(standing)?;
+        let header = *reader.header();
+        let mut met = Met::new(Good::of(&reader, header.base));
+        let torn = loop {
+            match reader.next()? {
+                Next::Ended { torn } => break torn,
+                Next::Commit(commit) if commit.commit <= side.last => met.add(&reader, commit),
+                // Archived before it was written, and then it was not: nobody was told of it.
+                Next::Commit(commit) if commit.stored == side.last => {}
+                Next::Commit(commit) => return self.check_not_ahead(commit.commit, side),
+            }
+        };
+        let good = self.agreed(met, earlier, side)?;
+        if standing.bytes > good.offset {
+            keep_what_is_cut(&standing.path, good.offset, torn)?;
+        }
+        let Good { offset, hasher, commits, group, last } = good;
+        let (path, opened) = (standing.path.clone(), opened_at(standing.opened_at_ms));
+        let file = cut(&path, offset)?;
+        self.sync_found(&file, &path)?;
+        self.current = Some(Current { file, path, header, offset, hasher, commits, last, group, opened });
+        Ok(())
+    }
+
+    /// What a killed server wrote may be readable and not yet on the disk. It counts as archived from now on.
+    fn sync_found(&self, file: &File, path: &Path) -> Result<(), ArchiveError> {
+        file.sync_all().map_err(ArchiveError::files("sync", path))?;
+        durable::sync_directory(&self.directory).map_err(ArchiveError::files("sync", &self.directory))
+    }
+
+    /// Up to where the store has what the open segment has. That is all of it, or all but the last group: it was archived
+    /// before it was written, then it was not, nobody was told of it, and the store went on while the archive was away.
+    fn agreed(&self, met: Met, earlier: &[Standing], side: &StoreSide<'_>) -> Result<Good, ArchiveError> {
+        let Met { good, newest, last_group } = met;
+        match (self.check_newest(newest.as_ref(), earlier, side), last_group) {
+            (Err(ArchiveError::OtherHistory { .. }), Some(group))
+                if group.stored == group.good.last && !(side.gave_up)(group.good.last, good.last)? =>
+            {
+                self.check_newest(group.newest.as_ref(), earlier, side)?;
+                Ok(group.good)
+            }
+            (checked, _) => checked.map(|()| good),
+        }
+    }
+
+    /// Checks that the store has the newest commit, or else the newest of these segments. One without records tells
+    /// nothing: a store that lost it looks the same.
+    fn check_newest(
+        &self,
+        newest: Option<&ArchivedCommit>,
+        earlier: &[Standing],
+        side: &StoreSide<'_>,
+    ) -> Result<(), ArchiveError> {
+        if let Some(commit) = newest {
+            return self.check_same(commit, side);
+        }
+        for standing in earlier.iter().rev() {
+            if let Some(commit) = newest_of(standing)? {
+                return self.check_same(&commit, side);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_same(&self, commit: &ArchivedCommit, side: &StoreSide<'_>) -> Result<(), ArchiveError> {
+        match (side.has)(commit)? {
+            true => Ok(()),
+            false => Err(ArchiveError::OtherHistory { archive: self.directory.clone(), commit: commit.commit }),
+        }
+    }
+}
+
+/// The newest commit of a segment that has records.
+fn newest_of(standing: &Standing) -> Result<Option<ArchivedCommit>, ArchiveError> {
+    let mut reader = SegmentReader::open(standing)?;
+    let mut newest = None;
+    while let Next::Commit(commit) = reader.next()? {
+        if !commit.records.is_empty() {
+            newest = Some(commit);
+        }
+    }
+    Ok(newest)
+}
+
+/// What was met of an open segment, up to the store's last commit.
+struct Met {
+    good: Good,
+    /// The newest commit that has records.
+    newest: Option<ArchivedCommit>,
+    last_group: Option<LastGroup>,
+}
+
+/// How it stood before the last group.
+struct LastGroup {
+    good: Good,
+    newest: Option<ArchivedCommit>,
+    /// The store's last commit when the group was archived.
+    stored: CommitNumber,
+}
+
+impl Met {
+    fn new(good: Good) -> Met {
+        Met { good, newest: None, last_group: None }
+    }
+
+    fn add(&mut self, reader: &SegmentReader, commit: ArchivedCommit) {
+        let good = std::mem::replace(&mut self.good, Good::of(reader, commit.commit));
+        if commit.place.index == 0 {
+            self.last_group = Some(LastGroup { good, newest: self.newest.clone(), stored: commit.stored });
+        }
+        if !commit.records.is_empty() {
+            self.newest = Some(commit);
+        }
+    }
+}
+
+/// Where an open segment is good up to, and the store has everything.
+struct Good {
+    offset: u64,
+    hasher: blake3::Hasher,
+    commits: u64,
+    group: u64,
+    last: CommitNumber,
+}
+
+impl Good {
+    fn of(reader: &SegmentReader, last: CommitNumber) -> Good {
+        let (offset, hasher) = (reader.offset(), reader.hasher().clone());
+        Good { offset, hasher, commits: reader.commits(), group: reader.group(), last }
+    }
+}
+
+/// Keeps what is cut off an open segment in a file beside it: nobody was told of it, but nothing is thrown away unseen.
+fn keep_what_is_cut(path: &Path, offset: u64, torn: u64) -> Result<(), ArchiveError> {
+    let failed = || ArchiveError::files("keep the end of", path);
+    // For writing: where that cannot be, it cannot be cut either, and each try would leave another file.
+    let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed())?;
+    let (beside, mut kept) = begin_cut(path, offset).map_err(failed())?;
+    if let Err(source) = copy_end(&mut file, offset, &mut kept).and_then(|()| sync_name(&beside)) {
+        // It is all where it was, and tried again.
+        drop(fs::remove_file(&beside));
+        return Err(failed()(source));
+    }
+    let file = path.display();
+    tracing::warn!(
+        %file, offset, torn,
+        "the end of the archive was cut off: a torn write, or commits that were archived and never written"
+    );
+    Ok(())
+}
+
+/// A new file beside a segment for what is cut off it there. Another one of that offset stays as it is: both are counted.
+fn begin_cut(path: &Path, offset: u64) -> io::Result<(PathBuf, File)> {
+    for number in 1..=CUTS_MAX {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(format!(".cut-at-{offset}"));
+        if number > 1 {
+            beside.push(format!("-{number}"));
+        }
+        match File::create_new(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|file| (PathBuf::from(beside), file)),
+        }
+    }
+    Err(io::Error::other(format!("{CUTS_MAX} files of what was cut off there stand beside it: move them away")))
+}
+
+fn copy_end(file: &mut File, offset: u64, kept: &mut File) -> io::Result<()> {
+    file.seek(SeekFrom::Start(offset))?;
+    io::copy(file, kept)?;
+    kept.sync_all()
+}
+
+/// Puts the name of a new file on the disk.
+fn sync_name(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), durable::sync_directory)
+}
+
+/// Opens a segment for writing behind `offset`, and makes sure that nothing else stands there.
+fn cut(path: &Path, offset: u64) -> Result<File, ArchiveError> {
+    let open = || {
+        let mut file = OpenOptions::new().read(true).write(true).open(path)?;
+        let bytes = file.metadata()?.len();
+        if bytes > offset {
+            file.set_len(offset)?;
+            file.sync_all()?;
+        }
+        file.seek(SeekFrom::Start(offset))?;
+        Ok((file, bytes))
+    };
+    let (file, bytes) = open().map_err(ArchiveError::files("go on with", path))?;
+    if bytes < offset {
+        let what = "what was synced is not there any more";
+        return Err(ArchiveError::Damaged { file: path.to_owned(), offset: bytes, what });
+    }
+    Ok(file)
+}
+
+/// Refuses a directory in which nothing is left of the archive, before anything is made in it: it may be where the
+/// archive's disk is to be mounted.
+fn refuse_nothing(directory: &Path) -> Result<(), ArchiveError> {
+    match Line::read(directory)?.segments.is_empty() {
+        true => Err(ArchiveError::Gone { archive: directory.to_owned() }),
+        false => Ok(()),
+    }
+}
+
+fn lock(directory: &Path) -> Result<File, ArchiveError> {
+    let path = directory.join(LOCK_FILE);
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+    let file = file.map_err(ArchiveError::files("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ArchiveError::InUse { archive: directory.to_owned() }),
+        Err(TryLockError::Error(source)) => Err(ArchiveError::Files { attempt: "lock", path, source }),
+    }
+}
+
+fn now_ms() -> u64 {
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The instant of a time of the clock, as far as it can be told.
+fn opened_at(at_ms: u64) -> Instant {
+    let age = Duration::from_millis(now_ms().saturating_sub(at_ms));
+    Instant::now().checked_sub(age).unwrap_or_else(Instant::now)
+}
+
+/// Whether the archive would be lost with the data directory.
+pub(super) fn check_outside(archive: &Path, data: &Path) -> Result<(), ArchiveError> {
+    let is_inside = || -> io::Result<bool> { Ok(whole(archive)?.starts_with(whole(data)?)) };
+    match is_inside() {
+        Ok(true) => Err(ArchiveError::Inside { archive: archive.to_owned(), data: data.to_owned() }),
+        Ok(false) => Ok(()),
+        Err(source) => Err(ArchiveError::Files { attempt: "look at", path: archive.to_owned(), source }),
+    }
+}
+
+/// The real path of what is there, with what is not there yet behind it.
+fn whole(path: &Path) -> io::Result<PathBuf> {
+    let path = std::path::absolute(path)?;
+    for ancestor in path.ancestors() {
+        if let Ok(real) = ancestor.canonicalize() {
+            let rest = path.strip_prefix(ancestor).expect("an ancestor is a prefix");
+            return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });
+        }
+    }
+    Ok(path)
+}

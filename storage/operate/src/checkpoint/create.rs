@@ -1,0 +1,411 @@
+//! Taking a checkpoint while the store is written to.
+//!
+//! 1. Wait for the next log, if the one that is written to is long. Hold the sandbox's book, so that it stands still.
+//!    Commits go on.
+//! 2. Link the files of the database, then those of the book, into the data directory, which is on their disk:
+//!    table files as links, logs and lists as copies. Nothing is flushed. Let the book go on.
+//! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
+//!    logs that were linked.
+//! 4. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
+//! 5. Sync it all, and list every file with its checksum.
+//! 6. Give the directory its name.
+//!
+//! The book stands still from before the database's moment until after its own. So what the log knows as done
+//! is in the book, and what is in the book was asked for in the log. Until the last step the directory has a
+//! name that no checkpoint has.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use till_storage::engine::table_damage::NOTE;
+use till_storage::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mark_copy};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Journal};
+
+use crate::acquirer_book::CopiedBook;
+use crate::durable;
+use crate::known::Known;
+
+use super::background::giving_way;
+use super::heads::HeadsError;
+use super::manifest::{Entry, Manifest};
+use super::pace::Pace;
+use super::shelf::{Kept, Shelf, Standing, is_name};
+use super::{
+    BOOK_DIRECTORY, CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum,
+    copying, heads, patience,
+};
+
+/// In the data directory: the path of a shelf that is not in it.
+const KNOWN_FILE: &str = "checkpoints-known";
+
+/// Blocks kept in memory while the copy is looked at.
+const BLOCK_CACHE_BYTES: usize = 8 * 1024 * 1024;
+
+/// A log of so many bytes is copied and synced between two commits.
+const SHORT_LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+/// What was done last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// The directories that it is made in are there.
+    Begun,
+    /// The database's files are linked.
+    DatabaseLinked,
+    /// The book's files are linked, and it goes on.
+    BookLinked,
+    /// They are where checkpoints are kept.
+    Moved,
+    /// The copy was opened, and the heads of all its logs are noted.
+    HeadsNoted,
+    /// It has its mark.
+    Marked,
+    /// Every file is on the disk, and the manifest too.
+    Listed,
+    /// The directory has its name.
+    Named,
+}
+
+impl Step {
+    /// Every step, in order.
+    pub const ALL: [Step; 8] = [
+        Step::Begun,
+        Step::DatabaseLinked,
+        Step::BookLinked,
+        Step::Moved,
+        Step::HeadsNoted,
+        Step::Marked,
+        Step::Listed,
+        Step::Named,
+    ];
+}
+
+/// What a checkpoint is to be called, and what is noted in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its name: 1 to 64 of a-z, 0-9 and `-`.
+    pub name: &'a str,
+    /// Now, milliseconds since the Unix epoch.
+    pub taken_at_ms: u64,
+    /// The version of the program.
+    pub program: &'a str,
+}
+
+/// A checkpoint that was taken.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// Where it is.
+    pub directory: PathBuf,
+    /// What it holds.
+    pub manifest: Manifest,
+}
+
+/// Takes checkpoints of one running store.
+pub struct Checkpointer {
+    engine: Arc<Engine>,
+    book: Option<Box<dyn CopiedBook>>,
+    shelf: Shelf,
+}
+
+impl Checkpointer {
+    /// Of this store and this book, which is open in the same process, kept on this shelf.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>, book: Option<Box<dyn CopiedBook>>, shelf: Shelf) -> Checkpointer {
+        Checkpointer { engine, book, shelf }
+    }
+
+    /// Where its checkpoints are kept.
+    #[must_use]
+    pub fn shelf(&self) -> &Shelf {
+        &self.shelf
+    }
+
+    /// Removes what an earlier process left unfinished.
+    ///
+    /// # Errors
+    /// [`CheckpointError`], of which the store itself knows nothing.
+    pub fn clear(&self) -> Result<(), CheckpointError> {
+        if !self.shelf.list()?.is_empty() {
+            let _lock = self.shelf.lock()?;
+            self.shelf.remove_unfinished()?;
+        }
+        self.clear_staging()
+    }
+
+    /// What the data directory knows of a shelf that is not in it; a shelf that is has no disk of its own.
+    fn known(&self) -> Option<Known> {
+        let data = self.engine.directory();
+        let is_inside = self.shelf.directory().starts_with(data);
+        (!is_inside).then(|| Known::of(data, KNOWN_FILE))
+    }
+
+    /// Refuses a shelf that was there and is not any more: then its disk is not mounted.
+    fn refuse_gone(&self, known: Option<&Known>) -> Result<(), CheckpointError> {
+        let directory = self.shelf.directory();
+        match known.filter(|known| known.is(directory) && !self.shelf.is_begun()) {
+            Some(known) => {
+                Err(CheckpointError::Gone { directory: directory.to_owned(), note: known.file().to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Takes a checkpoint. Blocks for as long as the files take to be linked and read.
+    ///
+    /// # Errors
+    /// [`CheckpointError`]. Nothing is left of it then, and the store goes on.
+    pub fn take(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
+        self.take_until(wanted, &mut |_| true)
+    }
+
+    /// Takes a checkpoint, and stops behind the first step to which `goes_on` says no: as a crash would, so what is
+    /// there by then is left.
+    ///
+    /// # Errors
+    /// As [`Checkpointer::take`]; [`CheckpointError::Stopped`].
+    pub fn take_until(
+        &self,
+        wanted: &Wanted<'_>,
+        goes_on: &mut (dyn FnMut(Step) -> bool + Send),
+    ) -> Result<Taken, CheckpointError> {
+        if !is_name(wanted.name) {
+            return Err(CheckpointError::Name { name: wanted.name.to_owned() });
+        }
+        if self.engine.directory().join(NOTE).exists() {
+            return Err(CheckpointError::TableDamaged);
+        }
+        // What is kept in reserve is not for copies.
+        self.engine.admit(0).map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
+        let known = self.known();
+        self.refuse_gone(known.as_ref())?;
+        let _lock = self.shelf.lock()?;
+        if let Some(known) = known {
+            known.remember(self.shelf.directory()).map_err(CheckpointError::files("write", known.file()))?;
+        }
+        if self.shelf.directory().join(wanted.name).exists() {
+            return Err(CheckpointError::NameTaken { name: wanted.name.to_owned() });
+        }
+        self.shelf.remove_unfinished()?;
+        self.clear_staging()?;
+        let mut done = |step| if goes_on(step) { Ok(()) } else { Err(CheckpointError::Stopped { step }) };
+        let taken = self.make(wanted, &mut done);
+        if let Err(error) = &taken
+            && !matches!(error, CheckpointError::Stopped { .. })
+        {
+            self.clean_up(wanted.name);
+        }
+        taken
+    }
+
+    fn make(&self, wanted: &Wanted<'_>, done: &mut Done<'_>) -> Result<Taken, CheckpointError> {
+        let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
+        for directory in [&staging, &unfinished] {
+            fs::create_dir(directory).map_err(CheckpointError::files("create", directory))?;
+        }
+        done(Step::Begun)?;
+        patience::wait_while(&|| self.engine.log_bytes() > SHORT_LOG_BYTES, &|| self.engine.last_commit());
+        let acknowledged = self.engine.last_commit();
+        self.link(&staging, done)?;
+        // From here on nobody waits for it: what it takes of the processors is what calls leave.
+        let manifest = giving_way(|| self.complete(wanted, acknowledged, done))?;
+        let directory = self.name(&unfinished, wanted.name)?;
+        done(Step::Named)?;
+        Ok(Taken { directory, manifest })
+    }
+
+    /// Moves what was linked to where checkpoints are kept, looks through it and lists it.
+    fn complete(
+        &self,
+        wanted: &Wanted<'_>,
+        acknowledged: CommitNumber,
+        done: &mut Done<'_>,
+    ) -> Result<Manifest, CheckpointError> {
+        let (staging, unfinished) = (self.staging(), self.shelf.unfinished(wanted.name));
+        let commits = || self.engine.last_commit();
+        let mut pace = Pace::beside(&commits);
+        self.refuse_without_space(&staging)?;
+        let moved = move_all(&staging, &unfinished, &mut pace);
+        moved.map_err(CheckpointError::files("move the files to", &unfinished))?;
+        patience::wait_while(&|| shares_a_log(&unfinished), &commits);
+        let unshared = unshare_all(&unfinished, &mut pace);
+        unshared.map_err(CheckpointError::files("copy the files in", &unfinished))?;
+        done(Step::Moved)?;
+        let (last_commit, merchants) = survey(&unfinished, acknowledged, done)?;
+        let earlier = self.earlier()?;
+        let files = list(&unfinished, &earlier, &mut pace).map_err(CheckpointError::files("list", &unfinished))?;
+        let (taken_at_ms, program) = (wanted.taken_at_ms, wanted.program.to_owned());
+        let manifest = Manifest { taken_at_ms, program, last_commit, merchants, files };
+        let written = write_manifest(&unfinished, &manifest, &mut pace);
+        written.map_err(CheckpointError::files("write", &unfinished.join(MANIFEST_FILE)))?;
+        done(Step::Listed)?;
+        Ok(manifest)
+    }
+
+    /// Refuses to copy to another disk what would take that below the reserve: an archive may be there, too.
+    fn refuse_without_space(&self, staging: &Path) -> Result<(), CheckpointError> {
+        let directory = self.shelf.directory();
+        let asked = || -> io::Result<Option<(u64, u64)>> {
+            if fs::metadata(directory)?.dev() == fs::metadata(staging)?.dev() {
+                return Ok(None);
+            }
+            let sizes = durable::files(staging)?.into_iter().map(|file| Ok(fs::metadata(staging.join(file))?.len()));
+            let bytes = sizes.sum::<io::Result<u64>>()?;
+            Ok(Some((free_bytes(directory)?, bytes.saturating_add(self.engine.disk_reserve_bytes()))))
+        };
+        match asked().map_err(CheckpointError::files("measure", directory))? {
+            Some((free, needed)) if free < needed => {
+                Err(CheckpointError::NoSpace { directory: directory.to_owned(), free, needed })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Links the files of the database and the book as they are at one moment of the book.
+    fn link(&self, staging: &Path, done: &mut Done<'_>) -> Result<(), CheckpointError> {
+        let held = self.book.as_ref().map(|book| book.hold());
+        let linked = self.engine.link_files(&staging.join(DATABASE_DIRECTORY));
+        linked.map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
+        done(Step::DatabaseLinked)?;
+        if let Some(link_files) = held {
+            let linked = link_files(&staging.join(BOOK_DIRECTORY));
+            linked.map_err(|reason| CheckpointError::Copy { what: "the sandbox's book", reason })?;
+        }
+        done(Step::BookLinked)
+    }
+
+    /// The newest complete checkpoint: table files that it shares with the new one need not be read again.
+    fn earlier(&self) -> Result<Earlier, CheckpointError> {
+        let newest = self.shelf.list()?.pop();
+        let Some(Kept { name, standing: Standing::Complete(manifest) }) = newest else {
+            return Ok(Earlier::default());
+        };
+        let hashes = manifest.files.into_iter().map(|file| (file.path, file.hash)).collect();
+        Ok(Earlier { directory: self.shelf.directory().join(name), hashes })
+    }
+
+    fn name(&self, unfinished: &Path, name: &str) -> Result<PathBuf, CheckpointError> {
+        let directory = self.shelf.directory().join(name);
+        let named = fs::rename(unfinished, &directory).and_then(|()| durable::sync_directory(self.shelf.directory()));
+        named.map_err(CheckpointError::files("rename", unfinished))?;
+        Ok(directory)
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.engine.directory().join(STAGING_DIRECTORY)
+    }
+
+    fn clear_staging(&self) -> Result<(), CheckpointError> {
+        let staging = self.staging();
+        if durable::remove_directory(&staging).map_err(CheckpointError::files("remove", &staging))? {
+            tracing::warn!(directory = %staging.display(), "links of a checkpoint that was not finished were removed");
+        }
+        Ok(())
+    }
+
+    fn clean_up(&self, name: &str) {
+        for directory in [self.staging(), self.shelf.unfinished(name)] {
+            if let Err(error) = durable::remove_directory(&directory) {
+                tracing::warn!(directory = %directory.display(), %error, "what is left of a checkpoint stays for now");
+            }
+        }
+    }
+}
+
+/// Hears of each step that was done, and may end it there.
+type Done<'d> = dyn FnMut(Step) -> Result<(), CheckpointError> + Send + 'd;
+
+fn move_all(staging: &Path, unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+    for entry in fs::read_dir(staging)? {
+        let name = entry?.file_name();
+        copying::move_directory(&staging.join(&name), &unfinished.join(&name), pace)?;
+    }
+    fs::remove_dir(staging)
+}
+
+/// Whether the server still has a log that was linked.
+fn shares_a_log(directory: &Path) -> bool {
+    let is_log = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "log");
+    let logs = durable::files(directory).unwrap_or_default().into_iter().filter(is_log);
+    logs.into_iter().any(|log| fs::metadata(directory.join(log)).is_ok_and(|log| log.nlink() > 1))
+}
+
+/// Table files never change. All others are this checkpoint's alone, whatever the server does to its own.
+fn unshare_all(unfinished: &Path, pace: &mut Pace<'_>) -> io::Result<()> {
+    for file in durable::files(unfinished)? {
+        if !is_table(&file) {
+            copying::unshare(&unfinished.join(file), pace)?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens the copy, marks its last commit and notes the heads of its logs; gives that commit and their number.
+///
+/// Only the family that has them is opened: then what a log holds of the others is not put into memory again, which would
+/// cost calls more than all the rest of a checkpoint.
+fn survey(
+    directory: &Path,
+    acknowledged: CommitNumber,
+    done: &mut Done<'_>,
+) -> Result<(CommitNumber, u64), CheckpointError> {
+    mark_copy(directory, acknowledged)?;
+    let options = EngineOptions { block_cache_bytes: BLOCK_CACHE_BYTES, ..EngineOptions::new(directory) };
+    let store = HeldDirectory::hold(&options)?.open(&directory.join(DATABASE_DIRECTORY), &[Family::Meta])?;
+    let found = store.last_commit().map_err(|error| CheckpointError::Read { reason: error.to_string() })?;
+    if found < acknowledged {
+        return Err(CheckpointError::Behind { found, acknowledged });
+    }
+    let path = directory.join(HEADS_FILE);
+    let merchants = heads::write(&store, &path).map_err(|error| match error {
+        HeadsError::Store(error) => CheckpointError::Read { reason: error.to_string() },
+        HeadsError::File(source) => CheckpointError::Files { attempt: "write", path, source },
+    })?;
+    done(Step::HeadsNoted)?;
+    drop(store); // It holds the mark's lock.
+    mark_copy(directory, found)?;
+    done(Step::Marked)?;
+    Ok((found, merchants))
+}
+
+/// An earlier checkpoint and the checksums of its files.
+#[derive(Default)]
+struct Earlier {
+    directory: PathBuf,
+    hashes: BTreeMap<PathBuf, blake3::Hash>,
+}
+
+impl Earlier {
+    /// The checksum that a table file had when it was read for the earlier checkpoint, if it is the same file.
+    fn hash_of(&self, directory: &Path, file: &Path) -> Option<blake3::Hash> {
+        let hash = self.hashes.get(file).filter(|_| is_table(file))?;
+        let (new, old) = (fs::metadata(directory.join(file)).ok()?, fs::metadata(self.directory.join(file)).ok()?);
+        (new.dev() == old.dev() && new.ino() == old.ino()).then_some(*hash)
+    }
+}
+
+fn list(directory: &Path, earlier: &Earlier, pace: &mut Pace<'_>) -> io::Result<Vec<Entry>> {
+    let entry = |path: PathBuf| {
+        let file = File::open(directory.join(&path))?;
+        let (bytes, hash) = match earlier.hash_of(directory, &path) {
+            Some(hash) => (file.metadata()?.len(), hash),
+            None => checksum::of(file, pace)?,
+        };
+        Ok(Entry { path, bytes, hash })
+    };
+    durable::files(directory)?.into_iter().map(entry).collect()
+}
+
+fn write_manifest(directory: &Path, manifest: &Manifest, pace: &mut Pace<'_>) -> io::Result<()> {
+    // The engine synced its tables before it counted on them; where they were copied, they were synced part by part.
+    copying::sync_rest(directory, is_table, pace)?;
+    durable::write_new(&directory.join(MANIFEST_FILE), manifest.encode().as_bytes())?;
+    durable::sync_directory(directory)
+}
+
+fn is_table(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| extension == "sst")
+}

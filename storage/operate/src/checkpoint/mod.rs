@@ -1,0 +1,49 @@
+//! Copies of the whole data that a running server takes, and the way back from them.
+//!
+//! A checkpoint is a directory of the same shape as a data directory, without secrets: `db/`, `sandbox/` and
+//! `high-water`, with the heads of all logs (`heads`) and a list of every file with its checksum
+//! (`checkpoint-manifest`). It is made under another name and gets its own when all of it is durable, so that
+//! whatever has the right name is whole. Format: `docs/storage-format.md`, "Checkpoints".
+
+mod background;
+mod checksum;
+mod copying;
+mod create;
+mod heads;
+pub mod manifest;
+mod pace;
+mod patience;
+mod read;
+mod reading;
+mod refusal;
+mod restore;
+mod shelf;
+
+pub use till_storage::engine::{MANIFEST_FILE, RESTORING_FILE};
+
+pub use checksum::{FileFault, FileWrong};
+pub use create::{Checkpointer, Step, Taken, Wanted};
+pub use manifest::Manifest;
+pub use read::{check_files, compare_heads, read_manifest};
+pub use reading::Reading;
+pub use refusal::CheckpointError;
+pub use restore::{Progress, Restoring};
+pub use shelf::{Kept, Shelf, Standing};
+
+/// The file that stands in a restored data directory until its operator has effects and timers go on.
+pub const PAUSED_FILE: &str = "effects-paused";
+
+/// What a checkpoint's directory is called as long as it is being made.
+const UNFINISHED_SUFFIX: &str = ".in-progress";
+
+/// Where a data directory keeps the links of a checkpoint that is being made.
+const STAGING_DIRECTORY: &str = "checkpoint-staging";
+
+/// The database, below a data directory and a checkpoint.
+const DATABASE_DIRECTORY: &str = "db";
+
+/// The sandbox's book, below a data directory and a checkpoint.
+const BOOK_DIRECTORY: &str = "sandbox";
+
+/// The heads of all logs, below a checkpoint.
+const HEADS_FILE: &str = "heads";

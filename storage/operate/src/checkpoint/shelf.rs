@@ -1,0 +1,198 @@
+//! The directory that checkpoints are kept in.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use till_storage::journal::CommitNumber;
+
+use crate::durable;
+
+use super::manifest::Manifest;
+use super::read::read_manifest;
+use super::reading::is_read;
+use super::{CheckpointError, UNFINISHED_SUFFIX};
+
+/// Characters of a name.
+const NAME_MAX: usize = 64;
+
+/// Held by whoever takes or removes a checkpoint. Its dot keeps it apart from names.
+const LOCK_FILE: &str = "shelf.lock";
+
+/// The directory that checkpoints are kept in.
+#[derive(Debug, Clone)]
+pub struct Shelf {
+    directory: PathBuf,
+}
+
+/// How a directory on the shelf stands.
+#[derive(Debug)]
+pub enum Standing {
+    /// It is whole, as far as its manifest says.
+    Complete(Manifest),
+    /// It is being taken, or was not finished.
+    Unfinished,
+    /// Its manifest cannot be used.
+    Unusable(CheckpointError),
+}
+
+/// A directory on the shelf.
+#[derive(Debug)]
+pub struct Kept {
+    /// What it is called.
+    pub name: String,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+impl Kept {
+    /// The last commit that it has, if it is complete.
+    fn last_commit(&self) -> Option<CommitNumber> {
+        match &self.standing {
+            Standing::Complete(manifest) => Some(manifest.last_commit),
+            Standing::Unfinished | Standing::Unusable(_) => None,
+        }
+    }
+
+    /// When it was taken, if it is complete.
+    #[must_use]
+    pub fn taken_at_ms(&self) -> Option<u64> {
+        match &self.standing {
+            Standing::Complete(manifest) => Some(manifest.taken_at_ms),
+            Standing::Unfinished | Standing::Unusable(_) => None,
+        }
+    }
+}
+
+/// Nobody else takes or removes a checkpoint as long as it lives.
+pub(super) struct ShelfLock(#[expect(dead_code, reason = "its lock goes with it")] File);
+
+impl Shelf {
+    /// The shelf at a directory, which may be missing.
+    #[must_use]
+    pub fn at(directory: impl Into<PathBuf>) -> Shelf {
+        Shelf { directory: directory.into() }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Every checkpoint, finished or not, the oldest first: by what they have, and not by clocks, which are set back. Those
+    /// that are not complete are before all others.
+    ///
+    /// # Errors
+    /// The system's; a missing shelf is an empty one.
+    pub fn list(&self) -> Result<Vec<Kept>, CheckpointError> {
+        let failed = || CheckpointError::files("list", &self.directory);
+        let entries = match fs::read_dir(&self.directory) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(failed())?,
+        };
+        let mut kept = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(failed())?;
+            kept.extend(entry.file_name().to_str().and_then(|name| self.look_at(name)));
+        }
+        kept.sort_by_cached_key(|kept| (kept.last_commit(), kept.taken_at_ms(), kept.name.clone()));
+        Ok(kept)
+    }
+
+    fn look_at(&self, name: &str) -> Option<Kept> {
+        let directory = self.directory.join(name);
+        let named = name.strip_suffix(UNFINISHED_SUFFIX).unwrap_or(name);
+        if !is_name(named) || !directory.is_dir() {
+            return None;
+        }
+        let standing = match read_manifest(&directory) {
+            Ok(manifest) => Standing::Complete(manifest),
+            Err(CheckpointError::Unfinished { .. }) => Standing::Unfinished,
+            Err(error) => Standing::Unusable(error),
+        };
+        Some(Kept { name: name.to_owned(), standing })
+    }
+
+    /// Removes the oldest complete checkpoints whose names begin with `prefix` until `keep` of them are left, but for
+    /// those that somebody reads ([`super::Reading`]), and whatever was not finished. The one called `newest` was taken
+    /// just now: it counts as the newest, also where another store has left some that reach further. Gives the names of
+    /// what was removed.
+    ///
+    /// # Errors
+    /// [`CheckpointError::Busy`] while one is being taken; the system's.
+    pub fn prune(&self, keep: usize, prefix: &str, newest: Option<&str>) -> Result<Vec<String>, CheckpointError> {
+        if self.list()?.is_empty() {
+            return Ok(Vec::new()); // It may be a disk that is not mounted: nothing is made there.
+        }
+        let _lock = self.lock()?;
+        let mut removed = self.remove_unfinished()?;
+        let complete = |kept: &Kept| matches!(kept.standing, Standing::Complete(_)) && kept.name.starts_with(prefix);
+        let mut complete: Vec<Kept> = self.list()?.into_iter().filter(complete).collect();
+        complete.sort_by_key(|kept| newest == Some(&kept.name)); // Stable: the others keep their order.
+        for old in complete.iter().take(complete.len().saturating_sub(keep)) {
+            if is_read(&self.directory.join(&old.name)) {
+                tracing::warn!(checkpoint = old.name, "a checkpoint that is being read stays for now");
+                continue;
+            }
+            self.remove(&old.name)?;
+            removed.push(old.name.clone());
+        }
+        Ok(removed)
+    }
+
+    /// Takes away what did not come to its end. The lock must be held.
+    pub(super) fn remove_unfinished(&self) -> Result<Vec<String>, CheckpointError> {
+        let mut removed = Vec::new();
+        for kept in self.list()? {
+            if matches!(kept.standing, Standing::Unfinished) {
+                self.remove_directory(&kept.name)?;
+                tracing::warn!(checkpoint = kept.name, "a checkpoint that was not finished was removed");
+                removed.push(kept.name);
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Removes a checkpoint. It loses its name first: half removed it must not look whole.
+    fn remove(&self, name: &str) -> Result<(), CheckpointError> {
+        let (whole, leaving) = (self.directory.join(name), self.unfinished(name));
+        fs::rename(&whole, &leaving).map_err(CheckpointError::files("rename", &whole))?;
+        durable::sync_directory(&self.directory).map_err(CheckpointError::files("sync", &self.directory))?;
+        self.remove_directory(&format!("{name}{UNFINISHED_SUFFIX}"))
+    }
+
+    fn remove_directory(&self, name: &str) -> Result<(), CheckpointError> {
+        let path = self.directory.join(name);
+        durable::remove_directory(&path).map(drop).map_err(CheckpointError::files("remove", &path))
+    }
+
+    /// Where a checkpoint of this name is made.
+    pub(super) fn unfinished(&self, name: &str) -> PathBuf {
+        self.directory.join(format!("{name}{UNFINISHED_SUFFIX}"))
+    }
+
+    /// Whether a checkpoint was ever begun here, or brought here.
+    pub(super) fn is_begun(&self) -> bool {
+        self.directory.join(LOCK_FILE).exists() || self.list().is_ok_and(|kept| !kept.is_empty())
+    }
+
+    /// Makes the shelf when it is missing, and keeps everybody else from changing what stands on it.
+    pub(super) fn lock(&self) -> Result<ShelfLock, CheckpointError> {
+        durable::make_directory(&self.directory).map_err(CheckpointError::files("create", &self.directory))?;
+        let path = self.directory.join(LOCK_FILE);
+        let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+        let file = file.map_err(CheckpointError::files("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => Ok(ShelfLock(file)),
+            Err(TryLockError::WouldBlock) => Err(CheckpointError::Busy { directory: self.directory.clone() }),
+            Err(TryLockError::Error(source)) => Err(CheckpointError::Files { attempt: "lock", path, source }),
+        }
+    }
+}
+
+/// Whether a text can be the name of a checkpoint.
+pub(super) fn is_name(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    text.len() <= NAME_MAX && text.bytes().all(known) && text.bytes().next().is_some_and(|first| first != b'-')
+}

@@ -1,0 +1,81 @@
+//! Files and directories that are on the disk when a call returns.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a new file.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Makes a directory, which may be there, with those above it.
+pub(crate) fn make_directory(directory: &Path) -> io::Result<()> {
+    let parent = directory.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let Some(parent) = parent else { return Ok(()) };
+    if !parent.exists() {
+        make_directory(parent)?;
+    }
+    fs::create_dir_all(directory)?;
+    sync_directory(parent)
+}
+
+/// Makes what was done to the entries of a directory durable.
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
+}
+
+/// Syncs every file and directory below a directory, and the directory.
+pub(crate) fn sync_tree(directory: &Path) -> io::Result<()> {
+    for file in files(directory)? {
+        File::open(directory.join(file))?.sync_all()?;
+    }
+    sync_directories(directory)
+}
+
+/// Makes the names of all files and directories below a directory durable.
+pub(crate) fn sync_directories(directory: &Path) -> io::Result<()> {
+    for below in directories(directory)? {
+        sync_directory(&below)?;
+    }
+    sync_directory(directory)
+}
+
+/// Every file below a directory, by its path from there, in order.
+pub(crate) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let name = PathBuf::from(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            found.extend(files(&entry.path())?.into_iter().map(|file| name.join(file)));
+        } else {
+            found.push(name);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn directories(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            found.extend(directories(&entry.path())?);
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}
+
+/// Removes a directory with all that is in it; it may be missing. Says whether it was there.
+pub(crate) fn remove_directory(directory: &Path) -> io::Result<bool> {
+    match fs::remove_dir_all(directory) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,49 @@
+//! Places outside a data directory that it has used, so that a disk that is not mounted is not taken for a new one.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::durable;
+
+/// What a data directory knows of such a place, in a file of its own: the path that it used last.
+pub(crate) struct Known {
+    file: PathBuf,
+    place: Option<PathBuf>,
+}
+
+impl Known {
+    /// A file that cannot be read knows nothing.
+    pub(crate) fn of(data: &Path, name: &str) -> Known {
+        let file = data.join(name);
+        let place = fs::read(&file).ok().map(|bytes| PathBuf::from(std::ffi::OsString::from_vec(bytes)));
+        Known { file, place }
+    }
+
+    /// The file.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Whether this directory was used last.
+    pub(crate) fn is(&self, directory: &Path) -> bool {
+        self.place.as_deref() == Some(whole(directory).as_path())
+    }
+
+    /// Notes that this directory is used.
+    pub(crate) fn remember(&self, directory: &Path) -> io::Result<()> {
+        if self.is(directory) {
+            return Ok(());
+        }
+        let beside = self.file.with_extension("new");
+        let _ = fs::remove_file(&beside); // One that a crash left.
+        durable::write_new(&beside, whole(directory).as_os_str().as_bytes())?;
+        fs::rename(&beside, &self.file)?;
+        self.file.parent().map_or(Ok(()), durable::sync_directory)
+    }
+}
+
+fn whole(directory: &Path) -> PathBuf {
+    std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned())
+}

@@ -1,0 +1,12 @@
+//! The operator's tools over a store: archive, checkpoints and restores, verification and repair.
+//!
+//! Nothing that a payment needs is here: the server runs an archiver and takes checkpoints, and everything else works on a
+//! directory that no server has open.
+
+pub mod acquirer_book;
+mod durable;
+mod known;
+pub mod verify;
+pub mod checkpoint;
+pub mod repair;
+pub mod archive;

@@ -1,0 +1,294 @@
+//! Deriving rows again from the log: for one merchant, or for all.
+
+use std::iter::once;
+use std::sync::Arc;
+
+use till_domain::ids::MerchantId;
+use till_storage::engine::{OpenError, ROW_FORMAT, Unlogged};
+use till_storage::family::Family;
+use till_storage::journal::layout::read_merchants;
+use till_storage::journal::{Head, JournalError, snapshot};
+use till_storage::keys::{AppliedKey, MetaKey, SnapshotKey, encode_head};
+use till_storage::rows::{Direction, RowError, RowPair, RowReader};
+use till_storage::vault::Keyring;
+
+use crate::acquirer_book::AcquirerBook;
+use crate::verify::{
+    Concern, DeriveError, Derived, Fault, Progress, Report, ScratchError, VerifyOptions, derive, directory_owner,
+    is_taken_over, verify,
+};
+
+use super::workshop::Workshop;
+
+/// What follows from the log.
+const DERIVED: [Family; 6] =
+    [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Snapshots, Family::Directory];
+
+/// Of these, the families whose keys begin with the merchant.
+const BELOW_MERCHANTS: [Family; 5] =
+    [Family::Rows, Family::Indexes, Family::Effects, Family::Timers, Family::Snapshots];
+
+/// What everything is derived of.
+const SOURCES: [Family; 3] = [Family::Journal, Family::Vault, Family::Meta];
+
+/// Bytes of rows that are written together.
+const WRITE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Merchants and rows of one read.
+const PAGE: usize = 1_024;
+
+/// Why nothing was repaired. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum RepairError {
+    /// What rows are derived of is damaged itself.
+    #[error("what rows are derived of is damaged itself, which only a restore puts right: {first} (see till verify)")]
+    SourceDamaged {
+        /// The first fault.
+        first: Box<Fault>,
+    },
+    /// Faults are left that should have gone: of a repair of one merchant when the tables themselves are damaged.
+    #[error("{first} also after the repair, which was thrown away: repair all merchants, or restore")]
+    NotRepaired {
+        /// The first fault.
+        first: Box<Fault>,
+    },
+    /// There is no such merchant.
+    #[error("there is no merchant {0} in this store")]
+    NoMerchant(MerchantId),
+    /// The store does not open, or the copy cannot be made.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The log, or the vault, is damaged.
+    #[error(transparent)]
+    Derive(#[from] DeriveError),
+    /// A read or write failed.
+    #[error("failed to write rows anew")]
+    Rows(#[source] Box<RowError>),
+    /// The log cannot be read.
+    #[error("failed to read the logs")]
+    Journal(#[from] JournalError),
+}
+
+impl From<RowError> for RepairError {
+    fn from(error: RowError) -> RepairError {
+        RepairError::Rows(Box::new(error))
+    }
+}
+
+impl From<ScratchError> for RepairError {
+    fn from(error: ScratchError) -> RepairError {
+        RepairError::Derive(DeriveError::Scratch(error))
+    }
+}
+
+/// A repair of derived rows.
+pub struct Rebuild<'a> {
+    /// Where.
+    pub workshop: &'a Workshop,
+    /// The keys that the store's vault opens under.
+    pub keyring: &'a Arc<Keyring>,
+    /// Whose rows; everybody's when none is named.
+    pub merchant_id: Option<MerchantId>,
+    /// How rows are verified.
+    pub options: VerifyOptions,
+}
+
+impl Rebuild<'_> {
+    /// What is wrong now: nothing is changed. When derived tables do not open at all, only what they are derived of is
+    /// looked at, and the reason is given.
+    ///
+    /// # Errors
+    /// [`RepairError::SourceDamaged`]: only a restore helps.
+    pub fn survey(
+        &self,
+        book: Option<&dyn AcquirerBook>,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<(Report, Option<OpenError>), RepairError> {
+        let database = self.workshop.database();
+        let (report, unopened) = match self.workshop.held().open(&database, &Family::ALL) {
+            Ok(store) => (verify(&store, self.keyring, book, &self.options, tell)?, None),
+            Err(error) => {
+                let store = self.workshop.held().open(&database, &SOURCES)?;
+                let options = VerifyOptions { compares_rows: false, ..self.options.clone() };
+                (verify(&store, self.keyring, None, &options, tell)?, Some(error))
+            }
+        };
+        refuse(&report)?;
+        Ok((report, unopened))
+    }
+
+    /// Derives the rows again, verifies everything, and puts the result in place. Gives the faults that are left, none
+    /// of which follows from the log.
+    ///
+    /// # Errors
+    /// [`RepairError`]: nothing was changed.
+    pub fn run(&self, book: Option<&dyn AcquirerBook>, tell: &mut dyn FnMut(&Progress)) -> Result<Report, RepairError> {
+        self.check_sources(tell)?;
+        self.workshop.make_copy()?;
+        let repaired = self.rewrite(tell).and_then(|()| self.verify_copy(book, tell));
+        match &repaired {
+            Ok(_) => self.workshop.adopt_copy()?,
+            Err(_) => self.workshop.drop_copy()?,
+        }
+        repaired
+    }
+
+    fn check_sources(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+        let store = self.workshop.held().open(&self.workshop.database(), &SOURCES)?;
+        let options = VerifyOptions { compares_rows: false, ..self.options.clone() };
+        refuse(&verify(&store, self.keyring, None, &options, tell)?)
+    }
+
+    fn rewrite(&self, tell: &mut dyn FnMut(&Progress)) -> Result<(), RepairError> {
+        let emptied: &[Family] = if self.merchant_id.is_none() { &DERIVED } else { &[] };
+        let copy = Unlogged::repairing(self.workshop.held().options(), &self.workshop.copy(), emptied)?;
+        let merchants = self.merchants(&copy)?;
+        let records_total = merchants.iter().map(|(_, head)| head.sequence.0).sum();
+        let mut progress = Progress { merchants_total: count(merchants.len()), records_total, ..Progress::default() };
+        for (merchant_id, head) in merchants {
+            Writer { rebuild: self, copy: &copy, merchant_id, waiting: Vec::new(), byte_count: 0 }.run(head)?;
+            progress.merchants += 1;
+            progress.records += head.sequence.0;
+            tell(&progress);
+        }
+        if self.merchant_id.is_none() {
+            let (key, value) = (MetaKey::RowFormat.encode(), ROW_FORMAT.to_be_bytes());
+            copy.write(once((Family::Meta, key.as_slice(), Some(value.as_slice()))))?;
+        }
+        Ok(copy.finish()?)
+    }
+
+    /// Whose rows are written: those with a record.
+    fn merchants(&self, copy: &Unlogged) -> Result<Vec<(MerchantId, Head)>, RepairError> {
+        let mut all: Vec<(MerchantId, Head)> = Vec::new();
+        loop {
+            let more = read_merchants(copy, all.last().map(|(id, _)| *id), PAGE)?;
+            if more.is_empty() {
+                break;
+            }
+            all.extend(more);
+        }
+        all.retain(|(id, head)| *head != Head::EMPTY && self.merchant_id.is_none_or(|wanted| *id == wanted));
+        match self.merchant_id {
+            Some(merchant_id) if all.is_empty() => Err(RepairError::NoMerchant(merchant_id)),
+            Some(_) | None => Ok(all),
+        }
+    }
+
+    fn verify_copy(
+        &self,
+        book: Option<&dyn AcquirerBook>,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Report, RepairError> {
+        let store = self.workshop.held().open(&self.workshop.copy(), &Family::ALL)?;
+        let report = verify(&store, self.keyring, book, &self.options, tell)?;
+        refuse(&report)?;
+        match report.faults.iter().find(|fault| is_repaired_with(fault, self.merchant_id)) {
+            Some(first) => Err(RepairError::NotRepaired { first: Box::new(first.clone()) }),
+            None => Ok(report),
+        }
+    }
+}
+
+/// Whether a repair of one merchant, or of all, should have put a fault right.
+fn is_repaired_with(fault: &Fault, merchant_id: Option<MerchantId>) -> bool {
+    let is_theirs = merchant_id.is_none() || fault.merchant_id == merchant_id;
+    Concern::of(fault) == Concern::Derived && is_theirs
+}
+
+fn refuse(report: &Report) -> Result<(), RepairError> {
+    let forbidding = |fault: &&Fault| Concern::of(fault).forbids_repair();
+    match report.faults.iter().find(forbidding) {
+        Some(first) => Err(RepairError::SourceDamaged { first: Box::new(first.clone()) }),
+        None => Ok(()),
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// Writes what one merchant's log comes to.
+struct Writer<'a> {
+    rebuild: &'a Rebuild<'a>,
+    copy: &'a Unlogged,
+    merchant_id: MerchantId,
+    waiting: Vec<(Family, Vec<u8>, Vec<u8>)>,
+    byte_count: usize,
+}
+
+impl Writer<'_> {
+    fn run(mut self, head: Head) -> Result<(), RepairError> {
+        let Rebuild { keyring, options, .. } = self.rebuild;
+        let derived = derive(self.merchant_id, head, self.copy, keyring, options)?;
+        if self.rebuild.merchant_id.is_some() {
+            self.clear(&derived)?;
+        }
+        for family in [Family::Rows, Family::Indexes, Family::Effects, Family::Timers] {
+            derived.each(family, &mut |pair| self.put(family, pair))?;
+        }
+        derived.each(Family::Directory, &mut |pair| self.put_unless_taken_over(pair))?;
+        for (at, state) in &derived.snapshots {
+            let key = SnapshotKey { merchant_id: self.merchant_id, sequence: at.sequence };
+            let value = snapshot::encode(key, &at.hash, state);
+            self.put(Family::Snapshots, (key.encode().to_vec(), value))?;
+        }
+        let position = (AppliedKey(self.merchant_id).encode().to_vec(), encode_head(head).to_vec());
+        self.put(Family::Rows, position)?;
+        self.flush()
+    }
+
+    /// Removes what one merchant has, so that nothing is left that the log does not come to.
+    fn clear(&mut self, derived: &Derived) -> Result<(), RepairError> {
+        let lower = self.merchant_id.to_bytes().to_vec();
+        let upper = [lower.as_slice(), &[u8::MAX; 1_024]].concat();
+        let range = (lower, upper);
+        for family in BELOW_MERCHANTS {
+            self.copy.clear(family, &range)?;
+        }
+        let mut explained = Vec::new();
+        derived.each::<RepairError>(Family::Directory, &mut |(key, _)| {
+            explained.push(key);
+            Ok(())
+        })?;
+        self.clear_directory(&explained)
+    }
+
+    fn clear_directory(&mut self, explained: &[Vec<u8>]) -> Result<(), RepairError> {
+        let mut next = Vec::new();
+        loop {
+            let page = self.copy.scan(Family::Directory, &next, &[u8::MAX; 1_024], Direction::Forward, PAGE)?;
+            let Some((last, _)) = page.last() else { return Ok(()) };
+            next = [last.as_slice(), &[0]].concat(); // The smallest key that is greater.
+            for (key, value) in page {
+                let Rebuild { keyring, options, .. } = self.rebuild;
+                let owner = directory_owner(&key, &value, self.copy, keyring, options);
+                if owner == Some(self.merchant_id) && !explained.contains(&key) {
+                    self.copy.write(once((Family::Directory, key.as_slice(), None)))?;
+                }
+            }
+        }
+    }
+
+    /// The name of a call that created a merchant may have been used again for a later one.
+    fn put_unless_taken_over(&mut self, (key, value): RowPair) -> Result<(), RepairError> {
+        let Rebuild { keyring, options, .. } = self.rebuild;
+        let stored = self.copy.get(Family::Directory, &key)?;
+        let is_taken = stored.is_some_and(|stored| is_taken_over((&key, &stored, &value), self.copy, keyring, options));
+        if is_taken { Ok(()) } else { self.put(Family::Directory, (key, value)) }
+    }
+
+    fn put(&mut self, family: Family, (key, value): RowPair) -> Result<(), RepairError> {
+        self.byte_count += key.len() + value.len();
+        self.waiting.push((family, key, value));
+        if self.byte_count > WRITE_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), RepairError> {
+        let rows = self.waiting.iter().map(|(family, key, value)| (*family, key.as_slice(), Some(value.as_slice())));
+        self.copy.write(rows)?;
+        self.waiting.clear();
+        self.byte_count = 0;
+        Ok(())
+    }
+}

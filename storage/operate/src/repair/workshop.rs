@@ -1,0 +1,152 @@
+//! The directories of a repair: the database, the copy that is being repaired, the copy that is repaired, and the
+//! database as it was before.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use till_storage::engine::table_damage::NOTE;
+use till_storage::engine::{
+    BEFORE_DIRECTORY, EngineOptions, HeldDirectory, OpenError, REPAIRED_DIRECTORY, is_repair_unfinished, refuse_unfit,
+};
+
+const DB: &str = "db";
+const REPAIRING: &str = "db-repairing";
+
+/// A data directory that is being repaired. No server can start on it meanwhile.
+pub struct Workshop {
+    held: HeldDirectory,
+    directory: PathBuf,
+}
+
+impl Workshop {
+    /// Takes hold of a data directory, and ends a repair that was cut off while the databases changed places.
+    ///
+    /// # Errors
+    /// [`OpenError`]: it is in use, is a copy, or its mark cannot be read.
+    pub fn open(options: &EngineOptions) -> Result<Workshop, OpenError> {
+        let held = HeldDirectory::hold(options)?;
+        let workshop = Workshop { held, directory: options.directory.clone() };
+        if is_repair_unfinished(&workshop.directory) {
+            workshop.put_in_place().map_err(workshop.failed("finish the repair of"))?;
+        }
+        refuse_unfit(&options.directory)?;
+        Ok(workshop)
+    }
+
+    /// The directory, held.
+    #[must_use]
+    pub const fn held(&self) -> &HeldDirectory {
+        &self.held
+    }
+
+    /// The database.
+    #[must_use]
+    pub fn database(&self) -> PathBuf {
+        self.directory.join(DB)
+    }
+
+    /// The copy that is being repaired.
+    pub(super) fn copy(&self) -> PathBuf {
+        self.directory.join(REPAIRING)
+    }
+
+    /// Makes the copy: it shares table files, which never change, and has the others as its own.
+    pub(super) fn make_copy(&self) -> Result<(), OpenError> {
+        let made = remove(&self.directory.join(REPAIRED_DIRECTORY))
+            .and_then(|()| remove(&self.copy()))
+            .and_then(|()| link(&self.database(), &self.copy()));
+        made.map_err(self.failed("copy the database of"))
+    }
+
+    /// Removes the copy.
+    pub(super) fn drop_copy(&self) -> Result<(), OpenError> {
+        remove(&self.copy()).map_err(self.failed("remove the copy in"))
+    }
+
+    /// Makes the copy durable, and puts it in the database's place.
+    pub(super) fn adopt_copy(&self) -> Result<(), OpenError> {
+        let adopted = sync_files(&self.copy())
+            .and_then(|()| fs::rename(self.copy(), self.directory.join(REPAIRED_DIRECTORY)))
+            .and_then(|()| remove(&self.directory.join(BEFORE_DIRECTORY)))
+            .and_then(|()| self.sync())
+            .and_then(|()| fs::rename(self.database(), self.directory.join(BEFORE_DIRECTORY)))
+            .and_then(|()| self.sync())
+            .and_then(|()| self.put_in_place());
+        adopted.map_err(self.failed("put the repaired database in its place in"))
+    }
+
+    fn put_in_place(&self) -> io::Result<()> {
+        fs::rename(self.directory.join(REPAIRED_DIRECTORY), self.database())?;
+        self.drop_note_of_gone_table()?;
+        self.sync()
+    }
+
+    /// The note of a damaged table goes when none of the tables that it names is there any more.
+    fn drop_note_of_gone_table(&self) -> io::Result<()> {
+        let note = self.directory.join(NOTE);
+        let Ok(text) = fs::read_to_string(&note) else { return Ok(()) };
+        let tables = tables_in(&text);
+        let is_gone = |table: &&str| !self.database().join(table).exists();
+        let all_gone = !tables.is_empty() && tables.iter().all(is_gone);
+        if all_gone { fs::remove_file(note) } else { Ok(()) }
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        File::open(&self.directory)?.sync_all()
+    }
+
+    fn failed(&self, attempt: &'static str) -> impl Fn(io::Error) -> OpenError + use<> {
+        let path = self.directory.clone();
+        move |source| OpenError::Files { attempt, path: path.clone(), source }
+    }
+}
+
+/// Names of table files in a text.
+fn tables_in(text: &str) -> Vec<&str> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '.';
+    text.split(|character| !is_part(character)).filter(|word| word.ends_with(".sst")).collect()
+}
+
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let (path, name) = {
+            let entry = entry?;
+            (entry.path(), entry.file_name())
+        };
+        let text = name.to_string_lossy();
+        if text.ends_with(".sst") {
+            fs::hard_link(&path, to.join(&name))?;
+        } else if text != "LOCK" && !text.starts_with("LOG") && path.is_file() {
+            fs::copy(&path, to.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+fn sync_files(directory: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        File::open(entry?.path())?.sync_all()?;
+    }
+    File::open(directory)?.sync_all()
+}
+
+fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_that_a_note_names_are_found() {
+        let note = "Corruption: block checksum mismatch: stored = 1 in /data/db/000021.sst offset 0 size 9";
+        assert_eq!(tables_in(note), ["000021.sst"]);
+        assert!(tables_in("Corruption: nothing is named").is_empty());
+    }
+}

@@ -1,0 +1,203 @@
+//! The acquirer's book against the payments: what the acquirer did and what the logs say it did.
+//!
+//! Line by line, the payment's recorded result must be the line's, unless a call for it is still open. Then
+//! each merchant's captures must come to the same: a line that is missing shows in the sums. Payments are looked up by
+//! several threads at a time, a stretch of the book after the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::thread;
+
+use till_domain::effect::EffectId;
+use till_domain::ids::MerchantId;
+use till_domain::payment::Payment;
+use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
+use till_storage::rows::RowReader;
+use till_storage::shapes::row_key;
+use till_storage::vault::Keyring;
+
+use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine};
+
+use super::job::Job;
+use super::personal::ReplayPersonal;
+use super::report::{BookSums, Faults, Place, Wrong};
+use super::row_name::RowName;
+use super::strays::Merchants;
+use super::threads::threads;
+
+/// What the logs of merchants come to: those whose rows are complete.
+pub(super) type Captures = BTreeMap<MerchantId, BookSums>;
+
+/// Lines whose payments are looked up together: some 20 MB.
+const LINES_AT_ONCE: usize = 65_536;
+
+/// Holds the book against the payments.
+pub(super) fn check(
+    book: &dyn AcquirerBook,
+    rows: &(dyn RowReader + Sync),
+    merchants: &Merchants,
+    captures: &Captures,
+    job: &mut Job<'_>,
+) {
+    let (mut tally, mut lines) = (Tally::default(), Vec::new());
+    for line in book.lines() {
+        job.count_book_line();
+        match line {
+            Ok(line) => {
+                // Of a merchant whose rows are incomplete, or not derived up to the head, nothing can be said.
+                if captures.contains_key(&line.merchant_id) || !merchants.contains_key(&line.merchant_id) {
+                    lines.push(line);
+                }
+            }
+            Err(error) => {
+                tally.incomplete = true;
+                let (place, wrong) = damage(error);
+                job.faults.add(None, place, wrong);
+            }
+        }
+        if lines.len() >= LINES_AT_ONCE {
+            tally.meet(&lines, rows, job);
+            lines.clear();
+        }
+    }
+    tally.meet(&lines, rows, job);
+    tally.check_sums(captures, job);
+}
+
+fn damage(error: AcquirerBookError) -> (Place, Wrong) {
+    match error {
+        AcquirerBookError::Line { reference, reason } => (Place::BookLine(reference), Wrong::Undecodable { reason }),
+        AcquirerBookError::Unusable { reason } => (Place::Book, Wrong::Unreadable { reason }),
+    }
+}
+
+/// The payments that have a line, as far as their result is recorded.
+#[derive(Default)]
+struct Tally {
+    sums: Captures,
+    /// Merchants of whom a payment could not be read.
+    unclear: BTreeSet<MerchantId>,
+    incomplete: bool,
+}
+
+impl Tally {
+    fn meet(&mut self, lines: &[AcquirerLine], rows: &(dyn RowReader + Sync), job: &mut Job<'_>) {
+        let judged = Judge { rows, keyring: job.keyring, faults: &job.faults }.judge_all(lines);
+        for (line, judged) in lines.iter().zip(judged) {
+            if judged.is_unclear {
+                self.unclear.insert(line.merchant_id);
+            }
+            self.add(line.merchant_id, judged.captured_minor);
+            if let Some(wrong) = judged.wrong {
+                job.fault(line.merchant_id, Place::BookLine(line.reference.clone()), wrong);
+            }
+        }
+    }
+
+    fn add(&mut self, merchant_id: MerchantId, captured_minor: Option<u64>) {
+        let Some(captured_minor) = captured_minor else { return };
+        let sums = self.sums.entry(merchant_id).or_default();
+        sums.count += 1;
+        sums.captured_minor += u128::from(captured_minor);
+    }
+
+    fn check_sums(&self, captures: &Captures, job: &mut Job<'_>) {
+        if self.incomplete {
+            return;
+        }
+        for (&merchant_id, &log) in captures.iter().filter(|(merchant_id, _)| !self.unclear.contains(merchant_id)) {
+            let book = self.sums.get(&merchant_id).copied().unwrap_or_default();
+            if book != log {
+                job.fault(merchant_id, Place::Book, Wrong::OtherSums { book, log });
+            }
+        }
+    }
+}
+
+/// What there is to say of a line.
+#[derive(Default)]
+struct Judged {
+    /// What its payment captured, if it did.
+    captured_minor: Option<u64>,
+    /// Whether its payment could not be read, or is not as the log says: then the book is not at fault.
+    is_unclear: bool,
+    wrong: Option<Wrong>,
+}
+
+/// Looks payments of lines up.
+struct Judge<'a> {
+    rows: &'a (dyn RowReader + Sync),
+    keyring: &'a Arc<Keyring>,
+    /// What was found before the book was looked at.
+    faults: &'a Faults,
+}
+
+impl Judge<'_> {
+    /// Judges lines on a thread for each processor.
+    fn judge_all(&self, lines: &[AcquirerLine]) -> Vec<Judged> {
+        let share = lines.len().div_ceil(threads()).max(1);
+        thread::scope(|scope| {
+            let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || self.judge_part(part))).collect();
+            parts.into_iter().flat_map(|part| part.join().expect("looking a payment up does not panic")).collect()
+        })
+    }
+
+    /// Keys of persons are kept at hand from line to line of a merchant.
+    fn judge_part(&self, lines: &[AcquirerLine]) -> Vec<Judged> {
+        let of_one_merchant = |left: &AcquirerLine, right: &AcquirerLine| left.merchant_id == right.merchant_id;
+        let mut judged = Vec::with_capacity(lines.len());
+        for lines in lines.chunk_by(of_one_merchant) {
+            let personal = ReplayPersonal::new(lines[0].merchant_id, self.keyring, self.rows);
+            judged.extend(lines.iter().map(|line| self.judge(line, &personal)));
+        }
+        judged
+    }
+
+    fn judge(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> Judged {
+        let Some(authorization) = line.authorization else { return Judged::default() };
+        if self.is_known_faulty(line, personal) {
+            return Judged { is_unclear: true, ..Judged::default() };
+        }
+        match self.look_up(line, personal) {
+            Ok((Some(payment), is_open)) => Judged {
+                captured_minor: payment.capture.map(|capture| capture.amount_minor),
+                is_unclear: false,
+                wrong: difference(line, authorization, &payment).filter(|_| !is_open),
+            },
+            Ok((None, _)) => Judged { wrong: Some(Wrong::NoPayment), ..Judged::default() },
+            Err(_) => Judged { is_unclear: true, ..Judged::default() },
+        }
+    }
+
+    /// Whether the line's payment is not as the log says.
+    fn is_known_faulty(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> bool {
+        if self.faults.first().is_none() {
+            return false;
+        }
+        let (family, key) = row_key(line.merchant_id, &AnyKey::Payments(line.payment_id), personal);
+        self.faults.knows(Some(line.merchant_id), &Place::Row(RowName::of(family, &key)))
+    }
+
+    /// The line's payment, and whether a call for it is open.
+    fn look_up(
+        &self,
+        line: &AcquirerLine,
+        personal: &ReplayPersonal<'_>,
+    ) -> Result<(Option<Payment>, bool), Unreadable> {
+        let operation = personal.get::<Effects>(EffectId::operation(line.payment_id))?;
+        Ok((personal.get::<Payments>(line.payment_id)?, operation.is_some()))
+    }
+}
+
+fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {
+    let (approved, failed) = (payment.authorization.is_some(), payment.failure.is_some());
+    if !approved && !failed {
+        return Some(Wrong::NoResult);
+    }
+    let captured_minor = payment.capture.map_or(0, |capture| capture.amount_minor);
+    let agrees = match authorization {
+        AuthorizationLine::Approved { captured_minor: recorded } => approved && !failed && recorded == captured_minor,
+        AuthorizationLine::Declined => failed && !approved,
+    };
+    (!agrees || payment.money != line.money).then_some(Wrong::OtherResult)
+}

@@ -1,0 +1,181 @@
+//! What a log comes to, for who writes it: `till repair`.
+
+use std::sync::Arc;
+
+use till_domain::apply::apply_state;
+use till_domain::ids::MerchantId;
+use till_domain::records::{MerchantState, Unreadable};
+use till_storage::family::Family;
+use till_storage::journal::Head;
+use till_storage::journal::snapshot::{SNAPSHOT_EVERY, SNAPSHOTS_KEPT};
+use till_storage::rows::{RowPair, RowReader};
+use till_storage::shapes::encode_state;
+use till_storage::vault::Keyring;
+
+use super::directory;
+use super::job::Job;
+use super::log::Log;
+use super::personal::ReplayPersonal;
+use super::replayed::{ReplayError, Replayed};
+use super::report::{Faults, Progress};
+use super::scratch::ScratchError;
+use super::verifier::VerifyOptions;
+
+/// Faults of a log that are kept to be told: the first one stops.
+const FAULTS_KEPT: usize = 1;
+
+/// Why a log's rows could not be derived.
+#[derive(Debug, thiserror::Error)]
+pub enum DeriveError {
+    /// The log is damaged: nothing can be derived of it.
+    #[error("the log itself is damaged: {what}")]
+    Log {
+        /// What, and where.
+        what: String,
+    },
+    /// A person's key cannot be had, so that rows would lack what the log has.
+    #[error("the vault is damaged: the key of a person of {merchant_id} cannot be had")]
+    Vault {
+        /// Whose log names the person.
+        merchant_id: MerchantId,
+    },
+    /// Rows outgrew memory, and there was no room elsewhere.
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+}
+
+/// Everything that follows from one log.
+pub(crate) struct Derived {
+    rows: Replayed,
+    /// The snapshots that are kept, the oldest first.
+    pub(crate) snapshots: Vec<(Head, Vec<u8>)>,
+}
+
+impl Derived {
+    /// Hands every row of a family out, in the order of keys.
+    pub(crate) fn each<E: From<ScratchError>>(
+        &self,
+        family: Family,
+        meet: &mut dyn FnMut(RowPair) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut cursor = self.rows.cursor(family);
+        while let Some(pair) = cursor.take_before(None)? {
+            meet(pair)?;
+        }
+        Ok(())
+    }
+}
+
+/// Derives the rows and snapshots of a merchant whose log ends at `head`.
+pub(crate) fn derive(
+    merchant_id: MerchantId,
+    head: Head,
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+    options: &VerifyOptions,
+) -> Result<Derived, DeriveError> {
+    let mut nobody = |_: &Progress| {};
+    let mut job = job(rows, keyring, options, &mut nobody);
+    let mut deriving = Deriving {
+        merchant_id,
+        log: Log::new(merchant_id, Some(head.sequence)),
+        personal: ReplayPersonal::new(merchant_id, keyring, rows),
+        state: MerchantState::default(),
+        rows: Replayed::new(options.memory_bytes_max, options.scratch.clone()),
+        snapshots: Vec::new(),
+    };
+    deriving.run(&mut job)?;
+    deriving.finish(head)
+}
+
+fn job<'a>(
+    rows: &'a dyn RowReader,
+    keyring: &'a Arc<Keyring>,
+    options: &'a VerifyOptions,
+    tell: &'a mut dyn FnMut(&Progress),
+) -> Job<'a> {
+    let (faults, progress) = (Faults::new(FAULTS_KEPT), Progress::default());
+    Job { rows, keyring, options, acquirer: None, compares_rows: true, faults, progress, tell }
+}
+
+struct Deriving<'a> {
+    merchant_id: MerchantId,
+    log: Log,
+    personal: ReplayPersonal<'a>,
+    state: MerchantState,
+    rows: Replayed,
+    snapshots: Vec<(Head, Vec<u8>)>,
+}
+
+impl<'a> Deriving<'a> {
+    fn run(&mut self, job: &mut Job<'a>) -> Result<(), DeriveError> {
+        for step in self.log.walk(job) {
+            let mutation = self.log.meet(step, &self.personal, job);
+            let Some(mutation) = mutation.filter(|_| self.log.is_unbroken()) else {
+                return Err(self.damaged(&job.faults));
+            };
+            apply_state(&mutation, &mut self.state);
+            self.keep_snapshot().map_err(|error| self.at_last(&error.reason))?;
+            self.rows.fold(self.merchant_id, &mutation, &mut self.personal).map_err(|error| match error {
+                ReplayError::Scratch(error) => DeriveError::Scratch(error),
+                ReplayError::Log(error) => self.at_last(&error.reason),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn damaged(&self, faults: &Faults) -> DeriveError {
+        faults
+            .first()
+            .map_or_else(|| self.at_last("it is no record"), |fault| DeriveError::Log { what: fault.to_string() })
+    }
+
+    fn at_last(&self, reason: &str) -> DeriveError {
+        DeriveError::Log { what: format!("record {} of {}: {reason}", self.log.last(), self.merchant_id) }
+    }
+
+    fn keep_snapshot(&mut self) -> Result<(), Unreadable> {
+        let Some(head) = self.log.head().filter(|head| head.sequence.0.is_multiple_of(SNAPSHOT_EVERY)) else {
+            return Ok(());
+        };
+        self.snapshots.push((head, encode_state(&self.state)?));
+        if self.snapshots.len() > SNAPSHOTS_KEPT {
+            self.snapshots.remove(0);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, head: Head) -> Result<Derived, DeriveError> {
+        if self.log.head() != Some(head) {
+            return Err(self.at_last("the log does not end where its head says"));
+        }
+        if self.personal.has_lost_any() {
+            return Err(DeriveError::Vault { merchant_id: self.merchant_id });
+        }
+        self.rows.finish()?;
+        Ok(Derived { rows: self.rows, snapshots: self.snapshots })
+    }
+}
+
+/// Whose a row of the directory is.
+pub(crate) fn directory_owner(
+    key: &[u8],
+    value: &[u8],
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+    options: &VerifyOptions,
+) -> Option<MerchantId> {
+    let mut nobody = |_: &Progress| {};
+    directory::owner(key, value, &job(rows, keyring, options, &mut nobody))
+}
+
+/// Whether a stored row of the directory is a later merchant's, under the name of a call that was used again.
+pub(crate) fn is_taken_over(
+    (key, stored, expected): (&[u8], &[u8], &[u8]),
+    rows: &dyn RowReader,
+    keyring: &Arc<Keyring>,
+    options: &VerifyOptions,
+) -> bool {
+    let mut nobody = |_: &Progress| {};
+    directory::was_taken_over(key, stored, expected, &job(rows, keyring, options, &mut nobody))
+}

@@ -1,0 +1,118 @@
+//! The directory of all merchants: every row of it must follow from one merchant's log.
+
+use std::collections::{BTreeSet, HashSet};
+
+use till_domain::ids::MerchantId;
+use till_domain::records::{AnyKey, AnyRow, CreatedMerchants, KeyDirectory, Table};
+use till_storage::family::Family;
+use till_storage::shapes::{KeyParts, decode_key, decode_row};
+
+use super::job::Job;
+use super::personal::ReplayPersonal;
+use super::replayed::Replayed;
+use super::report::Wrong;
+use super::scratch::ScratchError;
+use super::walk::{Step, Walk, prefix_range};
+
+/// What was seen of the directory so far.
+#[derive(Default)]
+pub(super) struct Directory {
+    /// Digests of the keys of rows that followed from a log: 16 bytes for each API key and merchant.
+    explained: HashSet<[u8; 16]>,
+    /// Merchants whose log could not be replayed.
+    passed_over: BTreeSet<MerchantId>,
+}
+
+impl Directory {
+    /// Compares what one merchant's log says.
+    pub(super) fn compare(
+        &mut self,
+        merchant_id: MerchantId,
+        replayed: &Replayed,
+        job: &mut Job<'_>,
+    ) -> Result<(), ScratchError> {
+        let mut rows = replayed.cursor(Family::Directory);
+        while let Some((key, expected)) = rows.take_before(None)? {
+            let wrong = match job.rows.get(Family::Directory, &key) {
+                Ok(Some(stored)) if stored == expected => None,
+                Ok(Some(stored)) if was_taken_over(&key, &stored, &expected, job) => continue,
+                Ok(Some(_)) => Some(Wrong::Different),
+                Ok(None) => Some(Wrong::Missing),
+                Err(_) => None, // Named when the directory is walked.
+            };
+            self.explained.insert(digest(&key));
+            if let Some(wrong) = wrong {
+                job.row_fault(Some(merchant_id), Family::Directory, &key, wrong);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what was seen elsewhere.
+    pub(super) fn absorb(&mut self, other: Directory) {
+        self.explained.extend(other.explained);
+        self.passed_over.extend(other.passed_over);
+    }
+
+    /// Nothing is known of what this merchant's log says.
+    pub(super) fn pass_over(&mut self, merchant_id: MerchantId) {
+        self.passed_over.insert(merchant_id);
+    }
+
+    /// Names the rows that follow from no log.
+    pub(super) fn finish(&self, job: &mut Job<'_>) {
+        for step in Walk::new(job.rows, Family::Directory, prefix_range(&[])) {
+            match step {
+                Step::Row(key, value) => {
+                    job.count_row();
+                    self.meet(&key, &value, job);
+                }
+                Step::Gap(gap) => job.gap(None, Family::Directory, gap, None),
+            }
+        }
+    }
+
+    fn meet(&self, key: &[u8], value: &[u8], job: &mut Job<'_>) {
+        if self.explained.contains(&digest(key)) {
+            return;
+        }
+        let wrong = match decode_key(Family::Directory, key) {
+            Ok(_) => Wrong::Extra,
+            Err(error) => Wrong::BadKey { reason: error.to_string() },
+        };
+        let owner = owner(key, value, job);
+        if !owner.is_some_and(|owner| self.passed_over.contains(&owner)) {
+            job.row_fault(owner, Family::Directory, key, wrong);
+        }
+    }
+}
+
+fn digest(key: &[u8]) -> [u8; 16] {
+    *blake3::hash(key).as_bytes().first_chunk().expect("a digest has 32 bytes")
+}
+
+/// Whether another merchant was created later under the same name of the call, which may be used again once
+/// the answer is no longer kept.
+pub(super) fn was_taken_over(key: &[u8], stored: &[u8], expected: &[u8], job: &Job<'_>) -> bool {
+    let created = |value| decoded(key, value, job).and_then(|(_, row)| CreatedMerchants::unwrap(row));
+    let (Some(stored), Some(expected)) = (created(stored), created(expected)) else { return false };
+    stored.merchant_id != expected.merchant_id && stored.expires_at > expected.expires_at
+}
+
+/// Whose a row is.
+pub(super) fn owner(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<MerchantId> {
+    let (key, row) = decoded(key, value, job)?;
+    if let AnyKey::MerchantDirectory(merchant_id) = key {
+        return Some(merchant_id);
+    }
+    let of_key = KeyDirectory::unwrap(row.clone()).map(|owner| owner.merchant_id);
+    of_key.or_else(|| CreatedMerchants::unwrap(row).map(|created| created.merchant_id))
+}
+
+fn decoded(key: &[u8], value: &[u8], job: &Job<'_>) -> Option<(AnyKey, AnyRow)> {
+    let Ok((_, KeyParts::Row(key))) = decode_key(Family::Directory, key) else { return None };
+    // Nothing in the directory is personal, so that any merchant's will do.
+    let personal = ReplayPersonal::new(MerchantId::from_bytes([0; 16]), job.keyring, job.rows);
+    let row = decode_row(&key, value, &personal).ok()?;
+    Some((key, row))
+}

@@ -1,0 +1,190 @@
+//! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
+//! that may still be charged. It also adds up the captures, for the acquirer's book.
+
+use till_domain::ids::MerchantId;
+use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
+use till_domain::payment::Payment;
+use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions};
+use till_domain::time::Millis;
+use till_storage::family::Family;
+use till_storage::shapes::{KeyParts, TableKind, decode_key, decode_row, row_key, table_range};
+use till_storage::vault::{CardNumberOf, VaultKey};
+
+use super::job::Job;
+use super::personal::ReplayPersonal;
+use super::report::{BookSums, Place, Wrong};
+use super::row_name::RowName;
+use super::walk::{Step, Walk};
+
+/// Inspects one merchant's rows.
+pub(super) struct Inspection<'a, 'p> {
+    pub(super) merchant_id: MerchantId,
+    pub(super) personal: &'a ReplayPersonal<'p>,
+    /// When the merchant's last event happened: tokens that had expired by then may be swept.
+    pub(super) now: Millis,
+}
+
+/// What the rows come to.
+#[derive(Debug, Default)]
+struct Sums {
+    entries: BalanceTotals,
+    entry_count: u64,
+    /// Entries of transactions.
+    entries_expected: u64,
+    captures: BookSums,
+    /// Rows that could not be read, and so are not in the sums.
+    incomplete: bool,
+}
+
+impl Inspection<'_, '_> {
+    /// Inspects everything. Gives the captures, unless a row could not be read.
+    pub(super) fn run(&self, job: &mut Job<'_>) -> Option<BookSums> {
+        let mut sums = Sums::default();
+        for table in
+            [TableKind::Tokens, TableKind::Payments, TableKind::Cards, TableKind::Transactions, TableKind::Entries]
+        {
+            self.inspect_table(table, &mut sums, job);
+        }
+        if !sums.incomplete {
+            self.check_totals(&sums, job);
+            self.check_strays(&sums, job);
+        }
+        (!sums.incomplete).then_some(sums.captures)
+    }
+
+    fn inspect_table(&self, table: TableKind, sums: &mut Sums, job: &mut Job<'_>) {
+        for step in Walk::new(job.rows, table.family(), table_range(self.merchant_id, table)) {
+            let Step::Row(key, value) = step else {
+                sums.incomplete = true;
+                continue;
+            };
+            match self.decode(table.family(), &key, &value) {
+                Ok(Some(row)) => self.inspect(row, sums, job),
+                Ok(None) => {}
+                Err(reason) => {
+                    sums.incomplete = true;
+                    job.row_fault(Some(self.merchant_id), table.family(), &key, Wrong::Undecodable { reason });
+                }
+            }
+        }
+    }
+
+    fn decode(&self, family: Family, key: &[u8], value: &[u8]) -> Result<Option<AnyRow>, String> {
+        match decode_key(family, key) {
+            Ok((_, KeyParts::Row(key))) => {
+                let row = decode_row(&key, value, self.personal).map_err(|error| error.to_string())?;
+                Ok(Some(row))
+            }
+            Ok((_, KeyParts::AppliedPosition | KeyParts::Digest { .. })) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn inspect(&self, row: AnyRow, sums: &mut Sums, job: &mut Job<'_>) {
+        if let AnyRow::Tokens(token) = row {
+            if token.can_be_selected(self.now) {
+                self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
+            }
+        } else if let AnyRow::Cards(card) = row {
+            self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job);
+        } else if let AnyRow::Payments(payment) = row {
+            if Some(payment.acquirer) == job.acquirer {
+                sums.add_capture(&payment);
+            }
+        } else if let AnyRow::Transactions(transaction) = row {
+            self.check_transaction(&transaction, sums, job);
+        } else if let AnyRow::Entries(entry) = row {
+            sums.add_entry(&entry);
+        }
+    }
+
+    fn fault(&self, key: &AnyKey, wrong: Wrong, job: &mut Job<'_>) {
+        let (family, key) = row_key(self.merchant_id, key, self.personal);
+        job.row_fault(Some(self.merchant_id), family, &key, wrong);
+    }
+
+    fn is_known_faulty(&self, key: &AnyKey, job: &Job<'_>) -> bool {
+        let (family, key) = row_key(self.merchant_id, key, self.personal);
+        job.faults.knows(Some(self.merchant_id), &Place::Row(RowName::of(family, &key)))
+    }
+
+    /// One that cannot be read is named when the vault is checked.
+    fn check_number(&self, of: CardNumberOf, row: &AnyKey, job: &mut Job<'_>) {
+        let key = VaultKey::CardNumber { merchant: self.merchant_id, of }.encode();
+        if job.rows.get(Family::Vault, &key) == Ok(None) {
+            self.fault(row, Wrong::NumberMissing, job);
+        }
+    }
+
+    fn check_transaction(&self, transaction: &Transaction, sums: &mut Sums, job: &mut Job<'_>) {
+        if !transaction.is_balanced() {
+            self.fault(&AnyKey::Transactions(transaction.id), Wrong::Unbalanced, job);
+        }
+        for expected in transaction.balance_entries() {
+            sums.entries_expected += 1;
+            let wrong = match self.personal.get::<Entries>(expected.id) {
+                Ok(Some(entry)) if entry == expected => continue,
+                Ok(Some(_)) => Wrong::NotAsTransaction,
+                Ok(None) => Wrong::Missing,
+                Err(_) => continue, // Named where entries are walked.
+            };
+            self.fault(&AnyKey::Entries(expected.id), wrong, job);
+        }
+    }
+
+    fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
+        let Ok(totals) = self.personal.get::<Balances>(Single) else { return };
+        // Totals that fit the log and not a faulty entry are not at fault.
+        let entries_are_sound = !job.faults.knows_rows_of(self.merchant_id, TableKind::Entries);
+        if totals.unwrap_or_default() != sums.entries && entries_are_sound {
+            self.fault(&AnyKey::Balances(Single), Wrong::Totals { totals, sums: sums.entries }, job);
+        }
+    }
+
+    /// Entries without a transaction. Every transaction's entries were looked up, so that equal numbers mean
+    /// that there are none.
+    fn check_strays(&self, sums: &Sums, job: &mut Job<'_>) {
+        if sums.entry_count == sums.entries_expected {
+            return;
+        }
+        for step in Walk::new(job.rows, Family::Rows, table_range(self.merchant_id, TableKind::Entries)) {
+            let Step::Row(key, value) = step else { continue };
+            let entry = self.decode(Family::Rows, &key, &value).ok().flatten().and_then(Entries::unwrap);
+            if let Some(entry) = entry
+                && !self.is_of_a_transaction(&entry, job)
+            {
+                self.fault(&AnyKey::Entries(entry.id), Wrong::NoTransaction, job);
+            }
+        }
+    }
+
+    fn is_of_a_transaction(&self, entry: &Entry, job: &Job<'_>) -> bool {
+        let transaction = self.personal.get::<Transactions>(entry.transaction_id);
+        match transaction {
+            Ok(Some(transaction)) => transaction.balance_entries().any(|other| other.id == entry.id),
+            Ok(None) => self.is_known_faulty(&AnyKey::Transactions(entry.transaction_id), job),
+            Err(_) => true, // Named where transactions are walked.
+        }
+    }
+}
+
+impl Sums {
+    fn add_capture(&mut self, payment: &Payment) {
+        if let Some(capture) = payment.capture {
+            self.captures.count += 1;
+            self.captures.captured_minor += u128::from(capture.amount_minor);
+        }
+    }
+
+    fn add_entry(&mut self, entry: &Entry) {
+        self.entry_count += 1;
+        let total = match (entry.status, entry.direction) {
+            (EntryStatus::OnHold, Direction::Credit) => &mut self.entries.held_credit_minor,
+            (EntryStatus::OnHold, Direction::Debit) => &mut self.entries.held_fee_minor,
+            (EntryStatus::Effective, Direction::Credit) => &mut self.entries.effective_credit_minor,
+            (EntryStatus::Effective, Direction::Debit) => &mut self.entries.effective_debit_minor,
+            (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => return,
+        };
+        *total = total.saturating_add(entry.amount.get());
+    }
+}

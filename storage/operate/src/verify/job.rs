@@ -1,0 +1,78 @@
+//! What every part of a verification works with.
+
+use std::sync::Arc;
+
+use till_domain::ids::MerchantId;
+use till_domain::merchant::AcquirerName;
+use till_storage::family::Family;
+use till_storage::rows::RowReader;
+use till_storage::vault::Keyring;
+
+use super::report::{Faults, Place, Progress, Wrong};
+use super::row_name::RowName;
+use super::verifier::VerifyOptions;
+use super::walk::Gap;
+
+/// Rows and records between two words of progress.
+const PROGRESS_EVERY: u64 = 4_096;
+
+/// One verification.
+pub(super) struct Job<'a> {
+    pub(super) rows: &'a dyn RowReader,
+    pub(super) keyring: &'a Arc<Keyring>,
+    pub(super) options: &'a VerifyOptions,
+    /// The acquirer whose book is held against the payments, if there is one.
+    pub(super) acquirer: Option<AcquirerName>,
+    pub(super) compares_rows: bool,
+    pub(super) faults: Faults,
+    pub(super) progress: Progress,
+    pub(super) tell: &'a mut dyn FnMut(&Progress),
+}
+
+impl Job<'_> {
+    /// Notes a fault of a merchant.
+    pub(super) fn fault(&mut self, merchant_id: MerchantId, place: Place, wrong: Wrong) {
+        self.faults.add(Some(merchant_id), place, wrong);
+    }
+
+    /// Notes a fault of a row.
+    pub(super) fn row_fault(&mut self, merchant_id: Option<MerchantId>, family: Family, key: &[u8], wrong: Wrong) {
+        self.faults.add(merchant_id, Place::Row(RowName::of(family, key)), wrong);
+    }
+
+    /// Notes a stretch that cannot be read.
+    pub(super) fn gap(&mut self, merchant_id: Option<MerchantId>, family: Family, gap: Gap, expected: Option<u64>) {
+        let name = |key: Vec<u8>| RowName::of(family, &key);
+        let place = Place::Rows { family, behind: gap.behind.map(name), before: gap.before.map(name), expected };
+        self.faults.add(merchant_id, place, Wrong::Unreadable { reason: gap.reason });
+    }
+
+    /// Counts a record.
+    pub(super) fn count_record(&mut self) {
+        self.progress.records += 1;
+        self.tell_now_and_then(self.progress.records);
+    }
+
+    /// Counts a row.
+    pub(super) fn count_row(&mut self) {
+        self.progress.rows += 1;
+        self.tell_now_and_then(self.progress.rows);
+    }
+
+    /// Counts a line of the book.
+    pub(super) fn count_book_line(&mut self) {
+        self.progress.book_lines += 1;
+        self.tell_now_and_then(self.progress.book_lines);
+    }
+
+    /// Says how far it has come.
+    pub(super) fn tell(&mut self) {
+        (self.tell)(&self.progress);
+    }
+
+    fn tell_now_and_then(&mut self, count: u64) {
+        if count.is_multiple_of(PROGRESS_EVERY) {
+            self.tell();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The rows that a log comes to: in memory while they are few, and beyond that in a scratch database.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+
+use till_domain::event::Mutation;
+use till_domain::ids::MerchantId;
+use till_domain::records::Unreadable;
+use till_storage::family::Family;
+use till_storage::rows::RowPair;
+use till_storage::shapes::fold_mutation;
+
+use super::personal::ReplayPersonal;
+use super::scratch::{Scratch, ScratchError};
+use super::walk::prefix_range;
+
+/// Rows of one read.
+const PAGE_ROWS: usize = 1_024;
+
+/// What a row takes in memory beside key and value, about.
+const ROW_OVERHEAD_BYTES: usize = 96;
+
+/// Replayed rows by family (its place among all, 1 byte) and key, as bytes.
+pub(super) struct Replayed {
+    /// The last ones written; nothing where one was removed.
+    recent: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    recent_bytes: usize,
+    memory_bytes_max: usize,
+    older: Option<Scratch>,
+    directory: PathBuf,
+}
+
+/// Why a mutation could not be replayed.
+pub(super) enum ReplayError {
+    /// The log itself does not allow it.
+    Log(Unreadable),
+    /// The scratch directory failed.
+    Scratch(ScratchError),
+}
+
+impl Replayed {
+    /// No rows yet.
+    pub(super) fn new(memory_bytes_max: usize, directory: PathBuf) -> Replayed {
+        Replayed { recent: BTreeMap::new(), recent_bytes: 0, memory_bytes_max, older: None, directory }
+    }
+
+    /// Folds a mutation in.
+    pub(super) fn fold(
+        &mut self,
+        merchant_id: MerchantId,
+        mutation: &Mutation,
+        personal: &mut ReplayPersonal<'_>,
+    ) -> Result<(), ReplayError> {
+        let scratch_failed = RefCell::new(None);
+        let stored = |family, key: &[u8]| {
+            self.get(&slot(family, key)).map_err(|error| {
+                let reason = error.to_string();
+                scratch_failed.borrow_mut().get_or_insert(error);
+                Unreadable { reason }
+            })
+        };
+        let folded = fold_mutation(merchant_id, mutation, personal, &stored);
+        if let Some(error) = scratch_failed.into_inner() {
+            return Err(ReplayError::Scratch(error));
+        }
+        for changed in folded.map_err(ReplayError::Log)? {
+            self.set(slot(changed.family, &changed.key), changed.value).map_err(ReplayError::Scratch)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, slot: Vec<u8>, value: Option<Vec<u8>>) -> Result<(), ScratchError> {
+        self.recent_bytes += slot.len() + value.as_ref().map_or(0, Vec::len) + ROW_OVERHEAD_BYTES;
+        if value.is_none() && self.older.is_none() {
+            self.recent.remove(&slot);
+        } else {
+            self.recent.insert(slot, value);
+        }
+        if self.recent_bytes > self.memory_bytes_max { self.spill() } else { Ok(()) }
+    }
+
+    /// Moves what is in memory to the scratch database.
+    fn spill(&mut self) -> Result<(), ScratchError> {
+        if self.older.is_none() {
+            self.older = Some(Scratch::make(&self.directory)?);
+        }
+        if let Some(older) = &self.older {
+            older.write(self.recent.iter())?;
+        }
+        self.recent.clear();
+        self.recent_bytes = 0;
+        Ok(())
+    }
+
+    fn get(&self, slot: &[u8]) -> Result<Option<Vec<u8>>, ScratchError> {
+        match (self.recent.get(slot), &self.older) {
+            (Some(value), _) => Ok(value.clone()),
+            (None, Some(older)) => older.get(slot),
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Everything is replayed: from now on rows are read in order.
+    pub(super) fn finish(&mut self) -> Result<(), ScratchError> {
+        if self.older.is_some() { self.spill() } else { Ok(()) }
+    }
+
+    fn page(&self, lower: &[u8], upper: &[u8]) -> Result<Vec<RowPair>, ScratchError> {
+        if let Some(older) = &self.older {
+            return older.page(lower, upper, PAGE_ROWS);
+        }
+        let range = self.recent.range::<[u8], _>((std::ops::Bound::Included(lower), std::ops::Bound::Excluded(upper)));
+        let pair = |(key, value): (&Vec<u8>, &Option<Vec<u8>>)| Some((key.clone(), value.clone()?));
+        Ok(range.filter_map(pair).take(PAGE_ROWS).collect())
+    }
+
+    /// The rows of a family, in order.
+    pub(super) fn cursor(&self, family: Family) -> Cursor<'_> {
+        let (next, upper) = prefix_range(&[family_byte(family)]);
+        Cursor { replayed: self, next, upper, rows: VecDeque::new(), ended: false }
+    }
+}
+
+/// Reads replayed rows of a family in order.
+pub(super) struct Cursor<'a> {
+    replayed: &'a Replayed,
+    next: Vec<u8>,
+    upper: Vec<u8>,
+    rows: VecDeque<RowPair>,
+    ended: bool,
+}
+
+impl Cursor<'_> {
+    /// The key of the next row, without its family's byte.
+    fn peek(&mut self) -> Result<Option<&[u8]>, ScratchError> {
+        if self.rows.is_empty() && !self.ended {
+            let pairs = self.replayed.page(&self.next, &self.upper)?;
+            match pairs.last() {
+                Some((slot, _)) => self.next = [slot.as_slice(), &[0]].concat(),
+                None => self.ended = true,
+            }
+            self.rows = pairs.into();
+        }
+        Ok(self.rows.front().map(|(slot, _)| &slot[1..]))
+    }
+
+    /// Takes the next row, when its key is before `key`.
+    pub(super) fn take_before(&mut self, key: Option<&[u8]>) -> Result<Option<RowPair>, ScratchError> {
+        let is_before = self.peek()?.is_some_and(|next| key.is_none_or(|key| next < key));
+        if is_before { self.take() } else { Ok(None) }
+    }
+
+    /// Takes the next row, when its key is `key`.
+    pub(super) fn take_at(&mut self, key: &[u8]) -> Result<Option<RowPair>, ScratchError> {
+        let is_at = self.peek()?.is_some_and(|next| next == key);
+        if is_at { self.take() } else { Ok(None) }
+    }
+
+    fn take(&mut self) -> Result<Option<RowPair>, ScratchError> {
+        Ok(self.rows.pop_front().map(|(mut slot, value)| (slot.split_off(1), value)))
+    }
+}
+
+fn family_byte(family: Family) -> u8 {
+    u8::try_from(family.index()).expect("there are nine families")
+}
+
+fn slot(family: Family, key: &[u8]) -> Vec<u8> {
+    [[family_byte(family)].as_slice(), key].concat()
+}

@@ -1,0 +1,204 @@
+//! Merchants are checked several at a time, a thread for each processor, the longest logs first: so that one merchant
+//! with half of everything is not left for the end.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use till_domain::ids::MerchantId;
+use till_storage::journal::Head;
+use till_storage::rows::RowReader;
+
+use super::directory::Directory;
+use super::job::Job;
+use super::merchant::{self, Checked};
+use super::report::{FaultCounts, Faults, Progress};
+use super::scratch::{self, ScratchError};
+use super::strays::Merchants;
+use super::verifier::VerifyOptions;
+
+/// Time between two words of progress.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+/// What a thread found about a merchant.
+struct Found {
+    checked: Checked,
+    faults: Faults,
+    directory: Directory,
+}
+
+type Answer = (MerchantId, Result<Found, ScratchError>);
+
+/// Checks every merchant, and hands each to `meet` with what was seen of the directory, in the order in which they are
+/// done. Faults are noted in the order of merchants.
+pub(super) fn check_merchants(
+    rows: &(dyn RowReader + Sync),
+    merchants: &Merchants,
+    job: &mut Job<'_>,
+    meet: &mut dyn FnMut(MerchantId, Checked, Directory),
+) -> Result<(), ScratchError> {
+    let order = longest_first(merchants);
+    let work = Work { order: &order, next: AtomicUsize::new(0) };
+    let told: Vec<Mutex<Progress>> = (0..threads()).map(|_| Mutex::default()).collect();
+    let mut faults = FaultsByMerchant::new(job.options.faults_kept);
+    let options: Vec<VerifyOptions> = (0..told.len()).map(|number| job.options.of_thread(number)).collect();
+    let (keyring, acquirer, compares_rows) = (job.keyring, job.acquirer, job.compares_rows);
+    let checked = thread::scope(|scope| {
+        let (sender, receiver) = channel();
+        for (options, told) in options.iter().zip(&told) {
+            let (sender, work) = (sender.clone(), &work);
+            scope.spawn(move || {
+                let mut tell = |progress: &Progress| *lock(told) = *progress;
+                let (faults, progress) = (Faults::new(options.faults_kept), Progress::default());
+                work.run(
+                    Job { rows, keyring, options, acquirer, compares_rows, faults, progress, tell: &mut tell },
+                    &sender,
+                );
+            });
+        }
+        drop(sender);
+        gather(&receiver, &work, &told, job, &mut |merchant_id, found: Found| {
+            faults.note(merchant_id, found.faults);
+            meet(merchant_id, found.checked, found.directory);
+        })
+    });
+    add(&mut job.progress, &told);
+    faults.tell(&mut job.faults);
+    remove_scratch(&job.options.scratch);
+    checked
+}
+
+/// Threads that read at the same time.
+pub(super) fn threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn longest_first(merchants: &Merchants) -> Vec<(MerchantId, Option<Head>)> {
+    let mut order: Vec<_> = merchants.iter().map(|(merchant_id, head)| (*merchant_id, *head)).collect();
+    order.sort_by_key(|(_, head)| std::cmp::Reverse(head.map(|head| head.sequence)));
+    order
+}
+
+/// What is to be done.
+struct Work<'a> {
+    order: &'a [(MerchantId, Option<Head>)],
+    /// The next merchant's place in it.
+    next: AtomicUsize,
+}
+
+impl Work<'_> {
+    /// Checks one merchant after the other, until none is left.
+    fn run(&self, mut job: Job<'_>, answers: &Sender<Answer>) {
+        while let Some((merchant_id, head)) = self.order.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+            let mut directory = Directory::default();
+            let checked = merchant::check(*merchant_id, *head, &mut directory, &mut job);
+            job.tell();
+            let faults = std::mem::replace(&mut job.faults, Faults::new(job.options.faults_kept));
+            let found = checked.map(|checked| Found { checked, faults, directory });
+            if answers.send((*merchant_id, found)).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Has nobody begin with another merchant.
+    fn stop(&self) {
+        self.next.store(self.order.len(), Ordering::Relaxed);
+    }
+}
+
+/// Meets the answers until there are no more, and tells meanwhile how far all have come.
+fn gather(
+    answers: &Receiver<Answer>,
+    work: &Work<'_>,
+    told: &[Mutex<Progress>],
+    job: &mut Job<'_>,
+    meet: &mut dyn FnMut(MerchantId, Found),
+) -> Result<(), ScratchError> {
+    let mut result = Ok(());
+    loop {
+        match answers.recv_timeout(TELL_EVERY) {
+            Ok((merchant_id, Ok(found))) => {
+                job.progress.merchants += 1;
+                meet(merchant_id, found);
+            }
+            Ok((_, Err(error))) => {
+                work.stop();
+                result = result.and(Err(error));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return result,
+        }
+        let mut progress = job.progress;
+        add(&mut progress, told);
+        (job.tell)(&progress);
+    }
+}
+
+/// Adds what every thread has counted.
+fn add(progress: &mut Progress, told: &[Mutex<Progress>]) {
+    for told in told {
+        let Progress { records, rows, .. } = *lock(told);
+        progress.records += records;
+        progress.rows += rows;
+    }
+}
+
+fn lock(told: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Each thread has removed its own.
+fn remove_scratch(directory: &Path) {
+    if let Err(error) = scratch::remove(directory) {
+        tracing::warn!(directory = %directory.display(), %error, "a directory is left over and can be removed");
+    }
+}
+
+/// Faults of merchants that are done in any order: the first ones in the order of merchants in full, as many as will
+/// be told, the others by number.
+struct FaultsByMerchant {
+    kept: BTreeMap<MerchantId, Faults>,
+    kept_count: usize,
+    kept_max: usize,
+    /// Those by number alone.
+    untold: FaultCounts,
+}
+
+impl FaultsByMerchant {
+    const fn new(kept_max: usize) -> FaultsByMerchant {
+        FaultsByMerchant { kept: BTreeMap::new(), kept_count: 0, kept_max, untold: FaultCounts::NONE }
+    }
+
+    fn note(&mut self, merchant_id: MerchantId, faults: Faults) {
+        if faults.first().is_none() {
+            self.untold = self.untold.with(faults.counts());
+            return;
+        }
+        self.kept_count += faults.kept_count();
+        self.kept.insert(merchant_id, faults);
+        self.forget_last();
+    }
+
+    /// Lets go of the last merchants' as long as those before them are enough.
+    fn forget_last(&mut self) {
+        while let Some(last) = self.kept.last_entry() {
+            let without = self.kept_count - last.get().kept_count();
+            if without < self.kept_max {
+                return;
+            }
+            self.kept_count = without;
+            self.untold = self.untold.with(last.remove().counts());
+        }
+    }
+
+    /// Adds all of them behind others.
+    fn tell(self, faults: &mut Faults) {
+        self.kept.into_values().for_each(|of_merchant| faults.absorb(of_merchant));
+        faults.add_untold(self.untold);
+    }
+}

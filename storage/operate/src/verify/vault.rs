@@ -1,0 +1,78 @@
+//! The vault: every row opens under the key ring, and belongs to a merchant; every card number is that of a token or
+//! card. Nothing that opens is kept.
+
+use till_domain::ids::MerchantId;
+use till_domain::records::AnyKey;
+use till_storage::family::Family;
+use till_storage::shapes::row_key;
+use till_storage::vault::{CardNumberOf, SealedError, VaultKey};
+
+use super::book::Captures;
+use super::job::Job;
+use super::personal::ReplayPersonal;
+use super::report::{Place, Wrong};
+use super::row_name::RowName;
+use super::strays::Merchants;
+use super::walk::{Step, Walk, prefix_range};
+
+/// Checks every row. `complete` has the merchants whose rows are all there: of the others nobody can say which tokens
+/// and cards they have.
+pub(super) fn check(merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
+    for step in Walk::new(job.rows, Family::Vault, prefix_range(&[])) {
+        match step {
+            Step::Row(key, value) => {
+                job.count_row();
+                meet(&key, &value, merchants, complete, job);
+            }
+            Step::Gap(gap) => job.gap(None, Family::Vault, gap, None),
+        }
+    }
+}
+
+fn meet(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, job: &mut Job<'_>) {
+    let Some(decoded) = VaultKey::decode(key) else {
+        let reason = "no row of the vault has such a key".to_owned();
+        return job.row_fault(None, Family::Vault, key, Wrong::BadKey { reason });
+    };
+    let owner = merchant_of(decoded);
+    if owner.is_some_and(|merchant_id| !merchants.contains_key(&merchant_id)) {
+        job.row_fault(owner, Family::Vault, key, Wrong::NoMerchant);
+    } else if let Err(error) = open(decoded, value, job) {
+        job.row_fault(owner, Family::Vault, key, Wrong::Sealed(error));
+    } else if let VaultKey::CardNumber { merchant, of } = decoded
+        && complete.contains_key(&merchant)
+        && is_left_over(merchant, of, job)
+    {
+        job.row_fault(owner, Family::Vault, key, Wrong::NumberLeft);
+    }
+}
+
+/// Whether the token or card of a number is not there. One that should be is a fault by itself, which is named.
+fn is_left_over(merchant: MerchantId, of: CardNumberOf, job: &Job<'_>) -> bool {
+    let key = match of {
+        CardNumberOf::Token(id) => AnyKey::Tokens(id),
+        CardNumberOf::Card(id) => AnyKey::Cards(id),
+    };
+    let (family, key) = row_key(merchant, &key, &ReplayPersonal::new(merchant, job.keyring, job.rows));
+    let is_gone = job.rows.get(family, &key).is_ok_and(|row| row.is_none());
+    is_gone && !job.faults.knows(Some(merchant), &Place::Row(RowName::of(family, &key)))
+}
+
+const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
+    match key {
+        VaultKey::Keyring => None,
+        VaultKey::CardNumber { merchant, of: _ }
+        | VaultKey::SubjectKey { merchant, subject: _ }
+        | VaultKey::ApiKeySecret { merchant, key: _ } => Some(merchant),
+    }
+}
+
+fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
+    match key {
+        // Whoever asked for the verification has opened it.
+        VaultKey::Keyring => Ok(()),
+        VaultKey::CardNumber { merchant, of } => job.keyring.open_card_number(merchant, of, value).map(drop),
+        VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),
+        VaultKey::ApiKeySecret { merchant, key } => job.keyring.open_api_key_secret(merchant, key, value).map(drop),
+    }
+}

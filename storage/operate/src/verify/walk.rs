@@ -1,0 +1,278 @@
+//! A walk through a range of a family that goes on behind what cannot be read.
+//!
+//! A damaged block fails every read that touches it, so the walk first asks for fewer rows, down to one, and
+//! then looks for the smallest key from which reading works again: in growing steps, then by halving.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+use till_storage::family::Family;
+use till_storage::rows::{Direction, RowError, RowPair, RowReader};
+
+/// Rows of one read at most, while nothing fails.
+const PAGE_ROWS: usize = 1_024;
+
+/// Bytes of one read, unless it is of one row: so that a page stays in memory also when all rows are large.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes that positions are counted in: at least the longest key of a family that tells apart by ids.
+const WIDTH_MIN: usize = 48;
+
+/// What a walk meets.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// A row.
+    Row(Vec<u8>, Vec<u8>),
+    /// A stretch that cannot be read.
+    Gap(Gap),
+}
+
+/// A stretch that cannot be read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Gap {
+    /// The last key before it.
+    pub(super) behind: Option<Vec<u8>>,
+    /// The first key behind it.
+    pub(super) before: Option<Vec<u8>>,
+    /// What the store said.
+    pub(super) reason: String,
+}
+
+/// A walk.
+pub(super) struct Walk<'a> {
+    reader: &'a dyn RowReader,
+    family: Family,
+    next: Vec<u8>,
+    upper: Vec<u8>,
+    last: Option<Vec<u8>>,
+    rows: VecDeque<RowPair>,
+    /// What failed, and not yet known up to where.
+    failed: Option<String>,
+    page_max: usize,
+    page: usize,
+    ended: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// From `lower`, inclusive, to `upper`, exclusive.
+    pub(super) fn new(reader: &'a dyn RowReader, family: Family, (lower, upper): (Vec<u8>, Vec<u8>)) -> Walk<'a> {
+        Walk {
+            reader,
+            family,
+            next: lower,
+            upper,
+            last: None,
+            rows: VecDeque::new(),
+            failed: None,
+            page_max: PAGE_ROWS,
+            page: PAGE_ROWS,
+            ended: false,
+        }
+    }
+
+    /// Reads row by row, for who skips.
+    pub(super) fn one_by_one(mut self) -> Walk<'a> {
+        (self.page, self.page_max) = (1, 1);
+        self
+    }
+
+    /// Goes on at `key`, at once.
+    pub(super) fn skip_to(&mut self, key: Vec<u8>) {
+        self.rows.clear();
+        self.ended = false;
+        self.next = key;
+    }
+
+    /// Reads one page, or finds where reading works again.
+    fn fill(&mut self) {
+        while self.rows.is_empty() && !self.ended {
+            match self.read(&self.next, self.page) {
+                Ok(pairs) => self.accept(pairs),
+                Err(_) if self.page > 1 => self.page /= 8,
+                Err(error) => {
+                    self.failed.get_or_insert(error.to_string());
+                    self.next = self.readable_from();
+                }
+            }
+            self.page = self.page.max(1);
+        }
+    }
+
+    fn accept(&mut self, pairs: Vec<RowPair>) {
+        match pairs.last() {
+            Some((key, _)) => {
+                self.next = key.clone();
+                self.next.push(0); // The smallest key that is greater.
+            }
+            None => self.ended = true,
+        }
+        self.rows = pairs.into();
+        self.page = (self.page * 2).min(self.page_max);
+    }
+
+    #[expect(clippy::result_large_err, reason = "the error of a read is storage's, and is rare")]
+    fn read(&self, lower: &[u8], limit: usize) -> Result<Vec<RowPair>, RowError> {
+        let (mut rows, mut byte_count) = (Vec::new(), 0);
+        self.reader.visit(self.family, lower, &self.upper, Direction::Forward, &mut |key, value| {
+            rows.push((key.to_vec(), value.to_vec()));
+            byte_count += key.len() + value.len();
+            let is_full = rows.len() >= limit || byte_count >= PAGE_BYTES;
+            if is_full { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(rows)
+    }
+
+    /// The smallest position found from which a read works. Everything before it fails, as far as tried.
+    fn readable_from(&self) -> Vec<u8> {
+        let width = self.next.len().max(self.upper.len()).max(WIDTH_MIN);
+        let start = padded(&self.next, width);
+        let works = |position: &[u8]| *position >= *self.upper || self.read(position, 1).is_ok();
+        let (mut fails, mut good) = (start.clone(), padded(&self.upper, width));
+        for bit in 0..width * 8 {
+            let Some(position) = plus_power(&start, bit).filter(|position| *position < good) else { break };
+            if works(&position) {
+                good = position;
+                break;
+            }
+            fails = position;
+        }
+        loop {
+            let middle = midpoint(&fails, &good);
+            if middle == fails {
+                return good;
+            }
+            if works(&middle) { good = middle } else { fails = middle }
+        }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Step;
+
+    fn next(&mut self) -> Option<Step> {
+        self.fill();
+        if let Some(reason) = self.failed.take() {
+            let before = self.rows.front().map(|(key, _)| key.clone());
+            return Some(Step::Gap(Gap { behind: self.last.clone(), before, reason }));
+        }
+        let (key, value) = self.rows.pop_front()?;
+        self.last = Some(key.clone());
+        Some(Step::Row(key, value))
+    }
+}
+
+fn padded(key: &[u8], width: usize) -> Vec<u8> {
+    let mut position = key.to_vec();
+    position.resize(width, 0);
+    position
+}
+
+/// The position 2^`bit` further, unless there is none.
+fn plus_power(position: &[u8], bit: usize) -> Option<Vec<u8>> {
+    let mut sum = position.to_vec();
+    let mut at = sum.len().checked_sub(bit / 8 + 1)?;
+    let mut carry = 1_u8 << (bit % 8);
+    loop {
+        let (byte, over) = sum[at].overflowing_add(carry);
+        sum[at] = byte;
+        if !over {
+            return Some(sum);
+        }
+        carry = 1;
+        at = at.checked_sub(1)?;
+    }
+}
+
+/// The position half way between two of the same width, rounded towards the lower one.
+fn midpoint(lower: &[u8], upper: &[u8]) -> Vec<u8> {
+    let mut sum = vec![0_u16; lower.len()];
+    let mut carry = 0;
+    for at in (0..lower.len()).rev() {
+        let digit = u16::from(lower[at]) + u16::from(upper[at]) + carry;
+        sum[at] = digit & 0xff;
+        carry = digit >> 8;
+    }
+    let mut half = Vec::with_capacity(sum.len());
+    for digit in sum {
+        let dividend = (carry << 8) | digit;
+        half.push(u8::try_from((dividend / 2) & 0xff).expect("masked to a byte"));
+        carry = dividend % 2;
+    }
+    half
+}
+
+/// Every key with this prefix: a range, whatever the length of the keys.
+pub(super) fn prefix_range(prefix: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let mut upper = prefix.to_vec();
+    while let Some(last) = upper.last_mut() {
+        if *last < u8::MAX {
+            *last += 1;
+            return (prefix.to_vec(), upper);
+        }
+        upper.pop();
+    }
+    // Longer than any key that consists of 255 alone.
+    (prefix.to_vec(), vec![u8::MAX; 1_024])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use till_storage::memory::MemoryStore;
+
+    fn key(number: u16) -> Vec<u8> {
+        [&[7; 16][..], &[8], &number.to_be_bytes(), &[9; 14]].concat()
+    }
+
+    fn store(count: u16) -> MemoryStore {
+        let store = MemoryStore::new();
+        (0..count).for_each(|number| store.damage(Family::Rows, &key(number), &[1]));
+        store
+    }
+
+    fn walk(store: &MemoryStore) -> Vec<Step> {
+        Walk::new(store, Family::Rows, prefix_range(&[7; 16])).collect()
+    }
+
+    #[test]
+    fn a_walk_meets_every_row_once() {
+        let steps = walk(&store(3_000));
+        let expected: Vec<Step> = (0..3_000).map(|number| Step::Row(key(number), vec![1])).collect();
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn a_walk_goes_on_behind_each_stretch_that_cannot_be_read() {
+        for unreadable in [0, 1, 1_500, 2_998] {
+            let store = store(3_000);
+            store.fail_reads(Family::Rows, &key(unreadable));
+            store.fail_reads(Family::Rows, &key(unreadable + 1));
+            store.fail_reads(Family::Rows, &key(2_500));
+            let steps = walk(&store);
+            let rows = steps.iter().filter(|step| matches!(step, Step::Row(..))).count();
+            let gaps: Vec<&Step> = steps.iter().filter(|step| matches!(step, Step::Gap(_))).collect();
+            assert_eq!((rows, gaps.len()), (2_997, 2), "{unreadable}");
+            let reason = "the store failed to read rows: planned".to_owned();
+            let behind = unreadable.checked_sub(1).map(key);
+            let before = (unreadable + 2 < 3_000).then(|| key(unreadable + 2));
+            assert!(gaps.contains(&&Step::Gap(Gap { behind, before, reason })), "{unreadable}: {gaps:?}");
+        }
+    }
+
+    #[test]
+    fn half_way_and_a_power_further_are_counted_over_all_bytes() {
+        assert_eq!(midpoint(&[0xff, 0xff], &[0xff, 0xff]), [0xff, 0xff]);
+        assert_eq!(midpoint(&[0x00, 0xff], &[0x01, 0x01]), [0x01, 0x00]);
+        assert_eq!(midpoint(&[0xff, 0x00], &[0xff, 0x03]), [0xff, 0x01]);
+        assert_eq!(plus_power(&[0x00, 0xff], 0), Some(vec![0x01, 0x00]));
+        assert_eq!(plus_power(&[0x7f, 0x01], 15), Some(vec![0xff, 0x01]));
+        assert_eq!(plus_power(&[0xff, 0xff], 0), None);
+    }
+
+    #[test]
+    fn a_range_of_a_prefix_ends_before_the_next_prefix() {
+        assert_eq!(prefix_range(&[1, 0xff]), (vec![1, 0xff], vec![2]));
+        let (_, upper) = prefix_range(&[0xff; 16]);
+        assert!(upper > [[0xff; 16].as_slice(), &[98, 0xff, 0xff]].concat());
+    }
+}

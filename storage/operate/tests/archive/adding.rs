@@ -1,0 +1,283 @@
+//! Adding to an archive: nothing is left out, nothing is there twice, and it goes on after a crash.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fixtures::{Chain, copy, merchant};
+use rocksdb::{DB, Options};
+use till_operate::archive::{ArchiveError, ArchiveSettings, Archiver, Line, SegmentState, check_line, prune};
+use till_storage::engine::{Engine, EngineOptions};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Journal, Verdict};
+use till_storage::keys::UnarchivedKey;
+
+use super::{ONE_SEGMENT, World, append, batch, options, queued, queued_numbers, settings};
+
+#[test]
+fn every_commit_is_archived_once_in_order_with_its_records_and_rows_of_the_vault_and_leaves_the_queue() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 700);
+    append(&engine, 1, 7);
+    append(&engine, 2, 5);
+    assert_eq!((archiver.stats().lag_commits, queued(&engine)), (12, 12));
+    archiver.catch_up().expect("it can be written to");
+    assert_eq!((archiver.stats().lag_commits, queued(&engine)), (0, 0));
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    let commits = world.commits();
+    assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), (1..=13).collect::<Vec<_>>());
+    for (commit, before) in commits.iter().zip(0..) {
+        assert_eq!((commit.before.0, commit.records.len(), commit.vault.len()), (before, 1, 1));
+    }
+    let log = engine.read(merchant(1), till_storage::journal::Sequence(1), usize::MAX).expect("readable");
+    let archived = commits.iter().filter(|commit| commit.merchant_id == merchant(1));
+    let archived: Vec<_> = archived.map(|commit| (commit.commit, commit.records[0].clone())).collect();
+    assert_eq!(archived, log.into_iter().map(|record| (record.commit, record.bytes)).collect::<Vec<_>>());
+    let checked = check_line(&world.archive(), &mut |_| {}).expect("sound");
+    assert_eq!((checked.commits, checked.last, checked.gaps.len()), (13, CommitNumber(13), 0));
+    assert_eq!(checked.segments, 2, "the second catching up began behind a full segment");
+}
+
+#[test]
+fn after_a_crash_at_any_point_of_catching_up_it_goes_on_without_a_gap_and_without_anything_twice() {
+    let world = World::new();
+    let engine = world.engine("data");
+    for round in 1..=6_u64 {
+        append(&engine, 1, 3);
+        // A crash between the archive's sync and the queue's: the rows are there again.
+        let crashed = engine_again(&world, &engine, round);
+        drop(world.archiver(&crashed, 400));
+        assert_eq!(queued(&crashed), 0, "round {round}");
+        assert_eq!(world.numbers(), (1..=round * 3).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn rows_of_the_queue_that_a_crash_left_are_removed_at_the_next_start_and_those_not_archived_stay() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 3);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    assert_eq!(world.numbers(), [1, 2, 3]);
+    append(&crashed, 1, 2);
+    let directory = crashed.directory().to_owned();
+    drop(crashed);
+    // So that nothing more is archived.
+    let whole = swap_row(&directory, CommitNumber(4), b"no row of the queue");
+    let crashed = world.engine("copy-1");
+    let refused = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::Store { .. })), "{refused:?}");
+    assert_eq!(queued_numbers(&crashed), [4, 5]);
+    drop(crashed);
+    swap_row(&directory, CommitNumber(4), &whole);
+    let crashed = world.engine("copy-1");
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2, 3, 4, 5], 0));
+}
+
+/// Puts another value in a row of the queue of a store that is closed, and gives what was there.
+fn swap_row(directory: &Path, commit: CommitNumber, value: &[u8]) -> Vec<u8> {
+    let names = Family::ALL.map(Family::name);
+    let db = DB::open_cf(&Options::default(), directory.join("db"), names).expect("it is closed");
+    let meta = db.cf_handle(Family::Meta.name()).expect("it has the family");
+    let key = UnarchivedKey(commit).encode();
+    let before = db.get_cf(meta, key).expect("readable").expect("it is there");
+    db.put_cf(meta, key, value).expect("writable");
+    before
+}
+
+#[test]
+fn rows_of_the_queue_stay_as_long_as_it_is_not_known_what_the_archive_has() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 2);
+    let crashed = engine_again(&world, &engine, 1);
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let archive = world.segments().remove(0);
+    let bytes = fs::read(&archive).expect("readable");
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    fs::write(world.archive(), b"no directory").expect("writable");
+    let away = world.try_archiver(&crashed, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(away, Err(ArchiveError::Files { .. })), "{away:?}");
+    assert_eq!(queued_numbers(&crashed), [1, 2]);
+    fs::remove_file(world.archive()).expect("it is there");
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    // The second was not on the disk yet.
+    fs::write(&archive, &bytes[..bytes.len() - 1]).expect("writable");
+    assert_eq!(world.numbers(), [1]);
+    drop(world.archiver(&crashed, ONE_SEGMENT));
+    assert_eq!((world.numbers(), queued(&crashed)), (vec![1, 2], 0));
+}
+
+/// The store as a crash right now would leave it, before anything more of it is archived.
+fn engine_again(world: &World, engine: &Engine, round: u64) -> Arc<Engine> {
+    let data = format!("copy-{round}");
+    copy(engine.directory(), &world.at(&data));
+    world.engine(&data)
+}
+
+#[test]
+fn a_commit_that_cannot_be_archived_first_is_not_written_and_later_ones_are_once_it_can() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, 1, true).expect("it is new");
+    append(&engine, 1, 1);
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    let mut chain = Chain::claim(engine.as_ref(), merchant(1));
+    for _ in 0..2 {
+        let verdicts = engine.append(vec![batch(&mut chain.clone())]);
+        assert!(matches!(&verdicts[..], [Verdict::Unavailable(reason)] if reason.contains("archive")), "{verdicts:?}");
+        assert_eq!(engine.last_commit(), CommitNumber(1));
+    }
+    assert!(archiver.stats().failures > 0);
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    archiver.turn();
+    let verdicts = engine.append(vec![batch(&mut chain)]);
+    assert_eq!(verdicts, [Verdict::Committed(CommitNumber(2))]);
+    assert_eq!(world.numbers(), [1, 2]);
+}
+
+#[test]
+fn commits_that_were_not_queued_leave_a_gap_that_is_named() {
+    let world = World::new();
+    let engine = world.engine("data");
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    append(&engine, 1, 2);
+    drop(world.archiver(&world.engine_copy(&engine, 0), ONE_SEGMENT));
+    drop(engine);
+    let unqueued = Engine::open(&options(&world.at("engine-copy-0"), false)).expect("nothing is missing");
+    append(&unqueued, 1, 3);
+    drop(unqueued);
+    let engine = world.engine("engine-copy-0");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    assert_eq!(world.numbers(), [1, 2, 6]);
+    let checked = check_line(&world.archive(), &mut |_| {}).expect("sound");
+    assert_eq!(checked.gaps, [(CommitNumber(3), CommitNumber(5))]);
+}
+
+#[test]
+fn numbers_that_an_operator_gave_up_leave_no_gap() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 2);
+    archiver.catch_up().expect("it can be written to");
+    drop(archiver);
+    copy(engine.directory(), &world.at("shorter"));
+    append(&engine, 1, 2);
+    drop(engine);
+    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
+    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(4)), ..options(&world.at("shorter"), true) };
+    let engine = Arc::new(Engine::open(&accepted).expect("they are given up"));
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    let commits = world.commits();
+    assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 5]);
+    assert_eq!(commits[2].before, CommitNumber(2));
+    assert!(check_line(&world.archive(), &mut |_| {}).expect("sound").gaps.is_empty());
+}
+
+#[test]
+fn what_a_checkpoint_has_is_pruned_from_the_front_but_for_the_open_segment_and_the_last_closed_one() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 100);
+    for _ in 0..5 {
+        append(&engine, 1, 1);
+        archiver.catch_up().expect("it can be written to");
+    }
+    assert_eq!(prune(&world.archive(), CommitNumber(2)).expect("removable").len(), 2);
+    assert_eq!(world.numbers(), [3, 4, 5]);
+    assert_eq!(prune(&world.archive(), CommitNumber(5)).expect("removable").len(), 1);
+    let line = Line::read(&world.archive()).expect("sound");
+    assert_eq!((line.segments[0].number, line.segments[1].state), (4, SegmentState::Open));
+    drop(archiver);
+    let archiver = world.archiver(&engine, 100);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    assert_eq!(world.numbers(), [4, 5, 6]);
+}
+
+#[test]
+fn a_segment_that_is_old_enough_is_closed_when_something_is_in_it() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let due = ArchiveSettings { segment_age: Duration::ZERO, ..settings(&world.archive(), ONE_SEGMENT, false) };
+    let archiver = Archiver::open(Arc::clone(&engine), due).expect("it is new");
+    archiver.turn();
+    assert_eq!(archiver.stats().segments_closed, 0, "nothing is in it");
+    append(&engine, 1, 2);
+    archiver.turn();
+    archiver.turn();
+    let line = Line::read(&world.archive()).expect("sound");
+    let states: Vec<SegmentState> = line.segments.iter().map(|segment| segment.state).collect();
+    assert_eq!(states, [SegmentState::Closed { last: CommitNumber(2), commits: 2 }, SegmentState::Open]);
+}
+
+#[test]
+fn a_crash_between_the_end_of_a_segment_and_its_name_or_in_the_next_header_is_made_good() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 1);
+    for _ in 0..2 {
+        append(&engine, 1, 1);
+        archiver.catch_up().expect("it can be written to");
+    }
+    drop(archiver);
+    let segments = world.segments();
+    let bytes = fs::read(&segments[1]).expect("readable");
+    for cut in [None, Some(0), Some(50), Some(92)] {
+        match cut {
+            None => {
+                // The store had not been told yet that its second commit was archived.
+                fs::remove_file(&segments[1]).expect("it is there");
+                let named = segments[0].with_extension("open");
+                fs::rename(&segments[0], &named).expect("it can be renamed");
+                assert_eq!(world.numbers(), [1]);
+                fs::rename(&named, &segments[0]).expect("it can be renamed");
+            }
+            Some(92) => fs::write(&segments[1], [0; 92]).expect("writable"),
+            Some(length) => fs::write(&segments[1], &bytes[..length]).expect("writable"),
+        }
+        assert_eq!(world.numbers(), [1], "{cut:?}");
+    }
+    fs::write(&segments[1], &bytes).expect("writable");
+    append(&engine, 1, 1);
+    fs::rename(&segments[0], segments[0].with_extension("open")).expect("it can be renamed");
+    fs::remove_file(&segments[1]).expect("it is there");
+    let archiver = world.archiver(&engine, 1);
+    assert_eq!(world.segments()[0], segments[0], "it has its name");
+    drop(archiver);
+}
+
+#[test]
+fn an_archive_that_is_away_at_a_start_is_waited_for_and_an_empty_one_is_not_begun_anew() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    archiver.catch_up().expect("it can be written to");
+    drop(archiver);
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    append(&engine, 1, 1);
+    let archiver =
+        Archiver::start(Arc::clone(&engine), settings(&world.archive(), ONE_SEGMENT, true)).expect("it waits");
+    assert!(archiver.stats().failures > 0);
+    let verdicts = engine.append(vec![batch(&mut Chain::claim(engine.as_ref(), merchant(1)))]);
+    assert!(
+        matches!(&verdicts[..], [Verdict::Unavailable(reason)] if reason.contains("mount its disk")),
+        "{verdicts:?}"
+    );
+    assert!(!world.archive().exists(), "where its disk is to be mounted, nothing is made");
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    archiver.turn();
+    append(&engine, 1, 1);
+    assert_eq!(world.numbers(), [1, 2, 3]);
+}

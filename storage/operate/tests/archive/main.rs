@@ -1,0 +1,125 @@
+//! The archive of a store that is written to: nothing is left out, nothing is there twice, and what was not written whole
+//! is told from what was damaged.
+
+#[path = "../../../tests/fixtures/mod.rs"]
+mod fixtures;
+
+mod adding;
+mod damage;
+mod taking_up;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixtures::{Chain, copy, merchant};
+use tempfile::TempDir;
+use till_operate::archive::{ArchiveError, ArchiveSettings, ArchivedCommit, Archiver, Line, each_commit};
+use till_storage::engine::{Engine, EngineOptions};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
+use till_storage::keys::UnarchivedKey;
+use till_storage::rows::{Direction, RowReader};
+
+/// Large enough that everything of a small test is in one segment.
+const ONE_SEGMENT: u64 = 1 << 30;
+
+struct World(TempDir);
+
+impl World {
+    fn new() -> World {
+        World(tempfile::tempdir().expect("a temporary directory"))
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.at("archive")
+    }
+
+    fn engine(&self, data: &str) -> Arc<Engine> {
+        Arc::new(Engine::open(&options(&self.at(data), true)).expect("nothing is missing"))
+    }
+
+    /// An archiver without a thread.
+    fn archiver(&self, engine: &Arc<Engine>, segment_bytes: u64) -> Archiver {
+        self.try_archiver(engine, segment_bytes, false).unwrap_or_else(|error| panic!("{}", error.chain()))
+    }
+
+    fn try_archiver(&self, engine: &Arc<Engine>, segment_bytes: u64, first: bool) -> Result<Archiver, ArchiveError> {
+        Archiver::open(Arc::clone(engine), settings(&self.archive(), segment_bytes, first))
+    }
+
+    fn commits(&self) -> Vec<ArchivedCommit> {
+        let mut commits = Vec::new();
+        each_commit(&self.archive(), &mut |commit| commits.push(commit)).unwrap_or_else(|error| panic!("{error}"));
+        commits
+    }
+
+    fn numbers(&self) -> Vec<u64> {
+        self.commits().iter().map(|commit| commit.commit.0).collect()
+    }
+
+    fn segments(&self) -> Vec<PathBuf> {
+        Line::read(&self.archive()).expect("sound").segments.into_iter().map(|segment| segment.path).collect()
+    }
+
+    /// The names and bytes of what was cut off, in the order of names.
+    fn cut_off(&self) -> Vec<(String, Vec<u8>)> {
+        let files = fs::read_dir(self.archive()).expect("readable").map(|file| file.expect("readable").path());
+        let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+        let kept = files.filter(|path| name(path).contains(".cut-at-"));
+        let mut kept: Vec<_> = kept.map(|path| (name(&path), fs::read(&path).expect("readable"))).collect();
+        kept.sort();
+        kept
+    }
+
+    fn engine_copy(&self, engine: &Engine, number: usize) -> Arc<Engine> {
+        let data = format!("engine-copy-{number}");
+        copy(engine.directory(), &self.at(&data));
+        self.engine(&data)
+    }
+}
+
+fn options(directory: &Path, queues_for_archive: bool) -> EngineOptions {
+    EngineOptions { disk_reserve_bytes: 0, queues_for_archive, ..EngineOptions::new(directory) }
+}
+
+fn settings(directory: &Path, segment_bytes: u64, before_acknowledged: bool) -> ArchiveSettings {
+    let (segment_age, every) = (Duration::from_secs(3_600), Duration::from_secs(3_600));
+    ArchiveSettings { directory: directory.to_owned(), segment_bytes, segment_age, every, before_acknowledged }
+}
+
+/// Commits so many batches of a merchant, one by one.
+fn append(engine: &Engine, number: u8, batches: usize) {
+    let mut chain = Chain::claim(engine, merchant(number));
+    for _ in 0..batches {
+        let verdicts = engine.append(vec![batch(&mut chain)]);
+        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+    }
+}
+
+/// A batch with a record, a row that can be derived, and one of the vault.
+fn batch(chain: &mut Chain) -> till_storage::journal::Append {
+    let mut append = chain.batch(&[b"body of a record"]);
+    append.derived = chain.row(append.new_head.sequence.0, Some(b"row"));
+    append.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[8; 20]) });
+    append
+}
+
+fn queued(engine: &Engine) -> usize {
+    queued_numbers(engine).len()
+}
+
+fn queued_numbers(engine: &Engine) -> Vec<u64> {
+    let (lower, upper) = UnarchivedKey::range_behind(CommitNumber(0));
+    let rows = engine.scan(Family::Meta, &lower, &upper, Direction::Forward, usize::MAX).expect("readable");
+    rows.iter().map(|(key, _)| UnarchivedKey::decode(key).expect("its key").0.0).collect()
+}
+
+fn is_damaged_at(error: &ArchiveError, wanted: &Path) -> bool {
+    matches!(error, ArchiveError::Damaged { file, .. } if file == wanted)
+}

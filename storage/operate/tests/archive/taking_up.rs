@@ -1,0 +1,190 @@
+//! What a store finds in an archive that it goes on with, and what it refuses.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::fixtures::{Chain, copy, merchant};
+use till_operate::archive::{ArchiveError, ArchivedCommit, Archiver, check_line, each_commit, prune};
+use till_storage::engine::{Engine, EngineOptions};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Journal, RowWrite, Verdict};
+
+use super::{ONE_SEGMENT, World, append, batch, options, queued, settings};
+
+#[test]
+fn an_archive_of_another_store_in_use_inside_the_data_or_ahead_of_the_store_is_refused() {
+    let world = World::new();
+    let engine = world.engine("data");
+    append(&engine, 1, 1);
+    copy(engine.directory(), &world.at("older"));
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    let in_use = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(in_use, Err(ArchiveError::InUse { .. })), "{in_use:?}");
+    append(&engine, 1, 2);
+    archiver.catch_up().expect("it can be written to");
+    drop(archiver);
+    let other = world.try_archiver(&world.engine("other"), ONE_SEGMENT, false).map(drop);
+    assert!(matches!(other, Err(ArchiveError::OtherStore { .. })), "{other:?}");
+    let older = world.engine("older");
+    let ahead = world.try_archiver(&older, ONE_SEGMENT, false).map(drop);
+    let (archived, last) = (CommitNumber(2), CommitNumber(1));
+    assert!(matches!(ahead, Err(ArchiveError::Ahead { archived: a, last: l, .. }) if (a, l) == (archived, last)));
+    append(&older, 1, 2);
+    let forked = world.try_archiver(&older, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(forked, Err(ArchiveError::OtherHistory { commit: CommitNumber(3), .. })), "{forked:?}");
+    let inside = Archiver::open(Arc::clone(&older), settings(&older.directory().join("a/b"), 1, false)).map(drop);
+    assert!(matches!(inside, Err(ArchiveError::Inside { .. })), "{inside:?}");
+    assert!(!older.directory().join("a").exists());
+}
+
+#[test]
+fn what_was_archived_first_and_then_never_written_is_cut_off_and_kept_beside() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    append(&engine, 1, 2);
+    assert_eq!((queued(&engine), archiver.stats().lag_commits), (0, 0), "nothing waits");
+    copy(engine.directory(), &world.at("before"));
+    append(&engine, 1, 1);
+    assert_eq!(world.numbers(), [1, 2, 3], "it is archived when it is acknowledged");
+    drop(archiver);
+    let crashed = world.engine("before");
+    let archiver = world.try_archiver(&crashed, ONE_SEGMENT, true).expect("nobody was told of the third");
+    append(&crashed, 2, 1);
+    let commits = world.commits();
+    assert_eq!(commits.iter().map(|commit| commit.commit.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(commits[2].merchant_id, merchant(2));
+    assert_eq!(world.cut_off().len(), 1);
+    drop(archiver);
+}
+
+#[test]
+fn what_was_archived_first_and_never_written_is_cut_off_when_the_store_went_on_without_the_archive_too() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    append(&engine, 1, 2);
+    copy(engine.directory(), &world.at("before"));
+    append(&engine, 1, 1);
+    drop(archiver);
+    fs::rename(world.archive(), world.at("elsewhere")).expect("it can be moved");
+    let crashed = world.engine("before");
+    append(&crashed, 2, 2);
+    fs::rename(world.at("elsewhere"), world.archive()).expect("it can be moved back");
+    let archiver = world.archiver(&crashed, ONE_SEGMENT);
+    let commits = world.commits();
+    let found: Vec<_> = commits.iter().map(|commit| (commit.commit.0, commit.merchant_id)).collect();
+    let (one, two) = (merchant(1), merchant(2));
+    assert_eq!(found, [(1, one), (2, one), (3, two), (4, two)]);
+    assert_eq!(world.cut_off().len(), 1, "nobody was told of it, and it is kept");
+    drop(archiver);
+}
+
+#[test]
+fn what_was_archived_first_and_given_up_later_is_not_cut_off_since_somebody_may_have_been_told_of_it() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.try_archiver(&engine, ONE_SEGMENT, true).expect("it is new");
+    append(&engine, 1, 2);
+    copy(engine.directory(), &world.at("shorter"));
+    append(&engine, 1, 1);
+    drop((archiver, engine));
+    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
+    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
+    let engine = Arc::new(Engine::open(&accepted).expect("it is given up"));
+    append(&engine, 1, 1);
+    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(3), .. })), "{refused:?}");
+    assert!(world.cut_off().is_empty());
+}
+
+#[test]
+fn a_store_that_lost_what_the_archive_has_is_found_although_the_newest_commit_there_has_no_records() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 1);
+    copy(engine.directory(), &world.at("shorter"));
+    let mut chain = Chain::claim(engine.as_ref(), merchant(1));
+    let verdicts = engine.append(vec![batch(&mut chain)]);
+    assert_eq!(verdicts, [Verdict::Committed(CommitNumber(2))]);
+    let mut without_records = chain.batch(&[]);
+    without_records.derived.push(RowWrite { family: Family::Vault, key: &[9; 33], value: Some(&[7; 20]) });
+    assert_eq!(engine.append(vec![without_records]), [Verdict::Committed(CommitNumber(3))]);
+    archiver.catch_up().expect("it can be written to");
+    drop((archiver, engine));
+    fs::copy(world.at("data/high-water"), world.at("shorter/high-water")).expect("it can be copied");
+    let accepted = EngineOptions { accept_loss_up_to: Some(CommitNumber(3)), ..options(&world.at("shorter"), true) };
+    let engine = Arc::new(Engine::open(&accepted).expect("they are given up"));
+    let refused = world.try_archiver(&engine, ONE_SEGMENT, false).map(drop);
+    assert!(matches!(refused, Err(ArchiveError::OtherHistory { commit: CommitNumber(2), .. })), "{refused:?}");
+}
+
+#[test]
+fn a_line_is_whole_whenever_it_is_read_while_segments_are_closed() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, 1);
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..100 {
+                append(&engine, 1, 1);
+                archiver.catch_up().expect("it can be written to");
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            stop.store(true, std::sync::atomic::Ordering::Release);
+        });
+        let mut checked = 0_u64;
+        while !stop.load(std::sync::atomic::Ordering::Acquire) {
+            if world.archive().exists() {
+                check_line(&world.archive(), &mut |_| {}).unwrap_or_else(|error| panic!("{checked}: {error}"));
+                checked += 1;
+            }
+        }
+        assert!(checked > 0);
+    });
+}
+
+#[test]
+fn a_reader_of_the_open_segment_meets_what_was_written_when_it_began_and_nothing_later() {
+    let world = World::new();
+    let engine = world.engine("data");
+    let archiver = world.archiver(&engine, ONE_SEGMENT);
+    append(&engine, 1, 3);
+    archiver.catch_up().expect("it can be written to");
+    let mut met = Vec::new();
+    let show = &mut |commit: ArchivedCommit| {
+        met.push(commit.commit.0);
+        if met.len() <= 3 {
+            append(&engine, 1, 2);
+            archiver.catch_up().expect("it can be written to");
+        }
+    };
+    each_commit(&world.archive(), show).expect("sound");
+    assert_eq!(met, [1, 2, 3]);
+    assert_eq!(world.numbers(), (1..=9).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_cut_off_at_the_same_offset_again_is_kept_beside_what_was_cut_off_before() {
+    let world = World::new();
+    let engine = world.engine("data");
+    drop(world.archiver(&engine, ONE_SEGMENT));
+    let file = world.segments().remove(0);
+    let whole = fs::read(&file).expect("readable");
+    for torn in [b"first", b"other", b"third"] {
+        fs::write(&file, [&whole, &torn[..]].concat()).expect("writable");
+        assert_eq!(check_line(&world.archive(), &mut |_| {}).expect("a torn end is none").torn, 5);
+        drop(world.archiver(&engine, ONE_SEGMENT));
+        assert_eq!(fs::read(&file).expect("readable"), whole);
+    }
+    let cut_off = world.cut_off();
+    let names: Vec<&str> = cut_off.iter().map(|(name, _)| name.as_str()).collect();
+    let name = "segment-00000000000000000001.open.cut-at-92";
+    assert_eq!(names, [name.to_owned(), format!("{name}-2"), format!("{name}-3")]);
+    assert_eq!(cut_off.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>(), [b"first", b"other", b"third"]);
+    assert!(prune(&world.archive(), CommitNumber(0)).expect("readable").is_empty());
+    assert_eq!(world.segments(), [file]);
+}

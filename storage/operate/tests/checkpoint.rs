@@ -1,0 +1,619 @@
+//! Checkpoints of a store that is written to, and the way back from them.
+
+#[path = "../../tests/fixtures/mod.rs"]
+mod fixtures;
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use fixtures::{Chain, merchant};
+use tempfile::TempDir;
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::money::{AmountMinor, Money};
+use till_operate::checkpoint::manifest::Entry;
+use till_operate::checkpoint::{
+    CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, Standing, Step,
+    Taken, Wanted, check_files, compare_heads, read_manifest,
+};
+use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
+use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
+use till_storage::family::Family;
+use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
+use till_storage::rows::{RowReader, RowStore};
+
+/// Two merchants that write all the time, and two whose records stand before and behind a line of the book.
+const SHOPS: [MerchantId; 2] = [merchant(1), merchant(2)];
+const ASKED: MerchantId = merchant(3);
+const DONE: MerchantId = merchant(4);
+
+/// Small enough that tables are written while a test runs.
+const MEMTABLE_BYTES: usize = 64 * 1024;
+
+fn options(directory: &Path) -> EngineOptions {
+    EngineOptions { disk_reserve_bytes: 0, memtable_bytes: MEMTABLE_BYTES, ..EngineOptions::new(directory) }
+}
+
+/// A running store with a book, and a shelf beside it.
+struct World {
+    directory: TempDir,
+    engine: Arc<Engine>,
+    book: RocksBook,
+    checkpointer: Checkpointer,
+}
+
+impl World {
+    fn new() -> World {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let data = directory.path().join("data");
+        let engine = Arc::new(Engine::open(&options(&data)).expect("nothing is missing"));
+        let book = RocksBook::open(&data.join("sandbox")).expect("it is new");
+        let shelf = Shelf::at(directory.path().join("checkpoints"));
+        let checkpointer = Checkpointer::new(Arc::clone(&engine), Some(Box::new(book.clone())), shelf);
+        World { directory, engine, book, checkpointer }
+    }
+
+    /// One with enough in it for tables and logs.
+    fn filled() -> World {
+        let world = World::new();
+        append(&world.engine, SHOPS[0], 300);
+        append(&world.engine, SHOPS[1], 20);
+        world.book.clone().write(&[line("pay_1/capture")]).expect("it is open");
+        world
+    }
+
+    fn take(&self, name: &str) -> Taken {
+        self.try_take(name).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn try_take(&self, name: &str) -> Result<Taken, CheckpointError> {
+        self.checkpointer.take(&wanted(name))
+    }
+
+    fn stop_behind(&self, name: &str, last: Step) {
+        let stopped = self.checkpointer.take_until(&wanted(name), &mut |step| step != last);
+        assert!(matches!(stopped, Err(CheckpointError::Stopped { step }) if step == last), "{last:?}: {stopped:?}");
+    }
+
+    fn shelf(&self) -> &Shelf {
+        self.checkpointer.shelf()
+    }
+
+    fn complete(&self) -> Vec<String> {
+        let complete = |kept: Kept| matches!(kept.standing, Standing::Complete(_)).then_some(kept.name);
+        self.shelf().list().expect("readable").into_iter().filter_map(complete).collect()
+    }
+
+    fn below(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// The checkpoint restored to a directory of this name.
+    fn restore(&self, taken: &Taken, name: &str) -> PathBuf {
+        let to = self.below(name);
+        restored(&taken.directory, &taken.manifest, &to);
+        to
+    }
+}
+
+fn wanted(name: &str) -> Wanted<'_> {
+    Wanted { name, taken_at_ms: 1_750_000_000_000, program: "0.1.0" }
+}
+
+fn restored(from: &Path, manifest: &Manifest, to: &Path) {
+    let restoring = Restoring::copy(from, manifest, to, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    restoring.finish().expect("its marker is there");
+}
+
+fn append(engine: &Engine, merchant_id: MerchantId, batches: usize) {
+    let mut chain = Chain::claim(engine, merchant_id);
+    for _ in 0..batches {
+        append_to(engine, &mut chain);
+    }
+}
+
+fn append_to(engine: &Engine, chain: &mut Chain) {
+    let mut append = chain.batch(&[&[7; 300]]);
+    append.derived = chain.row(append.new_head.sequence.0, Some(&[3; 100]));
+    let verdicts = engine.append(vec![append]);
+    assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+}
+
+fn line(reference: &str) -> BookLine {
+    let amount = AmountMinor::new(100).expect("an amount");
+    BookLine {
+        reference: reference.to_owned(),
+        merchant: ASKED,
+        payment: PaymentId::from_bytes([5; 16]),
+        money: Money { amount, currency: "THB".parse().expect("a currency") },
+        asked_at_ms: 1,
+        deed: Deed::FollowUp { what: FollowUp::Capture, authorization: "pay_1/authorize".to_owned(), declined: None },
+    }
+}
+
+fn records(engine: &Engine, merchant_id: MerchantId) -> Vec<StoredRecord> {
+    let (mut all, mut next) = (Vec::new(), Sequence(1));
+    loop {
+        let page = engine.read(merchant_id, next, usize::MAX).expect("readable");
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page);
+        next = Sequence(u64::try_from(all.len()).expect("few") + 1);
+    }
+}
+
+/// The records of a merchant, each of which follows the one before, up to its head and the position of its rows.
+fn checked_records(engine: &Engine, merchant_id: MerchantId) -> Vec<StoredRecord> {
+    let records = records(engine, merchant_id);
+    let mut head = Head::EMPTY;
+    for stored in &records {
+        let record = record::decode(&stored.bytes).expect("it is whole");
+        head = record.follow(merchant_id, head).expect("it follows");
+        let chain = Chain { merchant_id, epoch: record.header.epoch, head };
+        let row = engine.get(Family::Rows, &chain.row_key(head.sequence.0)).expect("readable");
+        assert!(row.is_some(), "the row of {head:?} is missing");
+    }
+    assert_eq!((engine.head(merchant_id), engine.applied(merchant_id)), (Ok(head), Ok(head)));
+    records
+}
+
+/// A thread that does something again and again until it is told to stop.
+struct Busy {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<u64>,
+}
+
+impl Busy {
+    fn with(mut act: impl FnMut(u64) + Send + 'static) -> Busy {
+        let stop = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&stop);
+        let run = move || {
+            let mut times = 0;
+            while !told.load(Ordering::Acquire) {
+                act(times);
+                times += 1;
+            }
+            times
+        };
+        Busy { stop, thread: thread::spawn(run) }
+    }
+
+    fn end(self) -> u64 {
+        self.stop.store(true, Ordering::Release);
+        self.thread.join().expect("it does not panic")
+    }
+}
+
+#[test]
+fn a_checkpoint_of_a_busy_store_is_sound_and_holds_exactly_a_prefix_of_every_log() {
+    let world = World::filled();
+    let engine = Arc::clone(&world.engine);
+    let mut chains = SHOPS.map(|shop| Chain::claim(engine.as_ref(), shop));
+    let busy = Busy::with(move |_| chains.iter_mut().for_each(|chain| append_to(&engine, chain)));
+    let mut takes = Vec::new();
+    for name in ["first", "second", "third"] {
+        let before = world.engine.last_commit();
+        let taken = world.take(name);
+        takes.push((before, taken));
+    }
+    assert!(busy.end() > 0, "it was written to meanwhile");
+    for (number, (before, taken)) in takes.iter().enumerate() {
+        check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        let store = StoppedStore::open(&options(&taken.directory)).expect("it is as a stopped server leaves it");
+        assert_eq!(compare_heads(&taken.directory, &store).expect("readable"), None);
+        assert_eq!(store.acknowledged(), taken.manifest.last_commit, "a start on it would miss what goes missing");
+        drop(store);
+        let copy = Engine::open(&options(&world.restore(taken, &format!("copy-{number}")))).expect("sound");
+        assert_eq!(copy.last_commit(), taken.manifest.last_commit);
+        assert!(copy.last_commit() >= *before, "what was acknowledged before is in it");
+        let mut last_record = CommitNumber(0);
+        for shop in SHOPS {
+            let (had, has) = (checked_records(&copy, shop), records(&world.engine, shop));
+            assert_eq!(had, has[..had.len()], "the same bytes under the same numbers");
+            let next = has.get(had.len()).map(|record| record.commit);
+            assert!(next.is_none_or(|next| next > copy.last_commit()), "none is left out");
+            last_record = last_record.max(had.last().map_or(last_record, |record| record.commit));
+        }
+        assert_eq!(last_record, copy.last_commit());
+    }
+}
+
+/// How long the newest log of a database is.
+fn newest_log_bytes(database: &Path) -> u64 {
+    let files = fs::read_dir(database).expect("it is there").flatten().map(|file| file.path());
+    let newest = files.filter(|file| file.extension().is_some_and(|extension| extension == "log")).max();
+    fs::metadata(newest.expect("there is always one")).map_or(0, |log| log.len())
+}
+
+#[test]
+fn a_checkpoint_of_a_busy_store_begins_with_a_log_and_not_in_the_middle_of_a_long_one() {
+    const MIB: usize = 1024 * 1024;
+    const LONG_BYTES: u64 = 20 * 1024 * 1024;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let data = directory.path().join("data");
+    let options = EngineOptions { memtable_bytes: 64 * MIB, ..options(&data) };
+    let engine = Arc::new(Engine::open(&options).expect("nothing is missing"));
+    let (busy_engine, mut chain) = (Arc::clone(&engine), Chain::claim(engine.as_ref(), SHOPS[0]));
+    let mut append = move || {
+        let append = chain.batch(&[&[7; MIB / 4]]);
+        let verdicts = busy_engine.append(vec![append]);
+        assert!(matches!(verdicts[..], [Verdict::Committed(_)]), "{verdicts:?}");
+    };
+    (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
+    assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
+    let busy = Busy::with(move |_| append());
+    let checkpointer = Checkpointer::new(engine, None, Shelf::at(directory.path().join("checkpoints")));
+    let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
+    busy.end();
+    let copied = newest_log_bytes(&taken.directory.join("db"));
+    assert!(copied < LONG_BYTES, "{copied} bytes");
+    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_for_in_the_log() {
+    let world = World::new();
+    let (engine, mut book) = (Arc::clone(&world.engine), world.book.clone());
+    let (mut asked, mut done) = (Chain::claim(engine.as_ref(), ASKED), Chain::claim(engine.as_ref(), DONE));
+    let busy = Busy::with(move |number| {
+        append_to(&engine, &mut asked);
+        book.write(&[line(&format!("pay_{number}/capture"))]).expect("it is open");
+        append_to(&engine, &mut done);
+    });
+    let takes: Vec<Taken> = (0..5).map(|number| world.take(&format!("c-{number}"))).collect();
+    busy.end();
+    for (number, taken) in takes.iter().enumerate() {
+        let directory = world.restore(taken, &format!("copy-{number}"));
+        let copy = Engine::open(&options(&directory)).expect("sound");
+        let lines = RocksBook::open_read_only(&directory.join("sandbox")).expect("sound").entries().count();
+        let (asked, done) = (checked_records(&copy, ASKED).len(), checked_records(&copy, DONE).len());
+        assert!(done <= lines && lines <= asked, "{done} done, {lines} in the book, {asked} asked for");
+    }
+}
+
+#[test]
+fn a_crash_behind_any_step_leaves_nothing_that_looks_finished_and_nothing_that_is_in_the_way() {
+    let world = World::filled();
+    for last in Step::ALL {
+        world.stop_behind("cut-off", last);
+        let named = last == Step::Named;
+        assert_eq!(world.complete().contains(&"cut-off".to_owned()), named, "{last:?}");
+        assert_eq!(world.shelf().directory().join("cut-off").exists(), named, "{last:?}");
+        append(&world.engine, SHOPS[1], 1);
+        if !named {
+            let left = world.shelf().directory().join("cut-off.in-progress");
+            assert!(matches!(read_manifest(&left), Err(CheckpointError::Unfinished { .. })), "{last:?}");
+            world.checkpointer.clear().expect("nobody else is there");
+            assert!(!left.exists() && !world.below("data").join("checkpoint-staging").exists(), "{last:?}");
+            world.stop_behind("cut-off", last);
+        }
+        let name = format!("behind-{last:?}").to_lowercase();
+        let taken = world.take(&name);
+        check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!world.below("data").join("checkpoint-staging").exists(), "{last:?}");
+    }
+    let unfinished = |kept: &Kept| !matches!(kept.standing, Standing::Complete(_));
+    assert!(!world.shelf().list().expect("readable").iter().any(unfinished));
+}
+
+#[test]
+fn a_flipped_byte_in_any_file_is_found_and_named_by_the_check_and_by_the_way_back() {
+    let world = World::filled();
+    let taken = world.take("flipped");
+    let kinds = ["db/CURRENT", "db/MANIFEST-", "db/OPTIONS-", ".log", ".sst", "sandbox/CURRENT", "heads", "high-water"];
+    let files: Vec<String> = taken.manifest.files.iter().map(|file| file.path.display().to_string()).collect();
+    for kind in kinds {
+        assert!(files.iter().any(|file| file.contains(kind)), "{kind} is not among {files:?}");
+    }
+    for entry in taken.manifest.files.iter().filter(|file| file.bytes > 0) {
+        flip(&taken.directory.join(&entry.path), entry.bytes / 2);
+        let error = check_files(&taken.directory, &taken.manifest, &mut |_| {}).expect_err("it is damaged");
+        let CheckpointError::Damaged { faults, .. } = &error else { panic!("{error}") };
+        let [fault] = &faults[..] else { panic!("{error}") };
+        assert_eq!((&fault.path, &fault.wrong), (&entry.path, &FileWrong::Checksum));
+        assert!(error.to_string().contains(&entry.path.display().to_string()), "{error}");
+        if entry.path != Path::new("heads") {
+            let to = tempfile::tempdir().expect("a temporary directory");
+            let error = Restoring::copy(&taken.directory, &taken.manifest, to.path(), &mut |_| {});
+            let error = error.expect_err("it is damaged").to_string();
+            assert!(error.contains(&entry.path.display().to_string()), "{error}");
+            let refused = Engine::open(&options(to.path())).map(drop);
+            assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+        }
+        flip(&taken.directory.join(&entry.path), entry.bytes / 2);
+    }
+    flip(&taken.directory.join(MANIFEST_FILE), 30);
+    let error = read_manifest(&taken.directory).expect_err("it is damaged").to_string();
+    assert!(error.contains(MANIFEST_FILE), "{error}");
+}
+
+fn flip(file: &Path, at: u64) {
+    let open = OpenOptions::new().read(true).write(true).open(file).unwrap_or_else(|error| panic!("{error}"));
+    let mut byte = [0];
+    open.read_exact_at(&mut byte, at).expect("it is that long");
+    open.write_all_at(&[byte[0] ^ 0x10], at).expect("writable");
+}
+
+#[test]
+fn a_file_that_is_missing_cut_off_or_was_not_there_is_named() {
+    let world = World::filled();
+    let taken = world.take("cut");
+    let current = taken.directory.join("db/CURRENT");
+    let sound = fs::read(&current).expect("readable");
+    let faults = || -> Vec<(PathBuf, FileWrong)> {
+        match check_files(&taken.directory, &taken.manifest, &mut |_| {}) {
+            Err(CheckpointError::Damaged { faults, .. }) => {
+                faults.into_iter().map(|fault| (fault.path, fault.wrong)).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    fs::write(&current, &sound[1..]).expect("writable");
+    let expected = u64::try_from(sound.len()).expect("small");
+    let length = FileWrong::Length { expected, found: expected - 1 };
+    assert_eq!(faults(), vec![(PathBuf::from("db/CURRENT"), length)]);
+    fs::remove_file(&current).expect("it is there");
+    fs::write(taken.directory.join("db/000999.sst"), b"").expect("writable");
+    let expected: Vec<(PathBuf, FileWrong)> =
+        vec![("db/CURRENT".into(), FileWrong::Missing), ("db/000999.sst".into(), FileWrong::Unlisted)];
+    assert_eq!(faults(), expected);
+}
+
+/// A table file that a checkpoint has.
+fn first_table(taken: &Taken) -> &Entry {
+    let is_table = |file: &&Entry| file.path.extension().is_some_and(|extension| extension == "sst");
+    taken.manifest.files.iter().find(is_table).expect("tables were written")
+}
+
+#[test]
+fn a_table_that_rots_between_two_checkpoints_is_found_in_the_later_one_too() {
+    let world = World::filled();
+    let first = world.take("first");
+    let table = &first_table(&first).path;
+    flip(&first.directory.join(table), 10);
+    let second = world.take("second");
+    let linked = |taken: &Taken| fs::metadata(taken.directory.join(table)).expect("it is there").ino();
+    assert_eq!(linked(&first), linked(&second), "no table was rewritten meanwhile");
+    let error = check_files(&second.directory, &second.manifest, &mut |_| {}).expect_err("it is damaged");
+    assert!(error.to_string().contains(&table.display().to_string()), "{error}");
+}
+
+#[test]
+fn without_an_earlier_checkpoint_that_can_be_used_tables_are_read_as_they_are() {
+    let world = World::filled();
+    let first = world.take("first");
+    let table = &first_table(&first).path;
+    flip(&first.directory.join(table), 10);
+    flip(&first.directory.join(MANIFEST_FILE), 30);
+    let behind_damage = world.take("behind-damage");
+    flip(&first.directory.join(table), 11);
+    world.shelf().prune(0, "", None).expect("nobody else is there");
+    let behind_none = world.take("behind-none");
+    assert!(check_files(&behind_none.directory, &behind_none.manifest, &mut |_| {}).is_ok());
+    let hash = |taken: &Taken| taken.manifest.files.iter().find(|file| file.path == *table).map(|file| file.hash);
+    let hashes = [hash(&first), hash(&behind_damage), hash(&behind_none)];
+    assert!(hashes.iter().all(Option::is_some), "no table was rewritten meanwhile");
+    assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2], "each was read");
+}
+
+#[test]
+fn a_table_that_is_longer_or_shorter_than_it_was_is_found_in_the_later_checkpoint() {
+    for grows in [true, false] {
+        let world = World::filled();
+        let first = world.take("first");
+        let table = first_table(&first);
+        let file = OpenOptions::new().write(true).open(first.directory.join(&table.path)).expect("it is there");
+        file.set_len(if grows { table.bytes + 1 } else { table.bytes - 1 }).expect("writable");
+        let error = match world.try_take("second") {
+            Ok(second) => check_files(&second.directory, &second.manifest, &mut |_| {}).expect_err("it is damaged"),
+            Err(refused) => refused, // A table of heads, which are read.
+        };
+        assert!(error.to_string().contains(&table.path.display().to_string()), "{error}");
+    }
+}
+
+#[test]
+fn only_tables_are_shared_with_the_running_store_and_nothing_is_shared_with_a_restored_one() {
+    let world = World::filled();
+    let taken = world.take("shared");
+    let copy = world.restore(&taken, "copy");
+    for entry in &taken.manifest.files {
+        let links = fs::metadata(taken.directory.join(&entry.path)).expect("it is there").nlink();
+        let is_table = entry.path.extension().is_some_and(|extension| extension == "sst");
+        assert!(links == 1 || is_table, "{} has {links} names", entry.path.display());
+        assert!(
+            fs::metadata(copy.join(&entry.path)).is_ok_and(|file| file.nlink() == 1)
+                || entry.path == Path::new("heads")
+        );
+    }
+    let engine = Engine::open(&options(&copy)).expect("sound");
+    append(&engine, SHOPS[0], 300);
+    engine.close().expect("nothing fails");
+    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn a_directory_that_is_in_use_or_not_empty_is_not_restored_to() {
+    let world = World::filled();
+    let taken = world.take("refused");
+    let copy = |to: &Path| Restoring::copy(&taken.directory, &taken.manifest, to, &mut |_| {}).map(drop);
+    let in_use = copy(&world.below("data"));
+    assert!(matches!(in_use, Err(CheckpointError::InUse { .. })), "{in_use:?}");
+    let full = world.below("full");
+    fs::create_dir(&full).expect("writable");
+    fs::write(full.join("a"), b"a").expect("writable");
+    let not_empty = copy(&full);
+    assert!(matches!(not_empty, Err(CheckpointError::NotEmpty { .. })), "{not_empty:?}");
+    assert_eq!(fs::read_dir(&full).expect("readable").count(), 1, "a refusal changes nothing");
+    let empty = world.below("empty");
+    fs::create_dir(&empty).expect("writable");
+    restored(&taken.directory, &taken.manifest, &empty);
+    let missing = world.below("a/b/missing");
+    restored(&taken.directory, &taken.manifest, &missing);
+    for directory in [empty, missing] {
+        assert_eq!(Engine::open(&options(&directory)).expect("sound").last_commit(), taken.manifest.last_commit);
+    }
+}
+
+#[test]
+fn what_is_no_checkpoint_is_told_apart() {
+    let world = World::filled();
+    let none = world.directory.path();
+    assert!(matches!(read_manifest(none), Err(CheckpointError::NoManifest { .. })));
+    world.stop_behind("cut-off", Step::Listed);
+    let unfinished = world.shelf().directory().join("cut-off.in-progress");
+    assert!(matches!(read_manifest(&unfinished), Err(CheckpointError::Unfinished { .. })), "though all of it is there");
+    let taken = world.take("newer");
+    let body = "till-checkpoint 7\nwhatever it is\n";
+    let text = format!("{body}end {}\n", blake3::hash(body.as_bytes()));
+    fs::write(taken.directory.join(MANIFEST_FILE), text).expect("writable");
+    let error = read_manifest(&taken.directory).expect_err("it is newer").to_string();
+    assert!(error.contains('7') && error.contains("upgrade the program"), "{error}");
+}
+
+#[test]
+fn no_server_starts_on_a_checkpoint_or_on_what_is_being_restored() {
+    let world = World::filled();
+    let taken = world.take("started");
+    let refused = Engine::open(&options(&taken.directory)).map(drop);
+    assert!(matches!(refused, Err(OpenError::IsCheckpoint { .. })), "{refused:?}");
+    check_files(&taken.directory, &taken.manifest, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
+    let to = world.below("copy");
+    let restoring = Restoring::copy(&taken.directory, &taken.manifest, &to, &mut |_| {}).expect("sound");
+    let refused = Engine::open(&options(&to)).map(drop);
+    assert!(matches!(refused, Err(OpenError::RestoreUnfinished { .. })), "{refused:?}");
+    restoring.finish().expect("its marker is there");
+    Engine::open(&options(&to)).expect("it was said to be sound");
+}
+
+#[test]
+fn a_name_is_taken_once_and_made_of_few_characters() {
+    let world = World::filled();
+    for name in ["", "A", "a.b", "../a", "-a", "a/b", &"a".repeat(65)] {
+        let refused = world.try_take(name);
+        assert!(matches!(refused, Err(CheckpointError::Name { .. })), "{name}: {refused:?}");
+    }
+    world.take(&"a".repeat(64));
+    let refused = world.try_take(&"a".repeat(64));
+    assert!(matches!(refused, Err(CheckpointError::NameTaken { .. })), "{refused:?}");
+}
+
+#[test]
+fn one_checkpoint_is_taken_or_removed_at_a_time() {
+    let world = World::filled();
+    let mut refusals = Vec::new();
+    let taken = world.checkpointer.take_until(&wanted("first"), &mut |step| {
+        if step == Step::Moved {
+            refusals.push(world.try_take("second").map(drop));
+            refusals.push(world.shelf().prune(0, "", None).map(drop));
+        }
+        true
+    });
+    assert!(taken.is_ok() && refusals.len() == 2, "{taken:?}");
+    for refusal in refusals {
+        assert!(matches!(refusal, Err(CheckpointError::Busy { .. })), "{refusal:?}");
+    }
+}
+
+#[test]
+fn a_store_with_a_damaged_table_gives_no_checkpoint() {
+    let world = World::filled();
+    File::create(world.below("data").join(till_storage::engine::table_damage::NOTE)).expect("writable");
+    let refused = world.try_take("damaged");
+    assert!(matches!(refused, Err(CheckpointError::TableDamaged)), "{refused:?}");
+    assert!(!world.shelf().directory().exists());
+}
+
+#[test]
+fn pruning_keeps_the_newest_of_those_that_it_may_remove_and_what_was_not_finished_goes() {
+    let world = World::filled();
+    for (name, taken_at_ms) in [("a-3", 3), ("a-1", 1), ("a-2", 2), ("b-1", 1)] {
+        let wanted = Wanted { name, taken_at_ms, program: "0.1.0" };
+        world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+    }
+    world.stop_behind("cut-off", Step::Moved);
+    assert_eq!(world.complete(), ["a-1", "b-1", "a-2", "a-3"], "the oldest first");
+    assert_eq!(world.shelf().prune(2, "a-", None).expect("nobody else is there"), ["cut-off.in-progress", "a-1"]);
+    assert_eq!(world.complete(), ["b-1", "a-2", "a-3"]);
+    assert_eq!(world.shelf().prune(1, "", None).expect("nobody else is there"), ["b-1", "a-2"]);
+    assert_eq!(world.complete(), ["a-3"]);
+    assert!(world.shelf().prune(9, "", None).expect("nobody else is there").is_empty());
+}
+
+#[test]
+fn a_checkpoint_that_is_being_read_is_not_pruned() {
+    let world = World::filled();
+    let _taken = ["a-1", "a-2"].map(|name| world.take(name));
+    let directory = world.shelf().directory().join("a-1");
+    let readers = [(); 2].map(|()| Reading::begin(&directory));
+    assert!(world.shelf().prune(0, "", None).expect("nobody else is there") == ["a-2"]);
+    drop(readers);
+    assert_eq!(world.shelf().prune(0, "", None).expect("nobody else is there"), ["a-1"]);
+}
+
+#[test]
+fn one_taken_after_the_clock_was_set_back_is_the_newest_and_stays() {
+    let world = World::filled();
+    let take = |name, taken_at_ms| {
+        append(&world.engine, SHOPS[0], 1);
+        let wanted = Wanted { name, taken_at_ms, program: "0.1.0" };
+        world.checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}"));
+    };
+    take("ahead-1", 9_000);
+    take("ahead-2", 9_001);
+    take("true-1", 2_000);
+    assert_eq!(world.shelf().prune(2, "", None).expect("nobody else is there"), ["ahead-1"]);
+    assert_eq!(world.complete(), ["ahead-2", "true-1"]);
+}
+
+#[test]
+fn the_one_that_was_just_taken_stays_beside_those_of_a_store_that_went_further() {
+    let (further, world) = (World::filled(), World::new());
+    append(&world.engine, SHOPS[0], 1);
+    fs::rename(further.take("further").directory, {
+        world.take("mine");
+        world.shelf().directory().join("further")
+    })
+    .expect("on one file system");
+    assert_eq!(world.complete(), ["mine", "further"]);
+    assert_eq!(world.shelf().prune(1, "", Some("mine")).expect("nobody else is there"), ["further"]);
+    assert_eq!(world.complete(), ["mine"]);
+}
+
+#[test]
+fn a_shelf_that_was_brought_to_another_disk_goes_on() {
+    let world = World::filled();
+    world.take("first");
+    fs::remove_file(world.shelf().directory().join("shelf.lock")).expect("it was taken under it");
+    world.take("second");
+    assert_eq!(world.complete(), ["first", "second"]);
+}
+
+#[test]
+fn a_shelf_whose_disk_is_not_mounted_gets_no_checkpoint() {
+    let world = World::filled();
+    world.take("first");
+    let (shelf, unmounted) = (world.shelf().directory().to_owned(), world.below("unmounted"));
+    fs::rename(&shelf, &unmounted).expect("on one file system");
+    for is_there in [false, true] {
+        if is_there {
+            fs::create_dir(&shelf).expect("it was moved away");
+        }
+        world.checkpointer.clear().expect("there is nothing to do");
+        assert!(world.shelf().prune(0, "", None).expect("there is nothing to do").is_empty());
+        let refused = world.try_take("second");
+        assert!(matches!(refused, Err(CheckpointError::Gone { .. })), "{refused:?}");
+        assert_eq!(fs::read_dir(&shelf).map(Iterator::count).unwrap_or_default(), 0, "nothing is made there");
+    }
+    fs::remove_dir(&shelf).expect("it is empty");
+    fs::rename(&unmounted, &shelf).expect("on one file system");
+    world.take("second");
+    assert_eq!(world.complete(), ["first", "second"]);
+    fs::remove_dir_all(&shelf).expect("it is there");
+    fs::remove_file(world.below("data").join("checkpoints-known")).expect("it was noted");
+    world.take("anew");
+}

@@ -1,0 +1,179 @@
+//! The ledger among the rows, and the vault.
+
+use crate::filled::Filled;
+use crate::filled::ONE;
+use crate::filled::fault;
+use crate::filled::flipped;
+use crate::filled::name;
+use crate::shop::Shop;
+use crate::shop::person;
+use std::sync::Arc;
+use till_domain::card::TokenUsage;
+use till_domain::ids::CardId;
+use till_domain::ids::TokenId;
+use till_domain::payment::CaptureMode;
+use till_domain::records::AnyKey;
+use till_domain::records::Single;
+use till_operate::verify::Place;
+use till_operate::verify::RowName;
+use till_operate::verify::Wrong;
+use till_storage::family::Family;
+use till_storage::shapes::MerchantReader;
+use till_storage::shapes::TableKind;
+use till_storage::vault::CardNumber;
+use till_storage::vault::CardNumberOf;
+use till_storage::vault::SealedError;
+use till_storage::vault::SubjectKind;
+use till_storage::vault::VaultKey;
+
+#[test]
+fn a_wrong_balance_is_named_also_when_the_log_cannot_be_replayed() {
+    let filled = Filled::new();
+    let (family, key, value) = filled.row(&AnyKey::Balances(Single));
+    let last = value.len() - 1;
+    filled.store.damage(family, &key, &flipped(value, last));
+    let place = Place::Row(name(family, &key));
+    filled.names(&[fault(ONE, place.clone(), Wrong::Different)]);
+    let (record, value) = filled.record(40);
+    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
+    let report = filled.report();
+    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
+    assert_eq!(report.faults[1].place, place);
+    assert!(matches!(report.faults[1].wrong, Wrong::Totals { totals: Some(_), .. }), "{:?}", report.faults);
+}
+
+#[test]
+fn an_entry_that_is_not_as_its_transaction_or_without_one_is_named_also_without_the_log() {
+    let filled = Filled::new();
+    let (record, value) = filled.record(40);
+    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
+    let (transaction, _, _) = filled.first(ONE, TableKind::Transactions);
+    filled.store.lose(Family::Rows, &transaction);
+    let (_, _, stray) = filled.first(ONE, TableKind::Entries);
+    let report = filled.report();
+    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
+    assert_eq!(report.faults[1], fault(ONE, stray, Wrong::NoTransaction));
+}
+
+#[test]
+fn a_log_that_posts_out_of_balance_is_named_though_the_rows_follow_from_it() {
+    let Filled { store, keyring, mut book, scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    shop.trade(2, &mut book);
+    shop.cook_the_books();
+    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+    shop.answer(payment_id, true, &mut book);
+    let report = Filled { store, keyring, book, scratch }.report();
+    assert_eq!(report.fault_count, 1, "{:?}", report.faults);
+    assert_eq!(report.faults[0].wrong, Wrong::Unbalanced);
+    let shown = report.faults[0].to_string();
+    assert!(shown.contains("Transactions(") && shown.ends_with("its credits and debits are not equal"), "{shown}");
+}
+
+#[test]
+fn a_row_of_the_vault_that_does_not_open_is_the_only_fault_and_nothing_sealed_is_shown() {
+    for kind in [is_token, is_card, is_customer, is_payment] {
+        let filled = Filled::new();
+        let mut rows = filled.store.dump(Family::Vault).into_iter();
+        let (key, value) = rows.find(|(key, _)| kind(key)).expect("there is one");
+        filled.store.damage(Family::Vault, &key, &flipped(value, 40));
+        let report = filled.report();
+        assert_eq!(report.fault_count, 1, "{:?}", report.faults);
+        assert_eq!(report.faults[0].wrong, Wrong::Sealed(SealedError::Refused));
+        let shown = format!("{report:?}");
+        assert!(!shown.contains("example.com") && !shown.contains("Somchai") && !shown.contains("42424242"), "{shown}");
+    }
+}
+
+#[test]
+fn a_missing_card_number_is_a_fault_of_a_live_token_or_a_saved_card_and_of_no_used_token() {
+    let Filled { store, keyring, mut book, scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    shop.trade(3, &mut book);
+    let live = shop.tokenize(TokenUsage::Single);
+    let filled = Filled { store, keyring, book, scratch };
+    let numbers: Vec<Vec<u8>> = filled.store.dump(Family::Vault).into_iter().map(|(key, _)| key).collect();
+    for key in &numbers {
+        if let Some(VaultKey::CardNumber { of: CardNumberOf::Token(id), .. }) = VaultKey::decode(key)
+            && id != live
+            && is_single(&filled, id)
+        {
+            filled.store.lose(Family::Vault, key);
+        }
+    }
+    filled.names(&[]);
+    let card = numbers.iter().find(|key| is_card(key)).expect("a card was saved");
+    filled.store.lose(Family::Vault, card);
+    filled.store.lose(Family::Vault, &VaultKey::CardNumber { merchant: ONE, of: CardNumberOf::Token(live) }.encode());
+    let (_, _, saved) = filled.first(ONE, TableKind::Cards);
+    let token = Place::Row(RowName { family: Family::Rows, key: format!("Tokens({live})") });
+    filled.names(&[fault(ONE, token, Wrong::NumberMissing), fault(ONE, saved, Wrong::NumberMissing)]);
+}
+
+#[test]
+fn a_card_number_without_its_token_or_card_is_a_fault_and_one_whose_row_was_lost_is_named_by_the_row() {
+    let filled = Filled::new();
+    let mut left = Vec::new();
+    let (card_id, token_id) = (CardId::from_bytes([8; 16]), TokenId::from_bytes([9; 16]));
+    for (of, shown) in [
+        (CardNumberOf::Token(token_id), format!("card number of {token_id}")),
+        (CardNumberOf::Card(card_id), format!("card number of {card_id}")),
+    ] {
+        let number = CardNumber::parse("4242424242424242").expect("a test card's number");
+        let sealed = filled.keyring.seal_card_number(ONE, of, &number).expect("randomness");
+        let key = VaultKey::CardNumber { merchant: ONE, of }.encode();
+        filled.store.damage(Family::Vault, &key, &sealed);
+        let place = Place::Row(RowName { family: Family::Vault, key: shown });
+        left.push(fault(ONE, place, Wrong::NumberLeft));
+    }
+    filled.names(&left);
+    let shown = filled.report().faults[0].to_string();
+    assert!(shown.ends_with("is the number of a token or card that is not there"), "{shown}");
+    let (key, _, card) = filled.first(ONE, TableKind::Cards);
+    filled.store.lose(Family::Rows, &key);
+    assert!(filled.report().faults.contains(&fault(ONE, card, Wrong::Missing)), "the row is named");
+    assert_eq!(filled.report().faults.iter().filter(|fault| fault.wrong == Wrong::NumberLeft).count(), 2);
+}
+
+#[test]
+fn a_person_who_was_erased_leaves_no_fault_but_for_what_she_is_still_found_by() {
+    let filled = Filled::new();
+    let keys = filled.store.dump(Family::Vault).into_iter().map(|(key, _)| key);
+    let payment_keys: Vec<Vec<u8>> = keys.filter(|key| is_payment(key)).collect();
+    assert!(!payment_keys.is_empty());
+    payment_keys.iter().for_each(|key| filled.store.lose(Family::Vault, key));
+    filled.names(&[]);
+    let customer =
+        filled.store.dump(Family::Vault).into_iter().find(|(key, _)| is_customer(key)).expect("a customer").0;
+    filled.store.lose(Family::Vault, &customer);
+    let report = filled.report();
+    assert_eq!(report.fault_count, 1, "{:?}", report.faults);
+    assert_eq!(report.faults[0].wrong, Wrong::Extra);
+    assert!(report.faults[0].to_string().contains("CustomersByEmail("), "{}", report.faults[0]);
+}
+
+fn is_token(key: &[u8]) -> bool {
+    matches!(VaultKey::decode(key), Some(VaultKey::CardNumber { of: CardNumberOf::Token(_), .. }))
+}
+
+fn is_card(key: &[u8]) -> bool {
+    matches!(VaultKey::decode(key), Some(VaultKey::CardNumber { of: CardNumberOf::Card(_), .. }))
+}
+
+fn is_customer(key: &[u8]) -> bool {
+    is_subject(key, SubjectKind::Customer)
+}
+
+fn is_payment(key: &[u8]) -> bool {
+    is_subject(key, SubjectKind::Payment)
+}
+
+fn is_subject(key: &[u8], kind: SubjectKind) -> bool {
+    matches!(VaultKey::decode(key), Some(VaultKey::SubjectKey { subject, .. }) if subject.kind == kind)
+}
+
+fn is_single(filled: &Filled, id: TokenId) -> bool {
+    use till_domain::records::{Rows, Tokens};
+    let token = MerchantReader::new(ONE, Some(Arc::clone(&filled.keyring)), &filled.store).get::<Tokens>(id);
+    token.expect("readable").is_some_and(|token| token.usage == TokenUsage::Single)
+}
