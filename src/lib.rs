@@ -26,6 +26,5 @@ pub mod tls;
 pub mod demo;
 
 // What operators read of a store that no server uses.
-pub mod offline;
 
 pub mod commands;

@@ -4,12 +4,20 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::Value;
 use till_actors::clock::{Clock, SystemClock};
+use till_domain::activity::Activity;
 use till_domain::ids::MerchantId;
+use till_domain::ledger::Entry;
+use till_domain::payment::Payment;
+use till_domain::time::Millis;
+use till_operate::offline::{ApiShapes, Export, OpenKeyring, Source, What};
+use till_storage::rows::RowReader;
 
 use super::progress::{Progress, Unit};
 use crate::configuration::{Configuration, Secrets};
-use crate::offline::{Export, Source, What};
+use crate::endpoints::shapes::{activity::ActivityShape, entry::EntryShape, payment::PaymentShape};
 use crate::vault_keys::RootKeys;
 
 /// What is to be exported, and where to.
@@ -22,11 +30,37 @@ pub struct ExportArguments {
     #[arg(long, value_name = "MERCHANT")]
     pub merchant: Option<MerchantId>,
     /// Only these files, with commas between them [default: all]
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', value_parser = files())]
     pub what: Vec<What>,
     /// Open personal data: names, addresses, mobile numbers, metadata. Needs the vault key
     #[arg(long)]
     pub open_personal_data: bool,
+}
+
+/// The objects as the endpoints answer them.
+struct MerchantApi;
+
+impl ApiShapes for MerchantApi {
+    fn payment(&self, payment: &Payment, now: Millis) -> Value {
+        json(PaymentShape::new(payment, now))
+    }
+
+    fn entry(&self, entry: &Entry) -> Value {
+        json(EntryShape::new(entry))
+    }
+
+    fn activity(&self, activity: &Activity) -> Value {
+        json(ActivityShape::new(activity))
+    }
+}
+
+fn json(shape: impl serde::Serialize) -> Value {
+    serde_json::to_value(shape).expect("an answer has a JSON form")
+}
+
+fn files() -> impl TypedValueParser<Value = What> {
+    let named = |name: String| What::ALL.into_iter().find(|what| what.name() == name).expect("a possible value");
+    PossibleValuesParser::new(What::ALL.map(What::name)).map(named)
 }
 
 /// Exports what the arguments say, and says how much that was.
@@ -36,7 +70,7 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
     let mut what = if what.is_empty() { What::ALL.to_vec() } else { what.clone() };
     what.sort();
     what.dedup();
-    let export = Export { source: &source, merchant_id: *merchant, what, now: SystemClock.now() };
+    let export = Export { source: &source, api: &MerchantApi, merchant_id: *merchant, what, now: SystemClock.now() };
     let mut shown = Progress::begin("exported", Unit::Things("merchants"), None);
     let summary = export.write(to, &mut |done, total| shown.show_of(done, total))?;
     drop(shown);
@@ -48,7 +82,9 @@ pub(super) fn export(configuration: &Configuration, arguments: &ExportArguments)
 /// Opens the store that the settings name; personal data only when that was asked for.
 pub(super) fn open(configuration: &Configuration, opens_personal_data: bool) -> anyhow::Result<Source> {
     let roots = opens_personal_data.then(|| vault_keys(configuration)).transpose()?;
-    Source::open(&configuration.data, configuration.open_time_max, roots.as_ref())
+    let open_keyring = roots.map(|roots| move |store: &dyn RowReader| roots.open_stored(store));
+    let open_keyring = open_keyring.as_ref().map(|open| open as OpenKeyring<'_>);
+    Source::open(&configuration.data, configuration.open_time_max, open_keyring)
 }
 
 fn vault_keys(configuration: &Configuration) -> anyhow::Result<RootKeys> {

@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, Write};
 
 use clap::Args;
 use till_domain::ids::{MerchantId, PaymentId};
+use till_operate::offline::{Inspect, Selection};
 
 use super::exit_code::ExitCode;
 use super::export::open;
 use crate::configuration::Configuration;
-use crate::offline::{Inspect, Selection};
 
 /// Records that are shown when nothing else is said.
 const LAST_DEFAULT: u64 = 10;

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use till_domain::ids::MerchantId;
 use till_operate::acquirer_book::AcquirerBook;
+use till_operate::offline::kinds_of;
 use till_operate::repair::{BEFORE_DIRECTORY, Rebuild, Workshop, give_to_owner};
 use till_operate::verify::{Concern, Fault, Report, VerifyOptions};
 use till_storage::engine::{Engine, EngineOptions, LostRecord, Tail};
@@ -17,7 +18,6 @@ use super::exit_code::ExitCode;
 use super::progress::say;
 use super::verify::{SCRATCH_DIRECTORY, Subject, exit_code, print, teller};
 use crate::configuration::{Configuration, Secrets};
-use crate::offline::kinds_of;
 use crate::vault_keys::RootKeys;
 
 /// Families that are read to find the key ring.

@@ -1,4 +1,5 @@
-//! The operator's tools over a store: archive, checkpoints and restores, verification and repair.
+//! The operator's tools over a store: archive, checkpoints and restores, verification, repair,
+//! export and inspection.
 //!
 //! Nothing that a payment needs is here: the server runs an archiver and takes checkpoints, and everything else works on a
 //! directory that no server has open.
@@ -10,3 +11,4 @@ pub mod verify;
 pub mod checkpoint;
 pub mod repair;
 pub mod archive;
+pub mod offline;

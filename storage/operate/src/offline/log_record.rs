@@ -9,7 +9,6 @@ use till_storage::keys::JournalKey;
 use till_storage::rows::RowReader;
 use till_storage::shapes::{Disclosure, Personal, StaysSealed, decode_mutation};
 
-use super::followup::Followups;
 use super::{event, parts};
 
 /// What stands at a position of a log.
@@ -101,7 +100,6 @@ impl Sound {
             let (kind, fields) = event::event(happened, disclosure);
             json!({ "event": kind, "fields": fields })
         };
-        let followups = Followups::of(&mutation.events);
         let members = json!({
             "sequence": header.sequence.0,
             "commit": commit.0,
@@ -111,8 +109,6 @@ impl Sound {
             "call": mutation.answer.as_ref().map(|(scope, _)| parts::scope(scope)),
             "answer": mutation.answer.as_ref().map(|(_, stored)| event::answer(&stored.answer, disclosure)),
             "events": mutation.events.iter().map(shown).collect::<Vec<_>>(),
-            "opened": followups.opened,
-            "closed": followups.closed,
             "bytes": byte_count,
             "hash": hex(hash),
             "previous_hash": hex(&header.prev_hash),

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
+use till_domain::activity::Activity;
 use till_domain::ids::MerchantId;
+use till_domain::ledger::Entry;
+use till_domain::payment::Payment;
 use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single};
 use till_domain::time::Millis;
 use till_storage::family::Family;
@@ -19,7 +22,6 @@ use till_storage::shapes::{Disclosure, MerchantReader, Shown, StoredTable, decod
 use super::log_record::{LogRecord, hex};
 use super::parts;
 use super::source::Source;
-use crate::endpoints::shapes::entry::EntryShape;
 
 /// Rows of one read: each is a few kilobytes at most.
 const ROWS_PER_READ: usize = 1_024;
@@ -40,8 +42,20 @@ const OWNER_S_FILE: u32 = 0o600;
 /// Behind the name of a directory that is not whole yet.
 const UNFINISHED: &str = ".in-progress";
 
+/// The objects that the merchant API answers, as JSON.
+pub trait ApiShapes {
+    /// A payment as `find-payment` answers it at `now`.
+    fn payment(&self, payment: &Payment, now: Millis) -> Value;
+
+    /// An entry as `balance-history` answers it.
+    fn entry(&self, entry: &Entry) -> Value;
+
+    /// An entry of the activity log as `list-activity-logs` answers it.
+    fn activity(&self, activity: &Activity) -> Value;
+}
+
 /// A file of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// Merchants with their balance and the end of their log.
     Merchants,
@@ -59,14 +73,20 @@ impl What {
     /// Every file.
     pub const ALL: [What; 5] = [What::Merchants, What::Payments, What::Entries, What::Activity, What::Log];
 
-    const fn file_name(self) -> &'static str {
+    /// Its name on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
         match self {
-            What::Merchants => "merchants.jsonl",
-            What::Payments => "payments.jsonl",
-            What::Entries => "entries.jsonl",
-            What::Activity => "activity.jsonl",
-            What::Log => "log.jsonl",
+            What::Merchants => "merchants",
+            What::Payments => "payments",
+            What::Entries => "entries",
+            What::Activity => "activity",
+            What::Log => "log",
         }
+    }
+
+    fn file_name(self) -> String {
+        format!("{}.jsonl", self.name())
     }
 }
 
@@ -74,6 +94,8 @@ impl What {
 pub struct Export<'a> {
     /// From where.
     pub source: &'a Source,
+    /// The objects of the merchant API.
+    pub api: &'a dyn ApiShapes,
     /// Whose; everybody's when none is named.
     pub merchant_id: Option<MerchantId>,
     /// Which files.
@@ -88,7 +110,7 @@ pub struct ExportSummary {
     /// How many merchants.
     pub merchants: u64,
     /// How many lines, of each file.
-    pub lines: Vec<(&'static str, u64)>,
+    pub lines: Vec<(String, u64)>,
 }
 
 impl Export<'_> {
@@ -173,18 +195,20 @@ impl OfMerchant<'_> {
         let now = self.now()?;
         let disclosure = self.export.source.disclosure();
         for file in files {
+            let api = self.export.api;
             match file.what {
                 What::Merchants => file.line("merchant", self.merchant_id, self.merchant()?)?,
                 What::Payments => self.table::<Payments>(&mut |payment| {
-                    file.line("payment", self.merchant_id, parts::payment(&payment, now, disclosure))
+                    let answered = api.payment(&payment, now);
+                    file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
                 })?,
                 What::Entries => self.table::<Entries>(&mut |entry| {
-                    let mut shown = parts::shape(EntryShape::new(&entry));
+                    let mut shown = api.entry(&entry);
                     shown["cause_id"] = Value::from(parts::cause(entry.cause));
                     file.line("entry", self.merchant_id, shown)
                 })?,
                 What::Activity => self.table::<Activities>(&mut |activity| {
-                    file.line("activity", self.merchant_id, parts::activity(&activity, disclosure))
+                    file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
                 })?,
                 What::Log => self.log(file, disclosure)?,
             }
@@ -323,7 +347,7 @@ fn clear(unfinished: &Path) -> io::Result<()> {
     if !unfinished.exists() {
         return Ok(());
     }
-    for name in What::ALL.map(What::file_name).into_iter().chain([MANIFEST]) {
+    for name in What::ALL.map(What::file_name).into_iter().chain([MANIFEST.to_owned()]) {
         match fs::remove_file(unfinished.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

@@ -129,11 +129,6 @@ impl<'a> Inspect<'a> {
             writeln!(out, "  {}", happened["event"].as_str().unwrap_or_default())?;
             write_fields("    ", happened.get("fields"), out)?;
         }
-        for (member, word) in [("opened", "opens"), ("closed", "closes")] {
-            for followup in members.get(member).and_then(Value::as_array).into_iter().flatten() {
-                writeln!(out, "  {word} {}", followup_words(followup))?;
-            }
-        }
         Ok(())
     }
 }
@@ -236,15 +231,6 @@ fn write_damaged(damaged: &Damaged, out: &mut dyn Write) -> io::Result<()> {
         )?;
     }
     Ok(())
-}
-
-fn followup_words(followup: &Value) -> String {
-    let word = |member: &str| followup[member].as_str().unwrap_or_default().to_owned();
-    match followup["due"].as_u64() {
-        Some(due) => format!("timer {} of {}, due {}", word("timer"), word("of"), instant(due)),
-        None if followup["effect"] == "any" => format!("the call to the acquirer for {}", word("payment_id")),
-        None => format!("call to the acquirer: {} {}", word("effect"), word("payment_id")),
-    }
 }
 
 /// Fields as lines, nested ones by their path; absent ones are left out.

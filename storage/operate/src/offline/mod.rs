@@ -6,14 +6,13 @@ mod source;
 // How what happened is shown.
 mod parts;
 mod event;
-mod followup;
 mod log_record;
 
 // What is made of it.
 mod export;
 mod inspect;
 
-pub use export::{Export, ExportSummary, What};
+pub use export::{ApiShapes, Export, ExportSummary, What};
 pub use inspect::{Inspect, Selection};
 pub use log_record::kinds_of;
-pub use source::Source;
+pub use source::{OpenKeyring, Source};

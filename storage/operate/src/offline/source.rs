@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use till_domain::ids::MerchantId;
-use till_operate::checkpoint::{MANIFEST_FILE, read_manifest};
 use till_storage::engine::{EngineOptions, StoppedStore, refuse_unfit};
 use till_storage::journal::{CommitNumber, Head};
 use till_storage::rows::RowReader;
 use till_storage::shapes::{Disclosure, MerchantReader};
 use till_storage::vault::Keyring;
 
-use crate::vault_keys::RootKeys;
+use crate::checkpoint::{MANIFEST_FILE, read_manifest};
 
 /// Merchants of one read.
 const MERCHANTS_PER_READ: usize = 1_024;
+
+/// Opens the key ring of a store.
+pub type OpenKeyring<'a> = &'a dyn Fn(&dyn RowReader) -> anyhow::Result<Keyring>;
 
 /// An open store. While it is open no server can start on it, and nobody writes to it.
 pub struct Source {
@@ -26,11 +28,16 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens the store of a directory; with a key to open personal data, without one it stays sealed.
+    /// Opens the store of a directory. `open_keyring` opens its key ring, and with it personal data; without it
+    /// personal data stays sealed.
     ///
     /// # Errors
     /// When it cannot be opened, or is a checkpoint that was not finished.
-    pub fn open(directory: &Path, open_time_max: Duration, roots: Option<&RootKeys>) -> anyhow::Result<Source> {
+    pub fn open(
+        directory: &Path,
+        open_time_max: Duration,
+        open_keyring: Option<OpenKeyring<'_>>,
+    ) -> anyhow::Result<Source> {
         if !directory.join("db").exists() {
             refuse_unfit(directory)?;
             bail!("there is no data in {}", directory.display());
@@ -44,7 +51,7 @@ impl Source {
         if !missing.is_empty() {
             bail!("acknowledged commits {} to {} are missing: see till verify", missing.start(), missing.end());
         }
-        let keyring = roots.map(|roots| roots.open_stored(&store)).transpose()?.map(Arc::new);
+        let keyring = open_keyring.map(|open| open(&store)).transpose()?.map(Arc::new);
         Ok(Source { store, keyring })
     }
 
