@@ -1,6 +1,6 @@
 //! How far what one merchant submitted is durable.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 use till_storage::journal::{Sequence, Verdict};
 
 use crate::reply::Denied;
@@ -29,7 +29,7 @@ impl Written {
 
     /// Called on the commit thread with what became of a batch.
     pub(super) fn note(&self, sequence: Sequence, verdict: &Verdict) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         match denied(verdict) {
             None => state.durable = sequence,
             Some(denied) => state.fail(denied),
@@ -45,12 +45,9 @@ impl Written {
     /// Waits until everything up to `sequence` is durable, and says up to where it is.
     pub(super) fn wait_for(&self, sequence: Sequence) -> Result<Sequence, Denied> {
         let waits = |state: &mut State| state.failed.is_none() && state.durable < sequence;
-        let state = self.changed.wait_while(self.lock(), waits).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, waits);
         state.failed.clone().map_or(Ok(state.durable), Err)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
