@@ -2,7 +2,6 @@
 
 use actix::Arbiter;
 use parking_lot::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
@@ -11,25 +10,22 @@ use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, U
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::unbounded_channel;
 
-use crate::bounds::InFlight;
+use crate::background::Scheduler;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, Backlog, CALLS_MAX, EffectRunner};
-use crate::followups::{Followups, OpenEffect, SetTimer};
+use crate::effects::{Acquirers, Caller, EffectRunner};
 use crate::merchant::{Secret, Surroundings};
+use crate::metadata_garbage::GarbageCollector;
+use crate::outbox::Outbox;
 use crate::pause::Pause;
 use crate::registry::{Admission, Limits, Registry};
+use crate::removed_rows::RemovedRows;
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
-use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
-use crate::sweeper::Sweeper;
-use crate::sweeping::{self, Walk};
-use crate::swept::SweptRows;
-use crate::timers::{TimerLag, TimerService};
+use crate::store::Store;
+use crate::sweeping::{Sweeper, Walk};
+use crate::timers::TimerService;
 
-/// Rows that one page of the scans at start reads.
-const SCANNED_AT_ONCE: usize = 4_096;
 /// How often a stop looks whether everything is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
 /// How long a stop waits at least for what runs in the background: a read of a row, not a call to an acquirer.
@@ -84,11 +80,8 @@ pub enum StartError {
 pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
-    running_effects: Arc<InFlight>,
-    backlog: Arc<Backlog>,
-    timer_lag: Arc<TimerLag>,
-    key_changes: Arc<AtomicU64>,
-    swept: Arc<SweptRows>,
+    outbox: Arc<Outbox>,
+    clock: Arc<dyn Clock>,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     background: Mutex<Option<Runtime>>,
@@ -101,60 +94,27 @@ impl Engine {
     /// # Errors
     /// [`StartError`]; then nothing runs on.
     pub fn start(foundations: Foundations, options: EngineOptions) -> Result<Engine, StartError> {
-        let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
-        let (effects, opened) = unbounded_channel();
-        let (timers, set) = unbounded_channel();
-        let (garbage, left) = unbounded_channel();
-        let swept = Arc::new(SweptRows::default());
-        let followups = Arc::new(Followups::new(effects, timers, garbage, Arc::clone(&swept)));
-        let key_changes = followups.key_changes();
-        resume(store.as_ref(), &followups)?;
-        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&store) as _;
+        let outbox = Arc::new(Outbox::new());
+        outbox.take_up(foundations.store.as_ref()).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&foundations.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
-        // From here on nothing fails, so that no thread is left behind.
         let background = background_runtime()?;
+        // From here on nothing fails, so that no thread is left behind.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
-        let handles = arbiters.iter().map(Arbiter::handle).collect();
-        let registry = Arc::new(Registry::new(handles, options.limits));
+        let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.limits));
         registry.surround(Arc::new(Surroundings {
-            store: Arc::clone(&store),
+            store: Arc::clone(&foundations.store),
             committer: Arc::clone(&committer),
-            keyring: Arc::clone(&keyring),
-            clock: Arc::clone(&clock),
-            followups,
+            keyring: Arc::clone(&foundations.keyring),
+            clock: Arc::clone(&foundations.clock),
+            outbox: Arc::clone(&outbox),
             registry: Arc::downgrade(&registry),
             idle_before_retiring: options.idle_before_retiring,
         }));
-        let running_effects = InFlight::new(CALLS_MAX);
-        let (codes, running) = (Arc::clone(&security_codes), Arc::clone(&running_effects));
-        let sweeper = Sweeper::new(Arc::clone(&store), Arc::clone(&registry), Arc::clone(&keyring));
-        let (backlog, timer_lag) = (Arc::new(Backlog::default()), Arc::new(TimerLag::default()));
-        let (open, behind) = (Arc::clone(&backlog), Arc::clone(&timer_lag));
-        let runner =
-            EffectRunner::new(acquirers, keyring, codes, Arc::clone(&store), Arc::clone(&registry), running, open);
-        let pause = Pause::new(options.paused);
-        background.spawn(runner.run(opened, pause.rest()));
-        background.spawn(sweeper.run(left));
-        for walk in Walk::ALL {
-            let (store, clock) = (Arc::clone(&store), Arc::clone(&clock));
-            background
-                .spawn(sweeping::Sweeper::new(walk, store, Arc::clone(&registry), clock, options.sweep_pause).run());
-        }
-        background.spawn(TimerService::new(store, Arc::clone(&registry), clock, behind).run(set, pause.rest()));
-        background.spawn(security_codes.forget_expired_from_now_on());
+        let (clock, pause) = (Arc::clone(&foundations.clock), Pause::new(options.paused));
+        start_background(foundations, &registry, &outbox, &pause, options.sweep_pause, &background);
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine {
-            registry,
-            committer,
-            running_effects,
-            backlog,
-            timer_lag,
-            key_changes,
-            swept,
-            pause,
-            arbiters,
-            background,
-        })
+        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -187,20 +147,22 @@ impl Engine {
     /// Calls to acquirers that are under way.
     #[must_use]
     pub fn running_effects(&self) -> usize {
-        self.running_effects.count()
+        self.outbox.effects.served()
     }
 
     /// Effects that have no result yet, those that wait included, and for how long the oldest has been open; those
     /// of an earlier process count from the start.
     #[must_use]
     pub fn open_effects(&self) -> (usize, Duration) {
-        self.backlog.look(Instant::now())
+        let effects = &self.outbox.effects;
+        (effects.len(), effects.oldest().map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
     /// How late the earliest timer is that has come due and was not served.
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
-        self.timer_lag.get()
+        let due = self.outbox.timers.earliest_due();
+        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clock.now().0.saturating_sub(due.0)))
     }
 
     /// Whether the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be one
@@ -248,13 +210,13 @@ impl Engine {
     /// at before the reading. A change is counted before it is answered.
     #[must_use]
     pub fn key_changes(&self) -> u64 {
-        self.key_changes.load(Ordering::Acquire)
+        self.outbox.key_changes()
     }
 
-    /// Rows that were swept.
+    /// Rows that were removed in the background.
     #[must_use]
-    pub fn swept_rows(&self) -> &SweptRows {
-        &self.swept
+    pub fn removed_rows(&self) -> &RemovedRows {
+        self.outbox.removed_rows()
     }
 
     /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops
@@ -326,29 +288,28 @@ fn background_runtime() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("till-background").enable_time().build()
 }
 
-/// Takes up what was open when the service last stopped.
-fn resume(store: &dyn Store, followups: &Followups) -> Result<(), StartError> {
-    let unreadable = |error: till_domain::records::Unreadable| StartError::Unreadable(error.to_string());
-    let mut after = None;
-    loop {
-        let page = open_effects(store, after, SCANNED_AT_ONCE).map_err(unreadable)?;
-        after = page.last().copied();
-        for (merchant_id, effect_id) in page.iter().copied() {
-            followups.open(OpenEffect { merchant_id, effect_id }, None);
-        }
-        if page.len() < SCANNED_AT_ONCE {
-            break;
-        }
+/// Starts what goes on in the background. Calls to acquirers and timers begin when `pause` ends, the others at once.
+fn start_background(
+    foundations: Foundations,
+    registry: &Arc<Registry>,
+    outbox: &Outbox,
+    pause: &Pause,
+    sweep_pause: Duration,
+    runtime: &Runtime,
+) {
+    let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
+    for walk in Walk::ALL {
+        let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
+        runtime.spawn(Sweeper::new(walk, store, registry, clock, sweep_pause).run());
     }
-    let mut after = None;
-    while let Some((merchant_id, due)) = next_merchant_with_timers(store, after).map_err(unreadable)? {
-        if let Some(due) = due {
-            followups.set(SetTimer { due, merchant_id });
-        }
-        if first_garbage(store, merchant_id).map_err(unreadable)?.is_some() {
-            followups.leave(merchant_id);
-        }
-        after = Some(merchant_id);
-    }
-    Ok(())
+    runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
+    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
+    let collector = GarbageCollector { store: store_too, registry: registry_too, keyring: Arc::clone(&keyring) };
+    runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).rest()));
+    let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
+    let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };
+    runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.rest()));
+    let caller = Caller { acquirers, keyring, security_codes, store };
+    let effects = EffectRunner { caller, registry: Arc::clone(registry) };
+    runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.rest()));
 }

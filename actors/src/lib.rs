@@ -1,22 +1,22 @@
 //! Order and bounds: each merchant's mutations, one after the other; what follows from them; what comes due.
 
 pub mod acquirer;
+mod background;
 mod bounds;
 mod bulk;
 pub mod clock;
 mod effects;
 mod engine;
-mod followups;
 mod merchant;
-mod named_tasks;
+mod metadata_garbage;
+mod outbox;
 mod pause;
 mod registry;
+mod removed_rows;
 mod reply;
 pub mod security_codes;
 mod store;
-mod sweeper;
 mod sweeping;
-mod swept;
 mod timers;
 
 pub use bulk::{BulkLoader, BulkMerchant, BulkMode};
@@ -24,7 +24,7 @@ pub use effects::Acquirers;
 pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
 pub use merchant::Secret;
 pub use registry::Limits;
+pub use removed_rows::RemovedRows;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::Store;
 pub use sweeping::SWEEP_PAUSE;
-pub use swept::SweptRows;

@@ -60,7 +60,7 @@ pub(crate) struct Registry {
 
 /// Whether a request counts against the bounds, and whether it is written at once. Results of effects and due timers
 /// do not count: what was accepted must be able to go on when new work cannot. There are at most
-/// [`crate::effects::CALLS_MAX`] of the former and [`crate::timers::SERVED_AT_ONCE`] of the latter.
+/// `SERVED_MAX` of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A caller's request.

@@ -9,8 +9,8 @@ use crate::protocol::dispatch::PlaceCount;
 /// Adds the engine's numbers.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
-    let swept = engine.swept_rows().by_kind();
-    families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", swept);
+    let removed = engine.removed_rows().by_kind();
+    families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
     let (open, oldest) = engine.open_effects();
     let gauges = [
         ("till_effects_open", "Calls to acquirers that have no result yet.", open as u64),

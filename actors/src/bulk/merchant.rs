@@ -18,8 +18,8 @@ use super::loader::{BulkLoader, BulkMode};
 use super::writer::Writer;
 use crate::clock::OsEntropy;
 use crate::effects::NoResult;
-use crate::followups::{CallRows, OpenEffect};
 use crate::merchant::{Changes, Prepared, Secret, Staging};
+use crate::outbox::{CallRows, OpenEffect};
 use crate::reply::Denied;
 use crate::timers::FIRED_AT_ONCE;
 
@@ -133,7 +133,7 @@ impl<'a> BulkMerchant<'a> {
         let Prepared { append, changes } = self.staging.prepare(mutation, vault, secret, &mut self.entropy)?;
         let head = append.new_head;
         self.writer.write(append, self.loader)?;
-        self.note_followups(&changes);
+        self.note_pending(&changes);
         self.staging.stage(mutation, changes, head);
         Ok(())
     }
@@ -146,7 +146,7 @@ impl<'a> BulkMerchant<'a> {
         due
     }
 
-    fn note_followups(&mut self, changes: &Changes) {
+    fn note_pending(&mut self, changes: &Changes) {
         for key in changes.written() {
             if let AnyKey::Effects(effect_id) = key {
                 self.opened.push(self.open(*effect_id, changes));

@@ -13,7 +13,7 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{Acquirer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step};
-use crate::followups::OpenEffect;
+use crate::outbox::OpenEffect;
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 

@@ -17,7 +17,7 @@ use super::incarnation::Lane;
 use super::staging::{Prepared, Staging};
 use super::submission::{Asker, Secret, Submit};
 use crate::clock::{Clock, OsEntropy};
-use crate::followups::{Following, Followups};
+use crate::outbox::{Outbox, Pending};
 use crate::registry::Registry;
 use crate::reply::{Answered, Denied, FailedOutcome, Reply};
 use crate::store::Store;
@@ -31,7 +31,7 @@ pub(crate) struct Surroundings {
     pub(crate) committer: Arc<Committer>,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) followups: Arc<Followups>,
+    pub(crate) outbox: Arc<Outbox>,
     pub(crate) registry: std::sync::Weak<Registry>,
     pub(crate) idle_before_retiring: Duration,
 }
@@ -122,13 +122,13 @@ impl MerchantActor {
             return Ok(());
         }
         let Surroundings { store, keyring, .. } = self.surroundings.as_ref();
-        let (staging, following) = Staging::load(self.merchant_id, store, keyring).map_err(|error| {
+        let (staging, pending) = Staging::load(self.merchant_id, store, keyring).map_err(|error| {
             tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
             Denied::not_done(error.to_string())
         })?;
         let lane = Arc::new(Lane::new(staging.head().sequence));
         self.incarnation = Some(Incarnation { staging, lane });
-        following.send(&self.surroundings.followups);
+        pending.send(&self.surroundings.outbox);
         Ok(())
     }
 
@@ -188,11 +188,11 @@ impl MerchantActor {
                 return ready.asker.answer(Err(denied));
             }
         };
-        let following = Following::of(self.merchant_id, mutation, &changes);
+        let pending = Pending::of(self.merchant_id, mutation, &changes);
         let (head, urgency) = (append.new_head, ready.asker.urgency);
         let lane = Arc::clone(&incarnation.lane);
-        let followups = Arc::clone(&self.surroundings.followups);
-        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, following, &followups));
+        let outbox = Arc::clone(&self.surroundings.outbox);
+        let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, pending, &outbox));
         incarnation.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);
     }
@@ -229,11 +229,11 @@ struct Ready {
 
 impl Ready {
     /// Called on the commit thread with what became of the batch.
-    fn complete(self, verdict: &Verdict, head: Head, lane: &Lane, following: Following, followups: &Arc<Followups>) {
+    fn complete(self, verdict: &Verdict, head: Head, lane: &Lane, pending: Pending, outbox: &Outbox) {
         let reply = match verdict {
             Verdict::Committed(_) => {
                 lane.advance(head.sequence);
-                following.send(followups);
+                pending.send(outbox);
                 Ok(Answered { answer: self.answer, replayed: false })
             }
             Verdict::Fenced | Verdict::Stale { durable: _ } => {

@@ -9,7 +9,7 @@ use till_storage::journal::{Claim, Head, RecordError, Sequence, StoredRecord, re
 use till_storage::shapes::{self, Personal};
 
 use super::staged::StagedRecords;
-use crate::followups::Following;
+use crate::outbox::Pending;
 use crate::store::Store;
 
 /// Records that are read at once in replay.
@@ -30,8 +30,8 @@ pub(crate) struct LoadError {
 pub(crate) struct Loaded<P> {
     pub(crate) claim: Claim,
     pub(crate) records: StagedRecords<P>,
-    /// What follows from the records whose rows lagged behind, and was never sent on its way.
-    pub(crate) following: Following,
+    /// What follows from the records whose rows lagged behind, and was never sent to the outbox.
+    pub(crate) pending: Pending,
 }
 
 /// Claims the log, so that no batch of an earlier incarnation lands any more, and loads what it says.
@@ -58,9 +58,9 @@ fn fold<P: Personal>(
     let applied = store.applied(merchant_id).map_err(|error| error.to_string())?;
     let (head, state) = newest_snapshot(merchant_id, store.as_ref(), claim.head)?;
     let records = StagedRecords::new(merchant_id, Arc::clone(store), personal, state);
-    let mut replay = Replay { merchant_id, store, head, applied, records, following: Following::default() };
+    let mut replay = Replay { merchant_id, store, head, applied, records, pending: Pending::new(merchant_id) };
     replay.run(claim.head)?;
-    Ok(Loaded { claim, records: replay.records, following: replay.following })
+    Ok(Loaded { claim, records: replay.records, pending: replay.pending })
 }
 
 /// The newest snapshot that decodes and is not ahead of the log; else the empty state.
@@ -86,7 +86,7 @@ struct Replay<'a, P> {
     /// Up to where the rows are.
     applied: Head,
     records: StagedRecords<P>,
-    following: Following,
+    pending: Pending,
 }
 
 impl<P: Personal> Replay<'_, P> {
@@ -153,7 +153,7 @@ impl<P: Personal> Replay<'_, P> {
         let writes = self.records.encode(&changes).map_err(|error| error.to_string())?;
         self.store.append_rows(self.merchant_id, &writes, head).map_err(|error| error.to_string())?;
         self.records.forget_held(&changes);
-        self.following.add(self.merchant_id, &changes);
+        self.pending.add(&changes);
         self.applied = head;
         Ok(())
     }

@@ -12,7 +12,7 @@ use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, 
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
 
-use crate::followups::CallRows;
+use crate::outbox::CallRows;
 use crate::store::Store;
 
 /// Durable rows that an actor keeps at hand.

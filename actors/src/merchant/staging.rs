@@ -22,7 +22,7 @@ use super::staged::{Changes, StagedRecords};
 use super::submission::Secret;
 use super::vault_writes;
 use crate::clock::{OsEntropy, random_16};
-use crate::followups::Following;
+use crate::outbox::Pending;
 use crate::reply::Denied;
 use crate::store::Store;
 
@@ -43,16 +43,16 @@ pub(crate) struct Prepared {
 }
 
 impl Staging {
-    /// Claims a merchant's log and loads what it says; and what follows from it and was never sent on its way.
+    /// Claims a merchant's log and loads what it says; and what follows from it and was never sent to the outbox.
     pub(crate) fn load(
         merchant_id: MerchantId,
         store: &Arc<dyn Store>,
         keyring: &Arc<Keyring>,
-    ) -> Result<(Staging, Following), LoadError> {
+    ) -> Result<(Staging, Pending), LoadError> {
         let personal = MerchantPersonal::new(merchant_id, Arc::clone(keyring), Arc::clone(store));
-        let Loaded { claim, records, following } = load(merchant_id, store, personal)?;
+        let Loaded { claim, records, pending } = load(merchant_id, store, personal)?;
         let (store, keyring) = (Arc::clone(store), Arc::clone(keyring));
-        Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, following))
+        Ok((Staging { merchant_id, store, keyring, records, epoch: claim.epoch, head: claim.head }, pending))
     }
 
     /// The head behind everything that is staged.

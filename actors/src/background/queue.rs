@@ -1,0 +1,330 @@
+//! A queue of background work: which subjects have something due, which are being served, and which failed.
+
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+use till_domain::time::Millis;
+use tokio::sync::Notify;
+
+/// The instant of work that is due at once, whatever the clock says.
+pub(crate) const AT_ONCE: Millis = Millis(0);
+
+/// The longest sleep until a due instant: the clock may be set meanwhile.
+const SLEEP_MAX: Duration = Duration::from_millis(200);
+
+/// How long a subject that could not be served is left alone. The pause doubles from failure to failure.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Retry {
+    pub(crate) pause_first: Duration,
+    pub(crate) pause_max: Duration,
+}
+
+/// Subjects that have something due, each once, however often it is added. `P` is what was prepared for its first attempt.
+#[derive(Debug)]
+pub(crate) struct Queue<S, P = ()> {
+    state: Mutex<State<S, P>>,
+    /// Told whenever a subject was added, or is not served any more.
+    pub(super) changed: Notify,
+}
+
+#[derive(Debug)]
+struct State<S, P> {
+    entries: BTreeMap<S, Entry<P>>,
+    waiting: Waiting<S>,
+    /// Subjects that failed, by the instant at which they are tried again.
+    failed: BTreeSet<(Instant, S)>,
+}
+
+/// Subjects that wait, by the instant at which they are due, then in the order in which they came.
+#[derive(Debug)]
+struct Waiting<S> {
+    by_due: BTreeSet<(Millis, u64, S)>,
+    next_number: u64,
+}
+
+impl<S: Ord> Waiting<S> {
+    fn push(&mut self, subject: S, due: Millis) -> Progress {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.by_due.insert((due, number, subject));
+        Progress::Waiting(number)
+    }
+}
+
+#[derive(Debug)]
+struct Entry<P> {
+    /// When it was added.
+    since: Instant,
+    /// When it is due.
+    due: Millis,
+    progress: Progress,
+    /// The pause after the last failure.
+    pause: Duration,
+    prepared: Option<P>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Progress {
+    /// With its number in the order in which subjects came.
+    Waiting(u64),
+    /// With the earliest instant that was added meanwhile.
+    Served(Option<Millis>),
+    Failed,
+}
+
+impl<S, P> Default for Queue<S, P> {
+    fn default() -> Queue<S, P> {
+        let waiting = Waiting { by_due: BTreeSet::new(), next_number: 0 };
+        let state = State { entries: BTreeMap::new(), waiting, failed: BTreeSet::new() };
+        Queue { state: Mutex::new(state), changed: Notify::new() }
+    }
+}
+
+impl<S: Copy + Ord, P> Queue<S, P> {
+    /// Adds a subject, unless it waits for an earlier instant already. One that is being served is served again.
+    pub(crate) fn add(&self, subject: S, due: Millis, prepared: Option<P>) {
+        self.state.lock().add(subject, due, prepared);
+        self.changed.notify_one();
+    }
+
+    /// Takes the next subject that is due, with what was prepared for it, unless `served_max` are being served. Until it is
+    /// finished or failed it is not taken again.
+    pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Option<P>)> {
+        let mut state = self.state.lock();
+        if state.served() < served_max { state.take_due(clock, now) } else { None }
+    }
+
+    /// A subject was served, and has something due next.
+    pub(super) fn finish(&self, subject: S, next: Option<Millis>, now: Instant) {
+        self.state.lock().finish(subject, next, now);
+        self.changed.notify_one();
+    }
+
+    /// A subject could not be served. It is tried again after a pause, behind those that are due as early.
+    pub(super) fn fail(&self, subject: S, retry: Retry, now: Instant) {
+        self.state.lock().fail(subject, retry, now);
+        self.changed.notify_one();
+    }
+
+    /// How long it takes at most until another subject is due; none when none becomes so by itself, or while `served_max` are
+    /// being served.
+    pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
+        let state = self.state.lock();
+        if state.served() >= served_max {
+            return None;
+        }
+        let due = state.waiting.by_due.first();
+        let due = due.map(|(due, _, _)| Duration::from_millis(due.0.saturating_sub(clock.0)).min(SLEEP_MAX));
+        let again = state.failed.first().map(|(again, _)| again.duration_since(now));
+        due.into_iter().chain(again).min()
+    }
+
+    /// How many subjects have something due, those that are being served or failed included.
+    pub(crate) fn len(&self) -> usize {
+        self.state.lock().entries.len()
+    }
+
+    /// How many are being served.
+    pub(crate) fn served(&self) -> usize {
+        self.state.lock().served()
+    }
+
+    /// Since when the subject is there that was there first. Looks at every subject.
+    pub(crate) fn oldest(&self) -> Option<Instant> {
+        self.state.lock().entries.values().map(|entry| entry.since).min()
+    }
+
+    /// The earliest instant at which a subject is or was due. Looks at every subject.
+    pub(crate) fn earliest_due(&self) -> Option<Millis> {
+        self.state.lock().entries.values().map(|entry| entry.due).min()
+    }
+}
+
+impl<S: Copy + Ord, P> State<S, P> {
+    fn add(&mut self, subject: S, due: Millis, prepared: Option<P>) {
+        let Some(entry) = self.entries.get_mut(&subject) else {
+            let progress = self.waiting.push(subject, due);
+            let entry = Entry { since: Instant::now(), due, progress, pause: Duration::ZERO, prepared };
+            self.entries.insert(subject, entry);
+            return;
+        };
+        match entry.progress {
+            Progress::Waiting(number) if due < entry.due => {
+                self.waiting.by_due.remove(&(entry.due, number, subject));
+                (entry.due, entry.progress) = (due, self.waiting.push(subject, due));
+            }
+            Progress::Waiting(_) => {}
+            Progress::Served(again) => entry.progress = Progress::Served(earlier(again, Some(due))),
+            Progress::Failed => entry.due = entry.due.min(due),
+        }
+    }
+
+    fn served(&self) -> usize {
+        self.entries.len() - self.waiting.by_due.len() - self.failed.len()
+    }
+
+    fn take_due(&mut self, clock: Millis, now: Instant) -> Option<(S, Option<P>)> {
+        while self.failed.first().is_some_and(|(again, _)| *again <= now) {
+            let (_, subject) = self.failed.pop_first()?;
+            let entry = self.entries.get_mut(&subject)?;
+            entry.progress = self.waiting.push(subject, entry.due);
+        }
+        if self.waiting.by_due.first().is_none_or(|(due, _, _)| *due > clock) {
+            return None;
+        }
+        let (_, _, subject) = self.waiting.by_due.pop_first()?;
+        let entry = self.entries.get_mut(&subject)?;
+        entry.progress = Progress::Served(None);
+        Some((subject, entry.prepared.take()))
+    }
+
+    fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
+        let Some(entry) = self.entries.get_mut(&subject) else { return };
+        let Progress::Served(again) = entry.progress else { return };
+        match earlier(again, next) {
+            Some(due) => {
+                (entry.since, entry.due, entry.pause) = (now, due, Duration::ZERO);
+                entry.progress = self.waiting.push(subject, due);
+            }
+            None => _ = self.entries.remove(&subject),
+        }
+    }
+
+    fn fail(&mut self, subject: S, retry: Retry, now: Instant) {
+        let Some(entry) = self.entries.get_mut(&subject) else { return };
+        if let Progress::Served(Some(again)) = entry.progress {
+            entry.due = entry.due.min(again);
+        }
+        entry.progress = Progress::Failed;
+        entry.pause = (entry.pause * 2).clamp(retry.pause_first, retry.pause_max);
+        self.failed.insert((now + entry.pause, subject));
+    }
+}
+
+fn earlier(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
+    one.into_iter().chain(other).min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
+
+    const MAX: usize = 3;
+
+    /// A queue and an instant.
+    fn queue() -> (Queue<char>, Instant) {
+        (Queue::default(), Instant::now())
+    }
+
+    fn take(queue: &Queue<char>, clock: u64, now: Instant) -> Option<char> {
+        queue.take_due(Millis(clock), now, MAX).map(|(subject, _)| subject)
+    }
+
+    #[test]
+    fn a_subject_is_taken_at_its_earliest_instant_and_once() {
+        let (queue, now) = queue();
+        for (subject, due) in [('a', 30), ('a', 10), ('a', 20), ('b', 15)] {
+            queue.add(subject, Millis(due), None);
+        }
+        assert_eq!(queue.until_due(Millis(4), now, MAX), Some(Duration::from_millis(6)));
+        assert_eq!([9, 15, 15, 99].map(|clock| take(&queue, clock, now)), [None, Some('a'), Some('b'), None]);
+        assert_eq!((queue.len(), queue.served()), (2, 2));
+    }
+
+    #[test]
+    fn what_is_added_while_its_subject_is_served_waits_until_it_was() {
+        let (queue, now) = queue();
+        queue.add('a', Millis(10), None);
+        assert_eq!(take(&queue, 10, now), Some('a'));
+        queue.add('a', Millis(7), None);
+        queue.add('a', Millis(8), None);
+        assert_eq!(take(&queue, 99, now), None);
+        queue.finish('a', Some(Millis(50)), now);
+        assert_eq!([6, 7].map(|clock| take(&queue, clock, now)), [None, Some('a')]);
+        queue.finish('a', None, now);
+        assert_eq!((queue.len(), queue.until_due(Millis(99), now, MAX)), (0, None));
+    }
+
+    #[test]
+    fn no_more_subjects_are_served_than_may_be_at_a_time() {
+        let (queue, now) = queue();
+        for subject in ['a', 'b', 'c', 'd'] {
+            queue.add(subject, AT_ONCE, None);
+        }
+        assert_eq!([0; 4].map(|clock| take(&queue, clock, now)), [Some('a'), Some('b'), Some('c'), None]);
+        assert_eq!(queue.until_due(Millis(0), now, MAX), None);
+        queue.finish('b', None, now);
+        assert_eq!(queue.until_due(Millis(0), now, MAX), Some(Duration::ZERO));
+        assert_eq!(take(&queue, 0, now), Some('d'));
+    }
+
+    #[test]
+    fn a_subject_with_more_to_do_lets_others_that_are_due_go_first() {
+        let (queue, now) = queue();
+        queue.add('b', AT_ONCE, None);
+        queue.add('a', AT_ONCE, None);
+        assert_eq!(take(&queue, 0, now), Some('b'));
+        queue.finish('b', Some(AT_ONCE), now);
+        assert_eq!([0; 3].map(|clock| take(&queue, clock, now)), [Some('a'), Some('b'), None]);
+    }
+
+    #[test]
+    fn a_subject_that_failed_is_tried_after_a_pause_behind_the_others() {
+        let (queue, now) = queue();
+        queue.add('a', AT_ONCE, None);
+        assert_eq!(take(&queue, 0, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        queue.add('a', AT_ONCE, None);
+        assert_eq!((take(&queue, 0, now), queue.until_due(Millis(0), now, MAX)), (None, Some(RETRY.pause_first)));
+        queue.add('b', AT_ONCE, None);
+        let later = now + RETRY.pause_first;
+        assert_eq!([0; 3].map(|clock| take(&queue, clock, later)), [Some('b'), Some('a'), None]);
+    }
+
+    #[test]
+    fn a_subject_that_failed_keeps_the_instant_it_is_due_at() {
+        let (queue, now) = queue();
+        queue.add('a', Millis(5), None);
+        assert_eq!(take(&queue, 5, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        queue.add('b', Millis(6), None);
+        let later = now + RETRY.pause_first;
+        assert_eq!((queue.earliest_due(), take(&queue, 9, later)), (Some(Millis(5)), Some('a')));
+    }
+
+    #[test]
+    fn the_pauses_double_up_to_the_longest_and_begin_anew_after_a_success() {
+        let (queue, mut now) = queue();
+        queue.add('a', AT_ONCE, None);
+        let mut pauses = Vec::new();
+        for _ in 0..7 {
+            assert_eq!(take(&queue, 0, now), Some('a'));
+            queue.fail('a', RETRY, now);
+            let pause = queue.until_due(Millis(0), now, MAX).expect("it is tried again");
+            pauses.push(pause.as_secs());
+            now += pause;
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!(take(&queue, 0, now), Some('a'));
+        queue.finish('a', Some(AT_ONCE), now);
+        assert_eq!(take(&queue, 0, now), Some('a'));
+        queue.fail('a', RETRY, now);
+        assert_eq!(queue.until_due(Millis(0), now, MAX), Some(RETRY.pause_first));
+    }
+
+    #[test]
+    fn the_oldest_and_the_earliest_count_also_while_they_are_served() {
+        let (queue, now) = queue();
+        assert_eq!((queue.oldest(), queue.earliest_due()), (None, None));
+        queue.add('a', Millis(1), None);
+        let oldest = queue.oldest().expect("it was just added");
+        queue.add('b', Millis(2), None);
+        assert_eq!(take(&queue, 3, now), Some('a'));
+        assert_eq!((queue.oldest(), queue.earliest_due()), (Some(oldest), Some(Millis(1))));
+        queue.finish('a', Some(Millis(9)), Instant::now());
+        assert!(queue.oldest() > Some(oldest));
+        assert_eq!(queue.earliest_due(), Some(Millis(2)));
+    }
+}

@@ -1,0 +1,152 @@
+//! The scheduler: serves the subjects of a queue as they become due, several at a time, and tries again what failed.
+
+use std::future::{Future, pending};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use till_domain::time::Millis;
+
+use super::queue::{Queue, Retry};
+use crate::clock::Clock;
+use crate::pause::Rest;
+
+/// When a subject has something due next, or the reason why it could not be served, in words for the log.
+pub(crate) type Served = Result<Option<Millis>, String>;
+
+/// One kind of background work.
+pub(crate) trait Work: Send + Sync + 'static {
+    /// For what it is done.
+    type Subject: Copy + Ord + Send + Sync + 'static;
+    /// What may have been prepared for the first attempt.
+    type Prepared: Send + 'static;
+
+    /// Subjects that are served at the same time.
+    const SERVED_MAX: usize;
+    /// When a subject that could not be served is tried again.
+    const RETRY: Retry;
+
+    /// Does what is due of a subject.
+    fn serve(&self, subject: Self::Subject, prepared: Option<Self::Prepared>) -> impl Future<Output = Served> + Send;
+
+    /// Tells the log that a subject could not be served and is tried again.
+    fn warn(subject: Self::Subject, reason: &str);
+}
+
+/// Does one kind of work as it becomes due.
+pub(crate) struct Scheduler<W: Work> {
+    work: Arc<W>,
+    queue: Arc<Queue<W::Subject, W::Prepared>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl<W: Work> Scheduler<W> {
+    pub(crate) fn new(work: W, queue: &Arc<Queue<W::Subject, W::Prepared>>, clock: &Arc<dyn Clock>) -> Scheduler<W> {
+        Scheduler { work: Arc::new(work), queue: Arc::clone(queue), clock: Arc::clone(clock) }
+    }
+
+    /// Serves until the runtime stops. Nobody is served during a rest.
+    pub(crate) async fn run(self, mut rest: Rest) {
+        loop {
+            let sleep = if rest.is_on() { None } else { self.start_due() };
+            tokio::select! {
+                () = self.queue.changed.notified() => {}
+                () = sleep_for(sleep) => {}
+                () = rest.ended() => {}
+            }
+        }
+    }
+
+    /// Starts to serve what is due as far as there is room, and says how long to sleep until there is more.
+    fn start_due(&self) -> Option<Duration> {
+        loop {
+            let (clock, now) = (self.clock.now(), Instant::now());
+            let Some((subject, prepared)) = self.queue.take_due(clock, now, W::SERVED_MAX) else {
+                return self.queue.until_due(clock, now, W::SERVED_MAX);
+            };
+            let (work, attempt) = (Arc::clone(&self.work), Attempt::<W> { queue: Arc::clone(&self.queue), subject });
+            tokio::spawn(async move { attempt.end(work.serve(subject, prepared).await) });
+        }
+    }
+}
+
+/// A subject that is being served.
+struct Attempt<W: Work> {
+    queue: Arc<Queue<W::Subject, W::Prepared>>,
+    subject: W::Subject,
+}
+
+impl<W: Work> Attempt<W> {
+    fn end(&self, served: Served) {
+        match served {
+            Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
+            Err(reason) => {
+                W::warn(self.subject, &reason);
+                self.queue.fail(self.subject, W::RETRY, Instant::now());
+            }
+        }
+    }
+}
+
+impl<W: Work> Drop for Attempt<W> {
+    /// A panic costs the attempt, and its subject is tried again.
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.end(Err("it panicked".to_owned()));
+        }
+    }
+}
+
+async fn sleep_for(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::background::AT_ONCE;
+    use crate::clock::SystemClock;
+    use crate::pause::Pause;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Panics, fails and succeeds in turns.
+    #[derive(Default)]
+    struct Moody(AtomicUsize);
+
+    impl Work for Arc<Moody> {
+        type Subject = char;
+        type Prepared = ();
+
+        const SERVED_MAX: usize = 1;
+        const RETRY: Retry = Retry { pause_first: Duration::from_millis(1), pause_max: Duration::from_millis(1) };
+
+        async fn serve(&self, _: char, _: Option<()>) -> Served {
+            match self.0.fetch_add(1, Ordering::SeqCst) {
+                0 => panic!("on purpose"),
+                1 => Err("on purpose".to_owned()),
+                _ => Ok(None),
+            }
+        }
+
+        fn warn(_: char, _: &str) {}
+    }
+
+    #[tokio::test]
+    async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
+        let (queue, work, pause) = (Arc::new(Queue::default()), Arc::new(Moody::default()), Pause::new(true));
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.rest()));
+        queue.add('a', AT_ONCE, None);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert_eq!(work.0.load(Ordering::SeqCst), 0, "nobody is served during a rest");
+        pause.end();
+        let served = async {
+            while queue.len() > 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(10), served).await.expect("it is served in the end");
+        assert_eq!((work.0.load(Ordering::SeqCst), queue.served()), (3, 0));
+    }
+}

@@ -1,0 +1,172 @@
+//! The outbox: what follows from durable records and is done in the background.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use till_domain::effect::{Effect, EffectId};
+use till_domain::event::Mutation;
+use till_domain::ids::MerchantId;
+use till_domain::payment::Payment;
+use till_domain::records::{AnyKey, Unreadable};
+use till_domain::time::Millis;
+
+use crate::background::{AT_ONCE, Queue};
+use crate::bounds::{InFlight, Permit};
+use crate::merchant::Changes;
+use crate::removed_rows::{Removed, RemovedRows};
+use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
+
+/// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
+const PREPARED_CALLS_MAX: usize = 8_192;
+/// Effects that one page of the scan at start reads.
+const SCANNED_AT_ONCE: usize = 4_096;
+
+/// An effect that was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct OpenEffect {
+    pub(crate) merchant_id: MerchantId,
+    pub(crate) effect_id: EffectId,
+}
+
+/// The effect and its payment.
+pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
+
+/// The rows that the call of an effect rests on, as they were when the effect was opened: nothing changes them before the
+/// call.
+#[derive(Debug)]
+pub(crate) struct PreparedCall {
+    rows: CallRows,
+    /// The room that it takes.
+    permit: Permit,
+}
+
+impl PreparedCall {
+    /// Gives the room back.
+    pub(crate) fn into_rows(self) -> CallRows {
+        drop(self.permit);
+        self.rows
+    }
+}
+
+/// Queues of what is to be done. The rows are what counts: whatever is lost on this way is found at the next start.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    pub(crate) effects: Arc<Queue<OpenEffect, PreparedCall>>,
+    /// Merchants, by their earliest timers.
+    pub(crate) timers: Arc<Queue<MerchantId>>,
+    /// Merchants that have metadata garbage.
+    pub(crate) garbage: Arc<Queue<MerchantId>>,
+    prepared: Arc<InFlight>,
+    key_changes: AtomicU64,
+    removed: RemovedRows,
+}
+
+impl Outbox {
+    /// An empty one.
+    pub(crate) fn new() -> Outbox {
+        Outbox {
+            effects: Arc::default(),
+            timers: Arc::default(),
+            garbage: Arc::default(),
+            prepared: InFlight::new(PREPARED_CALLS_MAX),
+            key_changes: AtomicU64::new(0),
+            removed: RemovedRows::default(),
+        }
+    }
+
+    /// How often API keys have changed. Counted after the change can be read and before it is answered.
+    pub(crate) fn key_changes(&self) -> u64 {
+        self.key_changes.load(Ordering::Acquire)
+    }
+
+    /// Rows that were removed in the background.
+    pub(crate) const fn removed_rows(&self) -> &RemovedRows {
+        &self.removed
+    }
+
+    /// Takes up what was open when the service last stopped.
+    pub(crate) fn take_up(&self, store: &dyn Store) -> Result<(), Unreadable> {
+        let mut after = None;
+        loop {
+            let page = open_effects(store, after, SCANNED_AT_ONCE)?;
+            after = page.last().copied();
+            for (merchant_id, effect_id) in page.iter().copied() {
+                self.effects.add(OpenEffect { merchant_id, effect_id }, AT_ONCE, None);
+            }
+            if page.len() < SCANNED_AT_ONCE {
+                break;
+            }
+        }
+        let mut after = None;
+        while let Some((merchant_id, due)) = next_merchant_with_timers(store, after)? {
+            if let Some(due) = due {
+                self.timers.add(merchant_id, due, None);
+            }
+            if first_garbage(store, merchant_id)?.is_some() {
+                self.garbage.add(merchant_id, AT_ONCE, None);
+            }
+            after = Some(merchant_id);
+        }
+        Ok(())
+    }
+}
+
+/// The share of one record in the outbox, or of those that a load derives rows from, to be sent once they are durable.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    merchant_id: MerchantId,
+    effects: Vec<(EffectId, Option<CallRows>)>,
+    /// The earliest timer that was set.
+    timer: Option<Millis>,
+    has_garbage: bool,
+    changes_keys: bool,
+    removed: Removed,
+}
+
+impl Pending {
+    /// Nothing yet.
+    pub(crate) const fn new(merchant_id: MerchantId) -> Pending {
+        let removed = Removed::NONE;
+        Pending { merchant_id, effects: Vec::new(), timer: None, has_garbage: false, changes_keys: false, removed }
+    }
+
+    /// The share of a record and the rows that it writes.
+    pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
+        let mut pending = Pending { removed: Removed::of(mutation), ..Pending::new(merchant_id) };
+        pending.add(changes);
+        pending
+    }
+
+    /// Adds what follows from a further record.
+    pub(crate) fn add(&mut self, changes: &Changes) {
+        for key in changes.written() {
+            if let AnyKey::Effects(effect_id) = key {
+                self.effects.push((*effect_id, changes.opened(*effect_id)));
+            } else if let AnyKey::Timers(timer) = key {
+                self.timer = Some(self.timer.map_or(timer.due, |earlier| earlier.min(timer.due)));
+            } else if let AnyKey::MetadataGarbage(_) = key {
+                self.has_garbage = true;
+            } else if let AnyKey::ApiKeys(_) = key {
+                self.changes_keys = true;
+            }
+        }
+    }
+
+    /// Sends it on its way.
+    pub(crate) fn send(self, outbox: &Outbox) {
+        let merchant_id = self.merchant_id;
+        if self.changes_keys {
+            outbox.key_changes.fetch_add(1, Ordering::AcqRel);
+        }
+        outbox.removed.add(self.removed);
+        for (effect_id, rows) in self.effects {
+            let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));
+            outbox.effects.add(OpenEffect { merchant_id, effect_id }, AT_ONCE, prepared);
+        }
+        if let Some(due) = self.timer {
+            outbox.timers.add(merchant_id, due, None);
+        }
+        if self.has_garbage {
+            outbox.garbage.add(merchant_id, AT_ONCE, None);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Counts rows that were removed in the background, by what they were.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use till_domain::event::{Event, Mutation};
+
+/// The kinds of rows that are counted.
+const KINDS: [&str; 4] = ["session", "token", "answer", "metadata"];
+
+/// Rows that were removed since the engine started.
+#[derive(Debug, Default)]
+pub struct RemovedRows([AtomicU64; KINDS.len()]);
+
+impl RemovedRows {
+    /// Each kind of row by its name, with how many were removed.
+    #[must_use]
+    pub fn by_kind(&self) -> [(&'static str, u64); KINDS.len()] {
+        std::array::from_fn(|kind| (KINDS[kind], self.0[kind].load(Ordering::Relaxed)))
+    }
+
+    /// Adds what a durable record removed.
+    pub(crate) fn add(&self, removed: Removed) {
+        for (total, removed) in self.0.iter().zip(removed.0) {
+            total.fetch_add(removed, Ordering::Relaxed);
+        }
+    }
+}
+
+/// How many rows of each kind one record removes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Removed([u64; KINDS.len()]);
+
+impl Removed {
+    /// No rows.
+    pub(crate) const NONE: Removed = Removed([0; KINDS.len()]);
+
+    /// The rows that a record removes. An item of a set is two: by hash and by position.
+    pub(crate) fn of(mutation: &Mutation) -> Removed {
+        let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+        let Removed([mut sessions, mut tokens, mut answers, mut metadata]) = Removed::NONE;
+        for event in &mutation.events {
+            if let Event::SessionsSwept { session_ids } = event {
+                sessions += count(session_ids.len());
+            } else if let Event::TokensSwept { token_ids } = event {
+                tokens += count(token_ids.len());
+            } else if let Event::AnswersSwept { scopes, created_merchants: _ } = event {
+                answers += count(scopes.len());
+            } else if let Event::MetadataSwept { id: _, items, sets, finished: _ } = event {
+                metadata += count(2 * items.len() + sets.len());
+            }
+        }
+        Removed([sessions, tokens, answers, metadata])
+    }
+}
