@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits, SWEEP_PAUSE, Store};
+use till_actors::{Acquirers, EXPIRY_PAUSE, Engine, EngineOptions, Foundations, Limits, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
@@ -267,7 +267,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
             live_actors: LIVE_ACTORS_MAX,
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
-        sweep_pause: SWEEP_PAUSE,
+        expiry_pause: EXPIRY_PAUSE,
         linger: LINGER,
         paused,
         on_fatal: Box::new(last_word),

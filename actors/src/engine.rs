@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::background::Scheduler;
 use crate::clock::Clock;
 use crate::effects::{Acquirers, Caller, EffectRunner};
+use crate::expiry::{Remover, Walk};
 use crate::merchant::{Secret, Surroundings};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
@@ -23,7 +24,6 @@ use crate::removed_rows::RemovedRows;
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
-use crate::sweeping::{Sweeper, Walk};
 use crate::timers::TimerService;
 
 /// How often a stop looks whether everything is answered.
@@ -39,8 +39,8 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// How long an actor without work lives on.
     pub idle_before_retiring: Duration,
-    /// How long each sweeper of what has expired rests between its rounds, as a rule [`crate::SWEEP_PAUSE`].
-    pub sweep_pause: Duration,
+    /// How long each search for what has expired rests between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
+    pub expiry_pause: Duration,
     /// How long results of effects and the like wait for company before they are written, as a rule [`LINGER`].
     ///
     /// [`LINGER`]: till_storage::commit::LINGER
@@ -112,7 +112,7 @@ impl Engine {
             idle_before_retiring: options.idle_before_retiring,
         }));
         let (clock, pause) = (Arc::clone(&foundations.clock), Pause::new(options.paused));
-        start_background(foundations, &registry, &outbox, &pause, options.sweep_pause, &background);
+        start_background(foundations, &registry, &outbox, &pause, options.expiry_pause, &background);
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
         Ok(Engine { registry, committer, outbox, clock, pause, arbiters, background })
     }
@@ -294,13 +294,13 @@ fn start_background(
     registry: &Arc<Registry>,
     outbox: &Outbox,
     pause: &Pause,
-    sweep_pause: Duration,
+    expiry_pause: Duration,
     runtime: &Runtime,
 ) {
     let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
     for walk in Walk::ALL {
         let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
-        runtime.spawn(Sweeper::new(walk, store, registry, clock, sweep_pause).run());
+        runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
     }
     runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));

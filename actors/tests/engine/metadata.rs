@@ -85,7 +85,7 @@ async fn the_sets_of_a_replaced_value_are_swept_and_those_of_the_new_one_stay() 
     // Of six items two rows each, of two sets one each, the record and its document.
     let before = rows(&world, &world.open_shop().await).0;
     eventually("the old ones are gone", || rows(&world, &shop).0 == before + 2 * 6 + 2 + 2).await;
-    // The sweeper counts them once it has heard that they are gone.
+    // The engine counts them once it has heard that they are gone.
     let swept = ("metadata", 2 * (601 + 2) + 2);
     eventually("of each item two rows, of each set one", || world.engine.removed_rows().by_kind()[3] == swept).await;
     assert_eq!(world.find::<MetadataByCreation>(&shop, record.id), Some(key("k")));

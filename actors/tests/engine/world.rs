@@ -43,7 +43,7 @@ pub(crate) const DERIVED: [Family; 5] =
 pub(crate) struct Settings {
     pub(crate) limits: Limits,
     pub(crate) idle_before_retiring: Duration,
-    pub(crate) sweep_pause: Duration,
+    pub(crate) expiry_pause: Duration,
     pub(crate) linger: Duration,
     pub(crate) paused: bool,
 }
@@ -53,7 +53,7 @@ impl Default for Settings {
         let limits = Limits { in_flight_per_merchant: 10_000, in_flight: 20_000, live_actors: 1_000 };
         let hour = Duration::from_secs(3_600);
         let idle_before_retiring = Duration::from_secs(60);
-        Settings { limits, idle_before_retiring, sweep_pause: hour, linger: LINGER, paused: false }
+        Settings { limits, idle_before_retiring, expiry_pause: hour, linger: LINGER, paused: false }
     }
 }
 
@@ -103,7 +103,7 @@ impl World {
             arbiters: 2,
             limits: settings.limits,
             idle_before_retiring: settings.idle_before_retiring,
-            sweep_pause: settings.sweep_pause,
+            expiry_pause: settings.expiry_pause,
             linger: settings.linger,
             paused: settings.paused,
             on_fatal: Box::new(move |_| {

@@ -295,7 +295,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         arbiters: 2,
         limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
         idle_before_retiring: Duration::from_secs(60),
-        sweep_pause: Duration::from_millis(50),
+        expiry_pause: Duration::from_millis(50),
         linger: LINGER,
         paused: false,
         on_fatal: Box::new(|_| {}),

@@ -1,4 +1,4 @@
-//! The sweeper: goes from merchant to merchant, and asks those that keep something expired to remove it.
+//! The remover: goes from merchant to merchant, and asks those that keep something expired to remove it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::{Store, merchants};
 
-/// How long a sweeper rests after it was with every merchant.
-pub const SWEEP_PAUSE: Duration = Duration::from_secs(60);
+/// How long a remover rests after it was with every merchant.
+pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
 
-/// What has expired is swept this much later, in seconds, so that an actor whose clock is read a little behind the
-/// sweeper's agrees.
+/// What has expired is removed this much later, in seconds, so that an actor whose clock is read a little behind the
+/// remover's agrees.
 const GRACE_SECONDS: u64 = 60;
 /// Merchants that one look at the directory finds.
 const MERCHANTS_AT_ONCE: usize = 256;
@@ -55,8 +55,8 @@ impl Place {
     }
 }
 
-/// Sweeps one kind of thing.
-pub(crate) struct Sweeper {
+/// Removes what has expired of one kind.
+pub(crate) struct Remover {
     walk: Walk,
     finder: Finder,
     registry: Arc<Registry>,
@@ -68,19 +68,19 @@ pub(crate) struct Sweeper {
     places: HashMap<MerchantId, Place>,
 }
 
-impl Sweeper {
+impl Remover {
     pub(crate) fn new(
         walk: Walk,
         store: Arc<dyn Store>,
         registry: Arc<Registry>,
         clock: Arc<dyn Clock>,
         pause: Duration,
-    ) -> Sweeper {
+    ) -> Remover {
         let finder = Finder { store };
-        Sweeper { walk, finder, registry, clock, pause, pace: Pace::default(), places: HashMap::new() }
+        Remover { walk, finder, registry, clock, pause, pace: Pace::default(), places: HashMap::new() }
     }
 
-    /// Sweeps until the service stops.
+    /// Removes what has expired until the service stops.
     pub(crate) async fn run(mut self) {
         loop {
             tokio::time::sleep(self.pause).await;
@@ -120,7 +120,7 @@ impl Sweeper {
             rows += page.rows;
             self.pace.rest_after(page.rows).await;
             let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
-            let agreed = self.sweep(merchant_id, page.expired).await?;
+            let agreed = self.remove(merchant_id, page.expired).await?;
             if let Some(behind) = page.behind.filter(|_| !page.expires_later) {
                 place.pass(behind, stays || !agreed);
             }
@@ -144,7 +144,7 @@ impl Sweeper {
     }
 
     /// Has the actor remove what has expired. Whether it found anything so: the clock may have stepped back meanwhile.
-    async fn sweep(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, String> {
+    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, String> {
         if expired.is_empty() {
             return Ok(true);
         }

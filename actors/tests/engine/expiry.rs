@@ -1,4 +1,4 @@
-//! Sweeping: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
+//! Expiry: what has expired goes by itself, what is needed stays, and nobody is woken for nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,8 @@ const GRACE_SECONDS: u64 = 60;
 /// As many rounds as may come about in this time change nothing.
 const SOME_ROUNDS: Duration = Duration::from_millis(400);
 
-fn sweeping() -> World {
-    World::start_with(Settings { sweep_pause: Duration::from_millis(5), ..Settings::default() })
+fn looking_often() -> World {
+    World::start_with(Settings { expiry_pause: Duration::from_millis(5), ..Settings::default() })
 }
 
 fn is_key_of_token(key: VaultKey) -> bool {
@@ -67,7 +67,7 @@ impl World {
 
     /// Every row follows from the log.
     fn assert_sound(&self) {
-        let options = VerifyOptions::new(std::env::temp_dir().join("till-engine-sweeping"));
+        let options = VerifyOptions::new(std::env::temp_dir().join("till-engine-expiry"));
         let report = verify(self.store.as_ref(), &self.keyring, None, &options, &mut |_| {}).expect("rows are few");
         assert_eq!(report.faults, []);
     }
@@ -75,7 +75,7 @@ impl World {
 
 #[actix_rt::test]
 async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     let multiple = world.token(&shop, TokenUsage::Multiple).await;
     world.token(&shop, TokenUsage::Single).await;
@@ -98,7 +98,7 @@ async fn tokens_go_when_they_end_and_sessions_and_answers_a_day_later() {
 
 #[actix_rt::test]
 async fn a_multiple_token_that_no_payment_used_goes_after_30_days_and_another_stays() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     let unused = world.token(&shop, TokenUsage::Multiple).await;
     let kept = world.token(&shop, TokenUsage::Multiple).await;
@@ -118,7 +118,7 @@ async fn a_multiple_token_that_no_payment_used_goes_after_30_days_and_another_st
 
 #[actix_rt::test]
 async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     let token_id = world.token(&shop, TokenUsage::Multiple).await;
     let token = world.find::<Tokens>(&shop, token_id).expect("just made");
@@ -136,7 +136,7 @@ async fn a_token_that_an_older_version_made_without_an_end_is_given_one() {
 
 #[actix_rt::test]
 async fn a_payment_that_waits_finds_its_number_after_days_and_a_restart_and_is_swept_in_its_turn() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     world.direction.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
@@ -155,7 +155,7 @@ async fn a_payment_that_waits_finds_its_number_after_days_and_a_restart_and_is_s
 
 #[actix_rt::test]
 async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     world.direction.do_not_answer(Some(shop.merchant_id));
     let waiting = world.pay(&shop, |words| words).await;
@@ -169,7 +169,7 @@ async fn a_session_that_had_to_stay_goes_once_its_payment_is_answered() {
 
 #[actix_rt::test]
 async fn more_than_one_command_removes_goes_in_several() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 600).await;
     let records = world.records(&shop);
@@ -181,7 +181,7 @@ async fn more_than_one_command_removes_goes_in_several() {
 #[actix_rt::test]
 async fn a_merchant_without_anything_old_is_not_loaded() {
     let settings = Settings { idle_before_retiring: Duration::ZERO, ..Settings::default() };
-    let world = World::start_with(Settings { sweep_pause: Duration::from_millis(5), ..settings });
+    let world = World::start_with(Settings { expiry_pause: Duration::from_millis(5), ..settings });
     let shop = world.open_shop().await;
     world.session(&shop).await;
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS);
@@ -195,7 +195,7 @@ async fn a_merchant_without_anything_old_is_not_loaded() {
 
 #[actix_rt::test]
 async fn a_row_that_cannot_be_read_does_not_keep_others() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     let sessions = world.sessions(&shop, 3).await;
     let (family, key) = world.place(&shop, &AnyKey::Sessions(sessions[0]));
@@ -206,7 +206,7 @@ async fn a_row_that_cannot_be_read_does_not_keep_others() {
 
 #[actix_rt::test]
 async fn what_failed_to_be_removed_is_removed_later() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     let session_id = world.session(&shop).await;
     world.token(&shop, TokenUsage::Single).await;
@@ -218,7 +218,7 @@ async fn what_failed_to_be_removed_is_removed_later() {
 
 #[actix_rt::test]
 async fn what_the_actor_does_not_find_old_yet_since_the_clock_stepped_back_goes_later() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     world.session(&shop).await;
     world.token(&shop, TokenUsage::Single).await;
@@ -232,7 +232,7 @@ async fn what_the_actor_does_not_find_old_yet_since_the_clock_stepped_back_goes_
 
 #[actix_rt::test]
 async fn payments_go_on_while_their_merchant_is_swept() {
-    let world = sweeping();
+    let world = looking_often();
     let shop = world.open_shop().await;
     world.sessions(&shop, 300).await;
     world.clock.pass_seconds(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS + GRACE_SECONDS);
