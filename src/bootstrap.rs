@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -181,7 +181,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let running = RunningKeyring {
         disk: Arc::clone(&disk),
         keyring: Arc::clone(&keyring),
-        rewrapping: std::sync::Mutex::new(()),
+        rewrapping: parking_lot::Mutex::new(()),
     };
     let operations = Operations { reloads: Arc::new(Reloads::default()), keyring: Arc::new(running) };
     let service = Service {
@@ -336,12 +336,12 @@ struct RunningKeyring {
     disk: Arc<DiskEngine>,
     keyring: Arc<Keyring>,
     /// One at a time.
-    rewrapping: std::sync::Mutex<()>,
+    rewrapping: parking_lot::Mutex<()>,
 }
 
 impl RewrapKeyring for RunningKeyring {
     fn rewrap(&self, root: &RootKey) -> anyhow::Result<bool> {
-        let _one_at_a_time = self.rewrapping.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.rewrapping.lock();
         let stored = stored_keyring(&*self.disk).context("failed to read the key ring")?;
         let stored = stored.context("the store has no key ring")?;
         let (before, key) = (Keyring::root_key_name(&stored).unwrap_or_default(), root.name());
