@@ -117,7 +117,11 @@ impl MetadataReader<'_> {
         record.filter(|record| record.is_live(self.now)).map(|record| self.found(key, record)).transpose()
     }
 
-    fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
+    /// A record with its value.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
         let document = self.view.get::<MetadataDocuments>(record.id)?;
         Ok(FoundMetadata { key, record, document: document.ok_or_else(ApiError::unhandled)? })
     }
@@ -232,14 +236,6 @@ impl MetadataReader<'_> {
     fn live(&self, id: MetadataId, key: MetadataKey) -> Result<Option<(MetadataKey, MetadataRecord)>, ApiError> {
         let record = self.view.get::<Metadata>(key.clone())?;
         Ok(record.filter(|record| record.id == id && record.is_live(self.now)).map(|record| (key, record)))
-    }
-
-    /// A listed record with its value.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` when a row cannot be read.
-    pub fn listed(&self, (key, record): (MetadataKey, MetadataRecord)) -> Result<FoundMetadata, ApiError> {
-        self.found(key, record)
     }
 }
 

@@ -36,7 +36,7 @@ pub fn fold_mutation(
     personal: &mut dyn Personal,
     stored: Stored<'_>,
 ) -> Result<Vec<ChangedRow>, Unreadable> {
-    let rows = StoredRows { merchant_id, personal, stored };
+    let rows = DecodedRows { merchant_id, personal, stored };
     let mut rows = ChangedRows::new(&rows);
     apply_rows(mutation, &mut rows)?;
     let changed = rows.into_changed().into_iter().map(|(key, row)| {
@@ -47,14 +47,14 @@ pub fn fold_mutation(
     changed.collect()
 }
 
-/// The rows that are stored.
-struct StoredRows<'a> {
+/// The rows that the stored bytes say.
+struct DecodedRows<'a> {
     merchant_id: MerchantId,
     personal: &'a dyn Personal,
     stored: Stored<'a>,
 }
 
-impl Rows for StoredRows<'_> {
+impl Rows for DecodedRows<'_> {
     fn read(&self, key: &AnyKey) -> Result<Option<AnyRow>, Unreadable> {
         let (family, bytes) = row_key(self.merchant_id, key, self.personal);
         let stored = (self.stored)(family, &bytes)?;

@@ -102,10 +102,10 @@ fn walk(
 
 fn list(
     reader: &MetadataReader<'_>,
-    record: (MetadataKey, MetadataRecord),
+    (key, record): (MetadataKey, MetadataRecord),
     room: &mut Room,
 ) -> Result<Listed, ApiError> {
-    let found: FoundMetadata = reader.listed(record)?;
+    let found: FoundMetadata = reader.found(key, record)?;
     let (value, cut) = value_at(reader, &found, &MetadataPath::default(), room)?.ok_or_else(ApiError::unhandled)?;
     let rest: Value = cut.iter().map(|set| set.rest(&found)).collect();
     let further = if cut.is_empty() { Vec::new() } else { vec![("truncated", rest.to_string())] };
