@@ -304,7 +304,7 @@ fn start_background(
     }
     runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let collector = GarbageCollector { store: store_too, registry: registry_too, keyring: Arc::clone(&keyring) };
+    let collector = GarbageCollector { store: store_too, registry: registry_too };
     runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).rest()));
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
     let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };

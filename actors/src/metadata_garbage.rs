@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
-use till_domain::ids::{MerchantId, MetadataId};
-use till_domain::metadata::{SetNumber, SweptItem};
-use till_domain::records::{MetadataGarbage, MetadataItems, Rows, Unreadable};
+use till_domain::ids::MerchantId;
+use till_domain::metadata::{ItemHash, SetNumber, SweptItem};
+use till_domain::records::{MetadataGarbage, MetadataItems, MetadataSets, Unreadable};
+use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
-use till_storage::vault::Keyring;
 
 use crate::background::{AT_ONCE, Retry, Served, Work};
 use crate::registry::Registry;
-use crate::store::{Store, first_garbage, items_below, sets_below};
+use crate::store::Store;
 
 /// Rows that one command removes: bounds the size of its record, and how long it keeps its merchant.
 const REMOVED_AT_ONCE: usize = 256;
@@ -27,7 +27,6 @@ const COMMANDS_A_TURN: usize = 32;
 pub(crate) struct GarbageCollector {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) keyring: Arc<Keyring>,
 }
 
 impl Work for GarbageCollector {
@@ -56,33 +55,20 @@ impl Work for GarbageCollector {
 impl GarbageCollector {
     /// The next command that removes rows of a merchant.
     fn next(&self, merchant_id: MerchantId) -> Result<Option<SweepMetadata>, Unreadable> {
-        let Some(id) = first_garbage(self.store.as_ref(), merchant_id)? else { return Ok(None) };
-        let rows = MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store);
-        // Gone again: somebody else finished it.
-        let Some(below) = rows.get::<MetadataGarbage>(id)? else { return Ok(None) };
-        let items = self.items(merchant_id, id, below, &rows)?;
+        let rows = MerchantReader::new(merchant_id, None, &*self.store); // Nothing of it is sealed.
+        let first = rows.scan::<MetadataGarbage>(.., Direction::Forward, 1)?;
+        let Some((id, below)) = first.into_iter().next() else { return Ok(None) };
+        let (start, no_hash) = (SetNumber(0), ItemHash([0; 32]));
+        let items = (id, start, no_hash)..(id, below, no_hash);
+        let items = rows.scan::<MetadataItems>(items, Direction::Forward, REMOVED_AT_ONCE)?;
+        let items = items.into_iter().map(|((_, set, hash), position)| SweptItem { set, hash, position }).collect();
         let mut command = SweepMetadata { id, items, sets: Vec::new(), finished_below: None };
         if command.items.len() < REMOVED_AT_ONCE {
-            command.sets = sets_below(self.store.as_ref(), merchant_id, id, below, REMOVED_AT_ONCE)?;
+            let sets = rows.scan_keys::<MetadataSets>((id, start)..(id, below), Direction::Forward, REMOVED_AT_ONCE)?;
+            command.sets = sets.into_iter().map(|(_, number)| number).collect();
             command.finished_below = (command.sets.len() < REMOVED_AT_ONCE).then_some(below);
         }
         Ok(Some(command))
-    }
-
-    fn items(
-        &self,
-        merchant_id: MerchantId,
-        id: MetadataId,
-        below: SetNumber,
-        rows: &MerchantReader<&dyn Store>,
-    ) -> Result<Vec<SweptItem>, Unreadable> {
-        let found = items_below(self.store.as_ref(), merchant_id, id, below, REMOVED_AT_ONCE)?;
-        let item = |(set, hash)| {
-            let position = rows.get::<MetadataItems>((id, set, hash))?;
-            let gone = || Unreadable { reason: format!("an item of {id} is gone, though nobody else removes it") };
-            Ok(SweptItem { set, hash, position: position.ok_or_else(gone)? })
-        };
-        found.into_iter().map(item).collect()
     }
 
     async fn remove(&self, merchant_id: MerchantId, command: SweepMetadata) -> Result<(), String> {

@@ -6,14 +6,15 @@ use till_domain::effect::{Effect, EffectId};
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
 use till_domain::payment::Payment;
-use till_domain::records::{AnyKey, Unreadable};
+use till_domain::records::{AnyKey, MetadataGarbage, Unreadable};
 use till_domain::time::Millis;
+use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effects};
 
 use crate::background::{AT_ONCE, Queue};
 use crate::bounds::{InFlight, Permit};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
-use crate::store::{Store, first_garbage, next_merchant_with_timers, open_effects};
+use crate::store::Store;
 
 /// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
@@ -101,7 +102,7 @@ impl Outbox {
             if let Some(due) = due {
                 self.timers.add(merchant_id, due, None);
             }
-            if first_garbage(store, merchant_id)?.is_some() {
+            if MerchantReader::new(merchant_id, None, store).has_any::<MetadataGarbage>(..)? {
                 self.garbage.add(merchant_id, AT_ONCE, None);
             }
             after = Some(merchant_id);

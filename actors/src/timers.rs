@@ -6,11 +6,14 @@ use till_domain::command::Command;
 use till_domain::effect::Timer;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
+use till_domain::records::Timers;
+use till_storage::rows::Direction;
+use till_storage::shapes::MerchantReader;
 
 use crate::background::{Retry, Served, Work};
 use crate::clock::Clock;
 use crate::registry::Registry;
-use crate::store::{Store, first_timers};
+use crate::store::Store;
 
 /// Timers that one command fires: bounds the size of its record.
 pub(crate) const FIRED_AT_ONCE: usize = 256;
@@ -48,8 +51,10 @@ impl Work for TimerService {
 }
 
 impl TimerService {
+    /// The merchant's first timers, due or not, the earliest first.
     fn first_timers(&self, merchant_id: MerchantId, limit: usize) -> Result<Vec<Timer>, String> {
-        first_timers(self.store.as_ref(), merchant_id, limit).map_err(|error| error.to_string())
+        let rows = MerchantReader::new(merchant_id, None, &*self.store);
+        rows.scan_keys::<Timers>(.., Direction::Forward, limit).map_err(|error| error.to_string())
     }
 
     async fn fire(&self, merchant_id: MerchantId, due: Vec<Timer>) -> Result<(), String> {

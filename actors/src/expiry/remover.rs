@@ -1,18 +1,22 @@
 //! The remover: goes from merchant to merchant, and asks those that keep something expired to remove it.
 
 use std::collections::HashMap;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::{Caller, Command, Expired, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
+use till_domain::records::MerchantDirectory;
 use till_domain::time::Millis;
+use till_storage::rows::Direction;
+use till_storage::shapes::MerchantReader;
 
 use super::pace::Pace;
 use super::walk::{Finder, Walk};
 use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
-use crate::store::{Store, merchants};
+use crate::store::Store;
 
 /// How long a remover rests after it was with every merchant.
 pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
@@ -94,7 +98,12 @@ impl Remover {
     async fn round(&mut self) -> Result<(), String> {
         let mut after = None;
         loop {
-            let found = merchants(self.finder.store.as_ref(), after, MERCHANTS_AT_ONCE);
+            let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+            let found = MerchantReader::of_all_merchants(&*self.finder.store).scan_keys::<MerchantDirectory>(
+                range,
+                Direction::Forward,
+                MERCHANTS_AT_ONCE,
+            );
             let found = found.map_err(|error| error.to_string())?;
             for merchant_id in &found {
                 if let Err(reason) = self.visit(*merchant_id).await {

@@ -9,9 +9,10 @@ use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Session};
 use till_domain::time::Millis;
 use till_storage::keys::KeyRange;
+use till_storage::rows::Direction;
 use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
 
-use crate::store::{Store, rows_of};
+use crate::store::Store;
 
 /// Rows of one page, and so what one command names at most: bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
@@ -72,7 +73,7 @@ impl Walk {
         let Some(age_seconds) = self.age_seconds() else { return shapes::table_range(merchant_id, self.table()) };
         let made_by = now.0.saturating_sub(age_seconds.saturating_mul(1_000));
         let too_young = RawId::new(IdPosition { millis: made_by.saturating_add(1), counter: 0 }, 0);
-        shapes::id_range(merchant_id, self.table(), None, Some(too_young.to_bytes()))
+        shapes::range_before_id(merchant_id, self.table(), too_young)
     }
 }
 
@@ -112,10 +113,10 @@ impl Finder {
         &self,
         walk: Walk,
         merchant_id: MerchantId,
-        range: &KeyRange,
+        (lower, upper): &KeyRange,
         now: Millis,
     ) -> Result<Page, Unreadable> {
-        let found = rows_of(self.store.as_ref(), walk.table().family(), range, PAGE_ROWS)?;
+        let found = self.store.scan(walk.table().family(), lower, upper, Direction::Forward, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
         // What is sealed stays so: it tells nothing of whether a row has expired.

@@ -8,15 +8,13 @@
 //! Every value has a format byte in front, see [`super::encode_row`].
 
 use till_domain::effect::EffectId;
-use till_domain::ids::{MerchantId, MetadataId};
-use till_domain::metadata::SetNumber;
+use till_domain::ids::{MerchantId, RawId};
 use till_domain::records::AnyKey;
-use till_domain::time::Millis;
 
 use crate::family::Family;
 use crate::keys::{FIRST_TYPED_TABLE, KeyRange, MERCHANT_LEN};
 
-use super::key_bytes::{DIGEST_LEN, ID_LEN, KeyBytes};
+use super::key_bytes::{DIGEST_LEN, KeyBytes};
 use super::personal::Personal;
 use super::tables::{KeyParts, TableKind, decode_rest, push_rest};
 
@@ -74,66 +72,17 @@ pub fn table_range(merchant: MerchantId, table: TableKind) -> KeyRange {
     (lower, upper)
 }
 
-/// Of a merchant's table whose keys are ids: those behind `after` and before `before`, both excluded.
+/// Of a merchant's table whose keys are ids: those before one.
 #[must_use]
-pub fn id_range(
-    merchant: MerchantId,
-    table: TableKind,
-    after: Option<[u8; ID_LEN]>,
-    before: Option<[u8; ID_LEN]>,
-) -> KeyRange {
-    let (mut lower, mut upper) = table_range(merchant, table);
-    if let Some(before) = before {
-        upper = [lower.as_slice(), &before].concat();
-    }
-    if let Some(after) = after {
-        lower.extend_from_slice(&after);
-        lower.push(0); // The smallest key that is greater.
-    }
+pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) -> KeyRange {
+    let lower = table.head(merchant);
+    let upper = [lower.as_slice(), &before.to_bytes()].concat();
     (lower, upper)
-}
-
-/// A merchant's timers that are due at `now`, the earliest first.
-#[must_use]
-pub fn due_timers_range(merchant: MerchantId, now: Millis) -> KeyRange {
-    let (lower, mut upper) = table_range(merchant, TableKind::Timers);
-    if let Some(later) = now.0.checked_add(1) {
-        upper = [lower.as_slice(), &later.to_be_bytes()].concat();
-    }
-    (lower, upper)
-}
-
-/// The counters of a metadata record's sets, from `from` up to `below`, which is left out.
-#[must_use]
-pub fn metadata_sets_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
-    sets_range(merchant, TableKind::MetadataSets, id, from, below)
-}
-
-/// The same for the items of these sets by hash: by set, then in no order that means anything.
-#[must_use]
-pub fn metadata_items_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
-    sets_range(merchant, TableKind::MetadataItems, id, from, below)
-}
-
-/// The same for the items of these sets by position: by set, then in the order in which they were added.
-#[must_use]
-pub fn metadata_positions_range(merchant: MerchantId, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
-    sets_range(merchant, TableKind::MetadataPositions, id, from, below)
-}
-
-fn sets_range(merchant: MerchantId, table: TableKind, id: MetadataId, from: SetNumber, below: SetNumber) -> KeyRange {
-    let end = |number: SetNumber| {
-        let mut key = table.head(merchant);
-        (id, number).push(&mut key);
-        key
-    };
-    (end(from), end(below))
 }
 
 /// Every merchant's open effects behind `after`, in the family effects: by merchant, then by payment, of each payment its
 /// operation and then its refunds.
-#[must_use]
-pub fn all_effects_range(after: Option<(MerchantId, EffectId)>) -> KeyRange {
+pub(super) fn all_effects_range(after: Option<(MerchantId, EffectId)>) -> KeyRange {
     let (mut lower, upper) = below_all_merchants();
     if let Some((merchant, effect_id)) = after {
         TableKind::Effects.push_head(merchant, &mut lower);
@@ -144,21 +93,13 @@ pub fn all_effects_range(after: Option<(MerchantId, EffectId)>) -> KeyRange {
 }
 
 /// Every merchant's timers and what is to be swept, in the family timers: by merchant, then timers by time.
-#[must_use]
-pub fn all_timers_range() -> KeyRange {
+pub(super) fn all_timers_range() -> KeyRange {
     below_all_merchants()
 }
 
 /// A whole family of keys below merchants: no table is 255, so every key is less than the upper end.
 fn below_all_merchants() -> KeyRange {
     (Vec::new(), vec![u8::MAX; HEAD_LEN])
-}
-
-/// All merchants behind `after` in the family directory.
-#[must_use]
-pub fn all_merchants_range(after: Option<MerchantId>) -> KeyRange {
-    let nobody = MerchantId::from_bytes([0; ID_LEN]); // The directory is not below a merchant.
-    id_range(nobody, TableKind::MerchantDirectory, after.map(MerchantId::to_bytes), None)
 }
 
 /// Why bytes are no key of a row.

@@ -3,13 +3,13 @@ use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::command::IdempotencyScope;
 use till_domain::effect::{EffectId, Timer, TimerKind};
-use till_domain::ids::{EntryId, PaymentId, RefundId, TransactionId};
-use till_domain::key::KeyDigest;
-use till_domain::metadata::ItemHash;
+use till_domain::ids::{EntryId, MetadataId, PaymentId, RefundId, TransactionId};
+use till_domain::metadata::SetNumber;
 use till_domain::text::{ExternalId, IdempotencyKey};
+use till_domain::time::Millis;
 
 use super::super::arbitrary::Draw;
-use super::super::samples::{self, MERCHANT, OTHER_MERCHANT, TestPersonal};
+use super::super::samples::{self, MERCHANT, TestPersonal};
 use super::*;
 
 fn key(merchant: MerchantId, key: &AnyKey) -> (Family, Vec<u8>) {
@@ -115,28 +115,21 @@ fn an_endpoint_and_a_key_cannot_be_shifted_against_each_other() {
 }
 
 #[test]
-fn ids_behind_and_before_a_cursor_are_those_in_the_range() {
-    let entry = |number| EntryId::from_bytes([number; 16]);
-    let of = |number| key(MERCHANT, &AnyKey::Entries(entry(number))).1;
-    let range = id_range(MERCHANT, TableKind::Entries, Some([3; 16]), Some([6; 16]));
-    let inside: Vec<u8> = (0..=255).filter(|number| is_inside(&range, &of(*number))).collect();
-    assert_eq!(inside, [4, 5]);
-    let all = id_range(MERCHANT, TableKind::Entries, None, None);
-    assert!((0..=255).all(|number| is_inside(&all, &of(number))));
-    assert!(!is_inside(&all, &key(OTHER_MERCHANT, &AnyKey::Entries(entry(0))).1));
-    assert!(!is_inside(&all, &key(MERCHANT, &AnyKey::Activities(till_domain::ids::ActivityId::from_bytes([0; 16]))).1));
+fn ids_before_another_are_those_in_the_range() {
+    let entry = |number| key(MERCHANT, &AnyKey::Entries(EntryId::from_bytes([number; 16]))).1;
+    let range = range_before_id(MERCHANT, TableKind::Entries, RawId::from_bytes([6; 16]));
+    assert_eq!((0..=255).filter(|number| is_inside(&range, &entry(*number))).collect::<Vec<u8>>(), [0, 1, 2, 3, 4, 5]);
 }
 
 #[test]
-fn due_timers_are_those_up_to_now_and_the_first_is_the_earliest() {
+fn timers_are_in_the_order_of_their_instants_and_items_in_that_of_their_positions() {
     let of = |due, kind| key(MERCHANT, &AnyKey::Timers(Timer { due: Millis(due), kind })).1;
     let settle = |due| of(due, TimerKind::Settle(TransactionId::from_bytes([0xff; 16])));
     let lapse = |due| of(due, TimerKind::Lapse(PaymentId::from_bytes([0; 16])));
-    let range = due_timers_range(MERCHANT, Millis(500));
-    assert!(is_inside(&range, &settle(0)) && is_inside(&range, &lapse(500)));
-    assert!(!is_inside(&range, &settle(501)));
     assert!([settle(1), lapse(1), settle(255), settle(256), lapse(u64::MAX)].is_sorted());
-    assert!(is_inside(&due_timers_range(MERCHANT, Millis(u64::MAX)), &lapse(u64::MAX)));
+    let (id, set) = (MetadataId::from_bytes([1; 16]), SetNumber(3));
+    let positions = [0, 1, 255, 256].map(|at| key(MERCHANT, &AnyKey::MetadataPositions((id, set, at))).1);
+    assert!(positions.is_sorted());
 }
 
 #[test]
@@ -161,7 +154,7 @@ fn the_operation_of_a_payment_is_16_bytes_and_a_refund_of_it_32() {
         let read = decode_key(Family::Effects, &of(effect_id));
         assert_eq!(read, Ok((Some(MERCHANT), KeyParts::Row(AnyKey::Effects(effect_id)))));
     }
-    let torn = &of(refunded)[..HEAD_LEN + ID_LEN + 8];
+    let torn = &of(refunded)[..HEAD_LEN + 16 + 8];
     assert_eq!(decode_key(Family::Effects, torn), Err(KeyError::Malformed { table: TableKind::Effects }));
 }
 
@@ -176,16 +169,6 @@ fn the_refunds_of_a_payment_stand_behind_its_operation_and_before_the_next_payme
         let inside = effects.map(|effect_id| is_inside(&range, &key(MERCHANT, &AnyKey::Effects(effect_id)).1));
         assert_eq!(inside, std::array::from_fn(|place| place > at), "behind {after:?}");
     }
-}
-
-#[test]
-fn the_list_of_merchants_goes_on_behind_a_merchant() {
-    let of = |merchant| key(merchant, &AnyKey::MerchantDirectory(merchant)).1;
-    let range = all_merchants_range(Some(MERCHANT));
-    assert!(!is_inside(&range, &of(MERCHANT)));
-    assert!(is_inside(&range, &of(OTHER_MERCHANT)));
-    assert!(is_inside(&all_merchants_range(None), &of(MERCHANT)));
-    assert!(!is_inside(&all_merchants_range(None), &key(MERCHANT, &AnyKey::KeyDirectory(KeyDigest([0xff; 32]))).1));
 }
 
 #[test]
@@ -209,29 +192,4 @@ fn bytes_that_nobody_wrote_are_named_for_what_is_wrong_with_them() {
     let elsewhere = decode_key(Family::Indexes, &payment);
     assert_eq!(elsewhere, Err(KeyError::UnknownTable { family: Family::Indexes, tag: 8 }));
     assert_eq!(decode_key(Family::Vault, &payment), Err(KeyError::NoRows { family: Family::Vault }));
-}
-
-#[test]
-fn a_range_of_sets_holds_their_rows_and_none_of_a_later_set_or_another_record() {
-    let (id, other) = (MetadataId::from_bytes([1; 16]), MetadataId::from_bytes([2; 16]));
-    let (from, below) = (SetNumber(3), SetNumber(256));
-    let rows = |id, number| {
-        [
-            AnyKey::MetadataSets((id, SetNumber(number))),
-            AnyKey::MetadataItems((id, SetNumber(number), ItemHash([0xff; 32]))),
-            AnyKey::MetadataPositions((id, SetNumber(number), u64::MAX)),
-        ]
-    };
-    let ranges = [
-        metadata_sets_range(MERCHANT, id, from, below),
-        metadata_items_range(MERCHANT, id, from, below),
-        metadata_positions_range(MERCHANT, id, from, below),
-    ];
-    for (of, number, inside) in [(id, 2, false), (id, 3, true), (id, 255, true), (id, 256, false), (other, 3, false)] {
-        for (range, row) in ranges.iter().zip(rows(of, number)) {
-            assert_eq!(is_inside(range, &key(MERCHANT, &row).1), inside, "{row:?}");
-        }
-    }
-    let positions = [0, 1, 255, 256].map(|at| key(MERCHANT, &AnyKey::MetadataPositions((id, from, at))).1);
-    assert!(positions.is_sorted(), "items are in the order of their positions");
 }

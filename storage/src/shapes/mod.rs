@@ -52,15 +52,12 @@ mod samples;
 pub use activity_keys::{ActivityEntry, ActivityIndex};
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub use fold::{ChangedRow, Stored, fold_mutation};
-pub use keys::{
-    KeyError, all_effects_range, all_merchants_range, all_timers_range, decode_key, due_timers_range, id_range,
-    metadata_items_range, metadata_positions_range, metadata_sets_range, push_row_key, row_key, table_range,
-};
+pub use keys::{KeyError, decode_key, push_row_key, range_before_id, row_key, table_range};
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
 pub use personal::{MerchantPersonal, Personal, StaysSealed};
 pub use reader::{MerchantReader, MerchantView, read_row};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
-pub use scan::KeyedRow;
+pub use scan::{KeyedRow, next_merchant_with_timers, open_effects};
 pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
 pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};

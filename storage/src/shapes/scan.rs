@@ -2,16 +2,19 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use till_domain::ids::Id;
-use till_domain::records::{Table, Unreadable};
+use till_domain::effect::EffectId;
+use till_domain::ids::{Id, MerchantId};
+use till_domain::records::{AnyKey, Effects, Table, Timers, Unreadable};
+use till_domain::time::Millis;
 
+use crate::family::Family;
 use crate::keys::KeyRange;
 use crate::rows::{Beside, Cursor, Direction, RowPair, RowReader};
 
-use super::keys::{KeyError, row_key, table_range};
+use super::keys::{self, KeyError, all_effects_range, all_timers_range, row_key, table_range};
 use super::reader::MerchantReader;
 use super::rows::decode_row;
-use super::tables::StoredTable;
+use super::tables::{KeyParts, StoredTable, TableKind};
 
 /// A row with its key.
 pub type KeyedRow<T> = (<T as Table>::Key, <T as Table>::Row);
@@ -131,6 +134,46 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
+/// At most `limit` open effects of all merchants after one, in the order of merchant, payment and refund.
+///
+/// # Errors
+/// [`Unreadable`] when they cannot be read.
+pub fn open_effects(
+    rows: &(impl RowReader + ?Sized),
+    after: Option<(MerchantId, EffectId)>,
+    limit: usize,
+) -> Result<Vec<(MerchantId, EffectId)>, Unreadable> {
+    let (lower, upper) = all_effects_range(after);
+    let pairs = rows.scan(Family::Effects, &lower, &upper, Direction::Forward, limit)?;
+    let effect = |(key, _): &RowPair| match keys::decode_key(Family::Effects, key) {
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::Effects(effect_id)))) => Ok((merchant_id, effect_id)),
+        Ok(_) | Err(_) => Err(malformed::<Effects>()),
+    };
+    pairs.iter().map(effect).collect()
+}
+
+/// The first merchant after one that has a timer set or metadata garbage, with the instant of its first timer.
+///
+/// # Errors
+/// [`Unreadable`] when it cannot be read.
+pub fn next_merchant_with_timers(
+    rows: &(impl RowReader + ?Sized),
+    after: Option<MerchantId>,
+) -> Result<Option<(MerchantId, Option<Millis>)>, Unreadable> {
+    let (mut lower, upper) = all_timers_range();
+    if let Some(merchant_id) = after {
+        // The last table of the family.
+        lower = table_range(merchant_id, TableKind::MetadataGarbage).1;
+    }
+    let first = rows.scan(Family::Timers, &lower, &upper, Direction::Forward, 1)?.pop();
+    let Some((key, _)) = first else { return Ok(None) };
+    match keys::decode_key(Family::Timers, &key) {
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::Timers(timer)))) => Ok(Some((merchant_id, Some(timer.due)))),
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::MetadataGarbage(_)))) => Ok(Some((merchant_id, None))),
+        Ok(_) | Err(_) => Err(malformed::<Timers>()),
+    }
+}
+
 /// The key with these bytes, which are of the table's range.
 pub(super) fn decode_key<T: StoredTable>(bytes: &[u8]) -> Result<T::Key, Unreadable> {
     let rest = bytes.get(T::KIND.head_len()..).unwrap_or_default();
@@ -139,4 +182,114 @@ pub(super) fn decode_key<T: StoredTable>(bytes: &[u8]) -> Result<T::Key, Unreada
 
 fn malformed<T: StoredTable>() -> Unreadable {
     Unreadable { reason: KeyError::Malformed { table: T::KIND }.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use till_domain::ids::{ActivityId, EntryId, MetadataId};
+    use till_domain::key::KeyDigest;
+    use till_domain::ledger::Entry;
+    use till_domain::metadata::{ItemHash, SetNumber};
+    use till_domain::records::{Entries, MerchantDirectory, MetadataItems, MetadataPositions, MetadataSets};
+
+    use super::super::rows::encode_row;
+    use super::super::samples::{self, MERCHANT, OTHER_MERCHANT, TestPersonal};
+    use super::*;
+    use crate::memory::MemoryStore;
+
+    /// A store with these keys, and nothing that could be decoded under them.
+    fn store(keys: impl IntoIterator<Item = (MerchantId, AnyKey)>) -> MemoryStore {
+        let store = MemoryStore::new();
+        for (merchant, key) in keys {
+            let (family, key) = row_key(merchant, &key, &TestPersonal::default());
+            store.damage(family, &key, b"");
+        }
+        store
+    }
+
+    fn entry(number: u8) -> EntryId {
+        EntryId::from_bytes([number; 16])
+    }
+
+    fn sample<T: Table>() -> T::Row {
+        samples::rows().into_iter().find_map(|(_, row)| T::unwrap(row)).expect("there is one of each kind")
+    }
+
+    #[test]
+    fn a_range_has_the_keys_between_its_ends_of_its_merchant_and_table() {
+        let own = (0..=9).map(|number| (MERCHANT, AnyKey::Entries(entry(number))));
+        let activity = AnyKey::Activities(ActivityId::from_bytes([4; 16]));
+        let store = store(own.chain([(OTHER_MERCHANT, AnyKey::Entries(entry(4))), (MERCHANT, activity)]));
+        let rows = MerchantReader::new(MERCHANT, None, &store);
+        let scan = |range: (Bound<u8>, Bound<u8>), direction, limit| {
+            let range = (range.0.map(entry), range.1.map(entry));
+            let keys = rows.scan_keys::<Entries>(range, direction, limit).expect("readable");
+            keys.iter().map(|id| id.to_bytes()[0]).collect::<Vec<u8>>()
+        };
+        use Bound::{Excluded, Included, Unbounded};
+        assert_eq!(scan((Excluded(3), Excluded(6)), Direction::Forward, 99), [4, 5]);
+        assert_eq!(scan((Included(3), Included(6)), Direction::Backward, 99), [6, 5, 4, 3]);
+        assert_eq!(scan((Unbounded, Unbounded), Direction::Forward, 99), (0..=9).collect::<Vec<u8>>());
+        assert_eq!(scan((Unbounded, Unbounded), Direction::Backward, 2), [9, 8]);
+        assert!(scan((Excluded(6), Excluded(3)), Direction::Forward, 99).is_empty());
+        assert_eq!(rows.has_any::<Entries>(entry(9)..), Ok(true));
+        assert_eq!(rows.has_any::<Entries>((Excluded(entry(9)), Unbounded)), Ok(false));
+    }
+
+    #[test]
+    fn a_range_of_sets_has_their_rows_and_none_of_a_later_set_or_another_record() {
+        let (id, other) = (MetadataId::from_bytes([1; 16]), MetadataId::from_bytes([2; 16]));
+        let keys = [(id, 2), (id, 3), (id, 255), (id, 256), (other, 3)].into_iter().flat_map(|(id, number)| {
+            let number = SetNumber(number);
+            let item = AnyKey::MetadataItems((id, number, ItemHash([0xff; 32])));
+            [AnyKey::MetadataSets((id, number)), item, AnyKey::MetadataPositions((id, number, u64::MAX))]
+        });
+        let store = store(keys.map(|key| (MERCHANT, key)));
+        let rows = MerchantReader::new(MERCHANT, None, &store);
+        let (from, below, direction) = (SetNumber(3), SetNumber(256), Direction::Forward);
+        let inside = [(id, SetNumber(3)), (id, SetNumber(255))];
+        assert_eq!(rows.scan_keys::<MetadataSets>((id, from)..(id, below), direction, 9).expect("readable"), inside);
+        let none = ItemHash([0; 32]);
+        let items = rows.scan_keys::<MetadataItems>((id, from, none)..(id, below, none), direction, 9);
+        assert_eq!(items.expect("readable").iter().map(|key| (key.0, key.1)).collect::<Vec<_>>(), inside);
+        let positions = rows.scan_keys::<MetadataPositions>((id, from, 0)..(id, below, 0), direction, 9);
+        assert_eq!(positions.expect("readable").iter().map(|key| (key.0, key.1)).collect::<Vec<_>>(), inside);
+    }
+
+    #[test]
+    fn the_list_of_merchants_goes_on_after_a_merchant() {
+        let merchant = |merchant| (merchant, AnyKey::MerchantDirectory(merchant));
+        let digest = AnyKey::KeyDirectory(KeyDigest([0xff; 32]));
+        let store = store([merchant(MERCHANT), merchant(OTHER_MERCHANT), (MERCHANT, digest)]);
+        let rows = MerchantReader::of_all_merchants(&store);
+        let after = |bound| rows.scan_keys::<MerchantDirectory>((bound, Bound::Unbounded), Direction::Forward, 9);
+        assert_eq!(after(Bound::Unbounded), Ok(vec![MERCHANT, OTHER_MERCHANT]));
+        assert_eq!(after(Bound::Excluded(MERCHANT)), Ok(vec![OTHER_MERCHANT]));
+    }
+
+    #[test]
+    fn pages_lead_from_the_newest_row_to_the_oldest_and_back() {
+        let store = MemoryStore::new();
+        for number in 1..=5 {
+            let (key, row) = (AnyKey::Entries(entry(number)), Entry { id: entry(number), ..sample::<Entries>() });
+            let value = encode_row(&Entries::wrap(row), &key, &mut TestPersonal::default()).expect("samples encode");
+            let (family, key) = row_key(MERCHANT, &key, &TestPersonal::default());
+            store.damage(family, &key, &value);
+        }
+        let rows = MerchantReader::new(MERCHANT, None, &store);
+        let page = |cursor| {
+            let (rows, Beside { newer, older }) = rows.page::<Entries>(2, cursor).expect("readable");
+            assert!(rows.iter().all(|(id, row)| *id == row.id));
+            (rows.iter().map(|(id, _)| id.to_bytes()[0]).collect::<Vec<u8>>(), newer, older)
+        };
+        let (after, before) =
+            (|number| Some(Cursor::After(entry(number))), |number| Some(Cursor::Before(entry(number))));
+        assert_eq!(page(None), (vec![5, 4], false, true));
+        assert_eq!(page(after(4)), (vec![3, 2], true, true));
+        assert_eq!(page(after(2)), (vec![1], true, false));
+        assert_eq!(page(before(1)), (vec![3, 2], true, true));
+        assert_eq!(page(before(3)), (vec![5, 4], false, true));
+        assert_eq!(page(after(1)), (vec![], true, false), "the cursor's own row is newer than its place");
+        assert_eq!(page(before(5)), (vec![], false, true), "the cursor's own row is older than its place");
+    }
 }

@@ -10,14 +10,13 @@ use till_domain::command::{
 };
 use till_domain::customer::CustomerFields;
 use till_domain::decide::{Context, Outcome, decide};
-use till_domain::effect::Timer;
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{Entropy, InstallationId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
-use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Timers, Unreadable};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
     TimeZone,
@@ -28,7 +27,7 @@ use till_storage::family::Family;
 use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
 use till_storage::rows::{Direction, RowStore};
-use till_storage::shapes::{self, KeyParts, MerchantPersonal, TableKind};
+use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
 
 const START: Millis = Millis(1_750_000_000_000);
@@ -283,9 +282,9 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
     }
 
     fn fire_due(&mut self) {
-        let (lower, upper) = shapes::due_timers_range(self.merchant_id, self.clock);
-        let rows = self.store.scan(Family::Timers, &lower, &upper, Direction::Forward, 100).expect("readable");
-        let timers: Vec<Timer> = rows.iter().filter_map(|(key, _)| timer(key)).collect();
+        let rows = MerchantReader::new(self.merchant_id, None, self.store);
+        let mut timers = rows.scan_keys::<Timers>(.., Direction::Forward, 100).expect("readable");
+        timers.retain(|timer| timer.due <= self.clock);
         if !timers.is_empty() {
             self.ask(Caller::System, None, Command::FireTimers(timers));
         }
@@ -406,13 +405,6 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             }
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
         }
-    }
-}
-
-fn timer(key: &[u8]) -> Option<Timer> {
-    match shapes::decode_key(TableKind::Timers.family(), key) {
-        Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) => Some(timer),
-        _ => None,
     }
 }
 
