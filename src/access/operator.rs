@@ -1,9 +1,8 @@
 //! The operator, who holds the admin token.
 
-use std::sync::{PoisonError, RwLock};
-
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
+use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
 use subtle::{Choice, ConstantTimeEq};
 use till_domain::key;
@@ -46,14 +45,14 @@ impl AdminToken {
 
     /// Takes these tokens and no other from now on.
     pub fn replace(&self, tokens: Vec<SecretString>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        *self.0.write() = tokens;
     }
 
     /// Compares digests, in constant time, so that neither length nor content of the token shows in how long
     /// it takes.
     fn is(&self, token: &str) -> bool {
         let shown = blake3::hash(token.as_bytes());
-        let tokens = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let tokens = self.0.read();
         let equals = |expected: &SecretString| {
             shown.as_bytes().ct_eq(blake3::hash(expected.expose_secret().as_bytes()).as_bytes())
         };

@@ -1,10 +1,11 @@
 //! Checkpoints of the running server: those that the operator asks for, and those of the schedule.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use till_domain::time::Millis;
 use till_operate::checkpoint::{CheckpointError, Checkpointer, Kept, Taken, Wanted};
 
@@ -67,8 +68,8 @@ impl Checkpoints {
 
     fn take_unless_stopped(&self, wanted: &Wanted<'_>) -> Result<Taken, CheckpointError> {
         match self.stops.try_lock() {
-            Ok(stops) if !*stops => self.checkpointer.take(wanted),
-            Ok(_) | Err(_) => {
+            Some(stops) if !*stops => self.checkpointer.take(wanted),
+            Some(_) | None => {
                 Err(CheckpointError::Busy { directory: self.checkpointer.shelf().directory().to_owned() })
             }
         }
@@ -82,7 +83,7 @@ impl Checkpoints {
 
     /// Waits for the one that is being taken, and takes no more.
     pub fn stop(&self) {
-        *self.stops.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.stops.lock() = true;
     }
 
     /// How long ago the newest of the schedule was taken; no time ago when the clock was set back since. None when there

@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use dashmap::DashMap;
+use parking_lot::Mutex;
 use till_domain::ids::KeyId;
 use till_domain::time::Millis;
 
@@ -69,7 +70,7 @@ impl LastUsed {
     }
 
     fn try_save(&self) -> std::io::Result<()> {
-        let _one_at_a_time = self.saving.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.saving.lock();
         let mut used: Vec<(u64, KeyId)> = self.seconds.iter().map(|entry| (*entry.value(), *entry.key())).collect();
         used.sort_unstable_by(|one, other| other.cmp(one));
         for (_, key) in used.drain(KEPT_MAX.min(used.len())..) {

@@ -1,8 +1,7 @@
 //! What a running server reads anew at the operator's word.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::exposition::RELOADS;
+use parking_lot::Mutex;
 
 /// Reads something anew; says what was read, or why nothing was and what was in use stays.
 type Reload = Box<dyn Fn() -> Result<String, String> + Send>;
@@ -28,12 +27,12 @@ impl Reloads {
         for outcome in ["read", "kept"] {
             RELOADS.with_label_values(&[what, outcome]); // There from the start.
         }
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).push((what, Box::new(reload)));
+        self.known.lock().push((what, Box::new(reload)));
     }
 
     /// Reads everything anew. What cannot be used is left as it was, and the log says so.
     pub fn carry_out(&self) -> Vec<Reloaded> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         known.iter().map(|(what, reload)| told(Reloaded { what, outcome: reload() })).collect()
     }
 }

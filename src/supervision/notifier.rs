@@ -8,8 +8,9 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// Where the socket is, as the environment says.
 const SOCKET_VARIABLE: &str = "NOTIFY_SOCKET";
@@ -93,7 +94,7 @@ impl Notifier {
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
-        self.is_stopping.lock().unwrap_or_else(PoisonError::into_inner)
+        self.is_stopping.lock()
     }
 }
 

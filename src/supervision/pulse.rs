@@ -1,8 +1,10 @@
 //! Beats of the threads that take requests: each shows now and then that it is not stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Mutex, MutexGuard};
 
 /// How often a thread beats.
 const BEAT_EVERY: Duration = Duration::from_secs(1);
@@ -48,8 +50,8 @@ impl Pulse {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Weak<AtomicU64>>> {
-        self.beats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<AtomicU64>>> {
+        self.beats.lock()
     }
 }
 

@@ -5,8 +5,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
@@ -71,14 +72,14 @@ impl Certificates {
     /// As [`Certificates::read`]; what was in use stays.
     pub fn read_anew(&self) -> Result<(), TlsError> {
         let read = Arc::new(certified(&self.files)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
+        *self.current.write() = read;
         Ok(())
     }
 
     /// When the first of those that are in use ends, in Unix seconds; None when none of them says so.
     #[must_use]
     pub fn end_seconds(&self) -> Option<u64> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        let current = self.current.read();
         current.cert.iter().filter_map(|certificate| end_of(certificate)).min()
     }
 
@@ -104,7 +105,7 @@ impl std::fmt::Debug for Certificates {
 
 impl ResolvesServerCert for Certificates {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(&self.current.read()))
     }
 }
 

@@ -4,8 +4,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
+use parking_lot::{Condvar, Mutex, MutexGuard, RwLock};
 use till_domain::ids::MerchantId;
 
 use crate::family::Family;
@@ -129,22 +130,23 @@ impl MemoryStore {
     }
 
     fn rows(&self) -> Arc<Rows> {
-        Arc::clone(&self.rows.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.rows.read())
     }
 
     fn faults(&self) -> MutexGuard<'_, Faults> {
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+        self.faults.lock()
     }
 
     fn write(&self, change: impl FnOnce(&mut Rows)) {
-        let mut rows = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = self.rows.write();
         change(Arc::make_mut(&mut rows));
     }
 
     /// Waits while appends are held, then tells what becomes of this one.
     fn next_fault(&self) -> Result<Option<AppendFault>, Verdict> {
         let held = |faults: &mut Faults| faults.held;
-        let mut faults = self.unheld.wait_while(self.faults(), held).unwrap_or_else(PoisonError::into_inner);
+        let mut faults = self.faults();
+        self.unheld.wait_while(&mut faults, held);
         if faults.stopped {
             return Err(Verdict::Unavailable("an earlier write ended uncertain".to_owned()));
         }
@@ -188,7 +190,7 @@ impl Journal for MemoryStore {
     }
 
     fn append(&self, group: Vec<Append>) -> Vec<Verdict> {
-        let _one_at_a_time = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.writer.lock();
         let fault = match self.next_fault() {
             Ok(fault) => fault,
             Err(refusal) => return vec![refusal; group.len()],
@@ -266,7 +268,7 @@ impl RowStore for MemoryStore {
     }
 
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError> {
-        let _one_at_a_time = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.writer.lock();
         let reader = self.reader();
         let before = layout::read_applied(&reader, merchant_id)?;
         let head = layout::read_head(&reader, merchant_id)?;
@@ -290,7 +292,7 @@ struct MemoryView {
 
 impl MemoryView {
     fn check_readable(&self, family: Family, key: &[u8]) -> Result<(), RowError> {
-        let faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        let faults = self.faults.lock();
         let hit = |(failing, prefix): &(Family, Vec<u8>)| *failing == family && key.starts_with(prefix);
         if faults.unreadable.iter().any(hit) {
             return Err(RowError::Unreadable { family, reason: "planned".to_owned() });

@@ -1,9 +1,11 @@
 //! Threads that do something again and again, with a pause between.
 
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 /// A running thread that works in turns. Dropping it ends it, as [`Turns::stop`] does.
 #[derive(Debug)]
@@ -33,9 +35,9 @@ impl Turns {
 
     /// Ends a pause at once, and waits for the turn that the thread is at.
     pub fn stop(&self) {
-        *self.stop.asked.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.stop.asked.lock() = true;
         self.stop.changed.notify_all();
-        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(thread) = self.thread.lock().take() {
             drop(thread.join()); // If it panicked, there is nothing to wait for.
         }
     }
@@ -51,9 +53,9 @@ impl Stop {
     /// Pauses until the next turn, or until there is to be none: then it says true, also before the pause is over.
     #[must_use]
     pub fn wait(&self, pause: Duration) -> bool {
-        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.changed.wait_timeout_while(asked, pause, |asked| !*asked);
-        *waited.unwrap_or_else(PoisonError::into_inner).0
+        let mut asked = self.asked.lock();
+        self.changed.wait_while_for(&mut asked, |asked| !*asked, pause);
+        *asked
     }
 }
 

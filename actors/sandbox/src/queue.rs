@@ -1,8 +1,9 @@
 //! The queue between callers and the book's thread: bounded, in order, taken in groups.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::book::BookLine;
 use tokio::sync::oneshot;
@@ -94,16 +95,17 @@ impl Queue {
     /// nothing once the queue is closed and empty.
     pub(super) fn next_group(&self) -> Option<Vec<Job>> {
         let idle = |state: &mut State| state.waiting.is_empty() && !state.closed;
-        let state = self.changed.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
+        self.changed.wait_while(&mut state, idle);
         let first = state.waiting.front()?.since;
-        let mut state = self.wait_for_company(state, self.linger.saturating_sub(first.elapsed()));
+        self.wait_for_company(&mut state, self.linger.saturating_sub(first.elapsed()));
         let count = state.waiting.len().min(GROUP_MAX);
         Some(state.waiting.drain(..count).collect())
     }
 
-    fn wait_for_company<'q>(&self, state: MutexGuard<'q, State>, at_most: Duration) -> MutexGuard<'q, State> {
+    fn wait_for_company(&self, state: &mut MutexGuard<'_, State>, at_most: Duration) {
         let lonely = |state: &mut State| state.waiting.len() < COMPANY_MAX && !state.closed;
-        self.changed.wait_timeout_while(state, at_most, lonely).unwrap_or_else(PoisonError::into_inner).0
+        self.changed.wait_while_for(state, lonely, at_most);
     }
 
     /// Takes no more requests; those that wait are still carried out.
@@ -120,8 +122,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can panic half-way through a change.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::net::{Shutdown, TcpStream};
 use std::os::fd::AsFd;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
@@ -12,6 +12,7 @@ use actix_http::Request;
 use actix_tls::accept::rustls_0_23::TlsStream;
 use actix_web::dev::Extensions;
 use actix_web::rt::net::TcpStream as Socket;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::pace::PacedSocket;
 
@@ -127,5 +128,5 @@ fn end_still(all: &Mutex<Vec<Weak<Connection>>>, still_max: Duration, now: Insta
 
 /// Whole between any two steps, so a panic elsewhere has not broken it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex.lock()
 }

@@ -2,8 +2,9 @@
 //! Only the address that was called differs from request to request.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::protocol::declaration::Package;
@@ -34,7 +35,7 @@ impl Documents {
     /// The document about `subject` with this address. `document` makes it from an address.
     pub(super) fn text(&self, subject: Subject, address: &str, document: impl FnOnce(&str) -> Value) -> String {
         // Whole between any two steps, so a panic elsewhere has not broken it.
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut written = self.written.lock();
         let written = Arc::clone(written.entry(subject).or_insert_with(|| Arc::new(Written::of(&document(ADDRESS)))));
         written.with(address)
     }

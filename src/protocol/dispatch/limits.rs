@@ -5,11 +5,12 @@ use std::collections::btree_map::Entry;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::protocol::api_error::ApiError;
 
@@ -103,7 +104,7 @@ impl<K: Clone + Ord> Drop for PlaceOf<K> {
 
 /// A count is whole between any two steps, so a panic elsewhere has not broken it.
 fn locked<K>(now: &Mutex<BTreeMap<K, usize>>) -> MutexGuard<'_, BTreeMap<K, usize>> {
-    now.lock().unwrap_or_else(PoisonError::into_inner)
+    now.lock()
 }
 
 /// How often each of many may call. Keys are whatever tells them apart: an installation and an address.
@@ -138,7 +139,7 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
     /// # Errors
     /// `RATE_LIMITED`, with the whole seconds until the next may come.
     pub fn count(&self, key: &K) -> Result<(), ApiError> {
-        let limiter = self.limiter.read().unwrap_or_else(PoisonError::into_inner);
+        let limiter = self.limiter.read();
         let has_too_many = limiter.len() >= self.sweep_at.load(Ordering::Relaxed) && !self.sweep(&limiter);
         let counted = limiter.check_key(key).map_err(|not_until| {
             let wait = not_until.wait_time_from(self.clock.now());
@@ -147,7 +148,7 @@ impl<K: Clone + Hash + Eq> CallsPerSecond<K> {
         });
         drop(limiter);
         if has_too_many {
-            *self.limiter.write().unwrap_or_else(PoisonError::into_inner) = DefaultKeyedRateLimiter::keyed(self.quota);
+            *self.limiter.write() = DefaultKeyedRateLimiter::keyed(self.quota);
             self.sweep_at.store(KEYS_BEFORE_SWEEP, Ordering::Relaxed);
         }
         counted
@@ -232,7 +233,7 @@ mod tests {
     }
 
     fn locked_len(calls: &CallsPerSecond<usize>) -> usize {
-        calls.limiter.read().map_or(usize::MAX, |limiter| limiter.len())
+        calls.limiter.read().len()
     }
 
     #[test]

@@ -9,10 +9,11 @@
 //! once cannot take the processor from the calls that are worked on.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::oneshot;
 
 use super::limits::Standing;
@@ -213,7 +214,7 @@ impl Shared {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // Whole between any two steps, so a panic elsewhere has not broken it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Log lines of what comes by the thousand when there is too much to do: writing one for each would be more to do.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// Time between two lines.
 const EVERY: Duration = Duration::from_secs(1);
@@ -26,7 +26,7 @@ impl SeldomLogged {
     }
 
     fn turn_at(&self, now: Instant) -> Option<u64> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock();
         if state.last.is_some_and(|last| now.saturating_duration_since(last) < EVERY) {
             state.left_out += 1;
             return None;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use till_domain::ids::MerchantId;
 
 use crate::journal::{Append, Head, Journal, Verdict};
@@ -114,7 +115,7 @@ impl Committer {
     /// called from a completion.
     pub fn stop(&self) {
         self.queue.close();
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             // The thread catches panics of what it calls; if it died all the same, there is nothing to wait for.
             drop(thread.join());

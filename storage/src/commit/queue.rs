@@ -1,9 +1,11 @@
 //! The queue in front of the commit thread: first in, first out, and bounded.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::{CommitStats, Submission};
 
@@ -140,18 +142,17 @@ impl Queue {
         while !waiting.is_due() {
             let until = waiting.lingers_until().or_else(|| look_again.take());
             waiting.thread = Thread::Asleep(until);
-            waiting = self.sleep(waiting, until);
+            self.sleep(&mut waiting, until);
             waiting.thread = Thread::Awake;
         }
         waiting
     }
 
-    fn sleep<'q>(&self, waiting: MutexGuard<'q, Waiting>, until: Option<Instant>) -> MutexGuard<'q, Waiting> {
-        let Some(until) = until else {
-            return self.arrived.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        };
-        let left = until.saturating_duration_since(Instant::now());
-        self.arrived.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0
+    fn sleep(&self, waiting: &mut MutexGuard<'_, Waiting>, until: Option<Instant>) {
+        match until {
+            None => self.arrived.wait(waiting),
+            Some(until) => drop(self.arrived.wait_until(waiting, until)),
+        }
     }
 
     /// Turns away what comes from now on. What is waiting stays, and lingers no longer.
@@ -167,7 +168,7 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock()
     }
 }
 

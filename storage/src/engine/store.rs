@@ -4,9 +4,10 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
@@ -131,11 +132,11 @@ impl Engine {
 
     /// Names the archive that commits go to before they are written from now on.
     pub fn archive_first_in(&self, archive: Arc<dyn FirstArchive>) {
-        *self.first_archive.lock().unwrap_or_else(PoisonError::into_inner) = Some(archive);
+        *self.first_archive.lock() = Some(archive);
     }
 
     fn first_archive(&self) -> Option<Arc<dyn FirstArchive>> {
-        self.first_archive.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.first_archive.lock().clone()
     }
 
     /// Takes commits that are archived out of the queue. Not synced: a crash may bring them back, and the archiver takes
@@ -169,7 +170,7 @@ impl Engine {
     pub fn close(&self) -> Result<(), CloseError> {
         let _no_writer = self.writer();
         let first = self.stopped.set("the store is closed".to_owned()).is_ok();
-        let keeper = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let keeper = self.keeper.lock().take();
         drop(keeper);
         if !first {
             return Ok(());
@@ -237,7 +238,7 @@ impl Engine {
     }
 
     fn writer(&self) -> MutexGuard<'_, DiskReserve> {
-        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writer.lock()
     }
 
     /// What is answered without a look at the group.
@@ -293,7 +294,7 @@ impl Engine {
     }
 
     fn remember_caught_up(&self, merchant_id: MerchantId) {
-        let mut caught_up = self.caught_up.write().unwrap_or_else(PoisonError::into_inner);
+        let mut caught_up = self.caught_up.write();
         if caught_up.len() < CAUGHT_UP_MAX {
             caught_up.insert(merchant_id);
         }
@@ -303,7 +304,7 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         // The thread goes before the database does.
-        drop(self.keeper.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.keeper.lock().take());
     }
 }
 
@@ -412,7 +413,7 @@ impl RowStore for Engine {
 
     fn gate(&self, merchant_id: MerchantId) -> Result<RowGate, RowError> {
         // Once caught up, always caught up: every append writes head and position together.
-        if self.caught_up.read().unwrap_or_else(PoisonError::into_inner).contains(&merchant_id) {
+        if self.caught_up.read().contains(&merchant_id) {
             return Ok(RowGate::Open);
         }
         let moment = Moment::now(&self.db);

@@ -5,8 +5,7 @@
 //! [`Claims::settle`] its batches are being written; a claim waits for them, so that the head it returns is
 //! the durable one, and shuts out what the earlier holder still has queued.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
 
 use super::by_merchant::ByMerchant;
@@ -113,7 +112,7 @@ impl Claims {
             slot.epoch = epoch;
         }
         let being_written = |inner: &mut Inner| inner.slots.get(&merchant_id).is_some_and(|slot| slot.being_written);
-        let inner = self.settled.wait_while(inner, being_written).unwrap_or_else(PoisonError::into_inner);
+        self.settled.wait_while(&mut inner, being_written);
         let head = inner.slots.get(&merchant_id).map_or(Head::EMPTY, |slot| slot.durable.head);
         Claim { epoch, head }
     }
@@ -185,8 +184,7 @@ impl Claims {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every critical section leaves the slots whole, so that a panic elsewhere does not matter here.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock()
     }
 }
 

@@ -1,7 +1,9 @@
 //! A book in memory, for tests: it can be told to time out or break.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
@@ -53,7 +55,7 @@ impl MemoryBook {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut Shared) -> T) -> T {
-        act(&mut self.shared.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.shared.lock())
     }
 }
 

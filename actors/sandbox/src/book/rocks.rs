@@ -4,9 +4,10 @@
 //! on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, FlushOptions, IteratorMode, Options, WriteBatch,
@@ -137,7 +138,7 @@ impl RocksBook {
     }
 
     fn writing(&self) -> MutexGuard<'_, DiskReserve> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock()
     }
 
     /// Opens the book in a directory for reading only, as it stands, also while another process writes to

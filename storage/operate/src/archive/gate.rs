@@ -2,9 +2,9 @@
 //! acknowledged.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use till_storage::archive_queue::{FirstArchive, vault_of};
 use till_storage::journal::{Append, CommitNumber};
 
@@ -54,7 +54,7 @@ impl Gate {
         &self,
         act: impl FnOnce(&mut Writer) -> Result<T, ArchiveError>,
     ) -> Result<T, ArchiveError> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         let writer = writer.as_mut().ok_or(ArchiveError::Closed)?;
         let result = act(writer);
         self.segments_closed.store(writer.segments_closed(), Ordering::Relaxed);
@@ -63,7 +63,7 @@ impl Gate {
 
     /// Opens the archive, unless it is.
     pub(super) fn open(&self, open: impl FnOnce() -> Result<Writer, ArchiveError>) -> Result<(), ArchiveError> {
-        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = self.writer.lock();
         if writer.is_none() {
             let opened = open()?;
             self.covered.store(opened.last().0, Ordering::Release);
@@ -74,7 +74,7 @@ impl Gate {
 
     /// Lets go of the archive: what comes from now on is not archived, and where that comes first, not written.
     pub(super) fn close(&self) {
-        drop(self.writer.lock().unwrap_or_else(PoisonError::into_inner).take());
+        drop(self.writer.lock().take());
     }
 
     pub(super) fn segments_closed(&self) -> u64 {
@@ -113,19 +113,19 @@ impl Gate {
 
     /// Notes that everything is archived that the store had then.
     pub(super) fn note_caught_up(&self, then: Instant) {
-        *self.caught_up.lock().unwrap_or_else(PoisonError::into_inner) = then;
+        *self.caught_up.lock() = then;
     }
 
     /// How long it has been behind.
     pub(super) fn behind_for(&self) -> Duration {
-        self.caught_up.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+        self.caught_up.lock().elapsed()
     }
 
     /// Notes a failure, and says it unless it was said just now.
     pub(super) fn fail(&self, error: &ArchiveError) {
         self.failures.fetch_add(1, Ordering::Relaxed);
         let reason = error.chain();
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failure = self.failure.lock();
         let was_told = |failure: &Failure| failure.reason == reason && failure.told.elapsed() < TOLD_EVERY;
         if failure.as_ref().is_some_and(was_told) {
             return;
@@ -137,13 +137,13 @@ impl Gate {
 
     /// Notes that it can be written to.
     pub(super) fn recover(&self) {
-        if self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().is_some() {
+        if self.failure.lock().take().is_some() {
             tracing::info!(covered = %self.covered(), "the archive is written to again");
         }
     }
 
     pub(super) fn failing(&self) -> Option<String> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        let failure = self.failure.lock();
         failure.as_ref().map(|failure| failure.reason.clone())
     }
 

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use till_domain::ids::MerchantId;
 use till_storage::journal::Head;
 use till_storage::rows::RowReader;
@@ -148,8 +148,8 @@ fn add(progress: &mut Progress, told: &[Mutex<Progress>]) {
     }
 }
 
-fn lock(told: &Mutex<Progress>) -> std::sync::MutexGuard<'_, Progress> {
-    told.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(told: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+    told.lock()
 }
 
 /// Each thread has removed its own.
