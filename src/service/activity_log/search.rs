@@ -113,46 +113,31 @@ struct Search<'a> {
 impl Search<'_> {
     /// The page that a call asks for: one entry more is read than asked for, to see whether the log goes on.
     async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, Unreadable> {
-        let size = usize::from(request.per_page);
-        let vacancy = request.cursor.map(Cursor::vacancy);
-        let span = self.selection.span;
-        match request.cursor {
-            None => {
-                let (entries, older) = self.older(size, Some(span)).await?;
-                Ok(Window { entries, beside: Beside { newer: false, older } })
-            }
-            Some(Cursor::After(id)) => {
-                let (entries, older) = self.older(size, span.older_than(id)).await?;
-                let newest = entries.first().map(|first| first.id).or(vacancy);
-                let rest = newest.and_then(|newest| span.newer_than(newest));
-                let newer = self.is_any(rest, Direction::Forward).await?;
-                Ok(Window { entries, beside: Beside { newer, older } })
-            }
-            Some(Cursor::Before(id)) => {
-                let (entries, newer) = self.newer(size, span.newer_than(id)).await?;
-                let oldest = entries.last().map(|last| last.id).or(vacancy);
-                let rest = oldest.and_then(|oldest| span.older_than(oldest));
-                let older = self.is_any(rest, Direction::Backward).await?;
-                Ok(Window { entries, beside: Beside { newer, older } })
-            }
+        let PageRequest { per_page, cursor } = request;
+        let (span, size) = (self.selection.span, usize::from(per_page));
+        let (part, direction) = match cursor {
+            None => (Some(span), Direction::Backward),
+            Some(Cursor::After(id)) => (span.older_than(id), Direction::Backward),
+            Some(Cursor::Before(id)) => (span.newer_than(id), Direction::Forward),
+        };
+        let mut entries = self.collect(part, direction, size.saturating_add(1)).await?;
+        let goes_on = entries.len() > size;
+        entries.truncate(size);
+        if direction == Direction::Forward {
+            entries.reverse();
         }
-    }
-
-    /// The newest entries of a span, and whether it has older ones.
-    async fn older(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), Unreadable> {
-        let mut entries = self.collect(span, Direction::Backward, size.saturating_add(1)).await?;
-        let goes_on = entries.len() > size;
-        entries.truncate(size);
-        Ok((entries, goes_on))
-    }
-
-    /// The oldest entries of a span, newest first like every page, and whether it has newer ones.
-    async fn newer(&self, size: usize, span: Option<Span>) -> Result<(Vec<Activity>, bool), Unreadable> {
-        let mut entries = self.collect(span, Direction::Forward, size.saturating_add(1)).await?;
-        let goes_on = entries.len() > size;
-        entries.truncate(size);
-        entries.reverse();
-        Ok((entries, goes_on))
+        let beside = match cursor {
+            None => Beside { newer: false, older: goes_on },
+            Some(cursor @ Cursor::After(_)) => {
+                let newest = entries.first().map_or(cursor.vacancy(), |first| first.id);
+                Beside { newer: self.is_any(span.newer_than(newest), Direction::Forward).await?, older: goes_on }
+            }
+            Some(cursor @ Cursor::Before(_)) => {
+                let oldest = entries.last().map_or(cursor.vacancy(), |last| last.id);
+                Beside { newer: goes_on, older: self.is_any(span.older_than(oldest), Direction::Backward).await? }
+            }
+        };
+        Ok(Window { entries, beside })
     }
 
     /// Whether an entry of a span passes every filter; indexes say so without its row.
