@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::run::print;
+use super::output::print;
 use crate::plan::{
     Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Weights, parse_rate,
     parse_share, parse_span,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::run::say;
+use super::output::say;
 use crate::generate::{self, Plan, Share, Summary};
 use till::bootstrap::check_directory;
 use till::configuration::{Configuration, Secrets};

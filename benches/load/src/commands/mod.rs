@@ -1,8 +1,9 @@
 //! The command line.
 
-mod arguments;
+mod output;
 mod bench;
 mod generate;
+mod arguments;
 mod run;
 
 pub use arguments::{Arguments, Command};

@@ -1,11 +1,10 @@
 //! Carries a command out.
 
-use std::io::Write;
-
 use till::commands::ExitCode;
 use till::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 use super::arguments::{Arguments, Command};
+use super::output::{print, say};
 use super::{bench, generate};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -29,14 +28,4 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-/// Writes a result.
-pub(super) fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes()); // A reader that has gone away wants no more.
-}
-
-/// Writes a line for a person.
-pub(super) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}"); // A reader that has gone away wants no more.
 }

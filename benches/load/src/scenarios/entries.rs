@@ -9,7 +9,7 @@ use super::prepare::{Lines, accepted, accepted_id};
 use super::sessions::session_of;
 use super::settling::{Baseline, wait_until_paid};
 use super::shop::OperatorHeads;
-use super::stock::Stock;
+use super::stock::{Entries, Stock};
 use crate::client::{Connection, Head};
 
 /// Payments made at once.
@@ -17,14 +17,6 @@ const PAYMENTS_AT_ONCE: usize = 64;
 
 /// The amount of a top-up, in minor units.
 const TOPUP_MINOR: u64 = 100;
-
-/// The entries of one merchant's list, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Entries {
-    pub(super) ids: Vec<String>,
-    /// What each is about, where the list says so.
-    pub(super) objects: Vec<Option<String>>,
-}
 
 /// A page as it is read beforehand.
 #[derive(Deserialize)]

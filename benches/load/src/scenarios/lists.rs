@@ -4,9 +4,9 @@ use jiff::Timestamp;
 use jiff::ToSpan;
 use serde_json::{Map, Value};
 
-use super::entries::Entries;
 use super::hands::Hands;
 use super::page::{Expected, check_page};
+use super::stock::Entries;
 use super::world::World;
 use crate::client::Head;
 use crate::plan::Filter;

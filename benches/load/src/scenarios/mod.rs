@@ -6,7 +6,6 @@ mod shop;
 mod stock;
 mod sessions;
 mod sets;
-mod entries;
 mod world;
 mod hands;
 mod ping;
@@ -16,6 +15,9 @@ mod metadata;
 mod lists;
 mod page;
 mod settling;
+mod entries;
+mod stocking;
+mod dispatch;
 
 pub(crate) use hands::Hands;
 pub(crate) use settling::{Baseline, FollowUp, Settling};

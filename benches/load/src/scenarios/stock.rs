@@ -1,16 +1,7 @@
-//! What all runs of one command share: merchants, and the entries of their lists.
+//! The merchants that all runs of one command share, with the entries of their lists.
 
-use std::net::SocketAddr;
-
-use secrecy::SecretString;
-
-use super::entries::{self, Entries};
 use super::prepare::Ends;
-use super::shop::{OperatorHeads, Shop};
-use crate::plan::{Kind, Plan};
-
-/// Calls of the operator at once: its listener has one thread.
-const OPERATOR_CALLS_AT_ONCE: usize = 16;
+use super::shop::Shop;
 
 /// Merchants with their lists.
 pub(crate) struct Stock {
@@ -21,29 +12,10 @@ pub(crate) struct Stock {
     pub(super) balance: Vec<Entries>,
 }
 
-impl Stock {
-    /// Makes what all runs of a plan need.
-    pub(crate) async fn prepare(
-        plan: &Plan,
-        public: SocketAddr,
-        admin: SocketAddr,
-        token: SecretString,
-        tell: &dyn Fn(&str),
-    ) -> anyhow::Result<Stock> {
-        let ends = Ends { public, admin };
-        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin, token));
-        tell(&format!("making {count} merchants"));
-        let create = async |lines: &mut _, _| Shop::create(lines, ends, &operator).await;
-        let shops = ends.each(count, OPERATOR_CALLS_AT_ONCE, create).await?;
-        let mut stock = Stock { ends, shops, activity: Vec::new(), balance: Vec::new() };
-        if plan.scenario.has(Kind::Activity) {
-            tell(&format!("making {} activity entries for each merchant", plan.lists.entries));
-            stock.activity = entries::of_activity(&stock, plan.lists.entries).await?;
-        }
-        if plan.scenario.has(Kind::Balance) {
-            tell(&format!("making {} ledger entries for each merchant", plan.lists.entries));
-            stock.balance = entries::of_balance(&stock, plan.lists.entries, &operator, OPERATOR_CALLS_AT_ONCE).await?;
-        }
-        Ok(stock)
-    }
+/// The entries of one merchant's list, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Entries {
+    pub(super) ids: Vec<String>,
+    /// The object of each, where the list names it.
+    pub(super) objects: Vec<Option<String>>,
 }

@@ -1,17 +1,14 @@
-//! Everything that the connections of one run share, and the way to what they do.
+//! Everything that the connections of one run share.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::hands::Hands;
 use super::sessions::Sessions;
 use super::sets::Sets;
 use super::stock::Stock;
-use super::{flow, initiate, lists, metadata, ping};
 use crate::chance::{Dice, Distribution};
-use crate::plan::{Kind, Plan};
-use crate::recording::{Step, Trouble};
+use crate::plan::Plan;
 
 /// What one run works on.
 pub(crate) struct World {
@@ -42,18 +39,6 @@ impl World {
         let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
         let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
         Ok(World { plan, stock, distribution, sessions, sets, flows, interrupted })
-    }
-
-    /// Does the next thing.
-    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
-        match self.plan.scenario.weights.kind_of(hands.dice.number()) {
-            Kind::Ping => ping::ping(self, hands).await,
-            Kind::Initiate => initiate::initiate(self, hands).await,
-            Kind::Flow => flow::flow(self, hands).await,
-            Kind::Metadata => metadata::add(self, hands).await,
-            Kind::Activity => lists::activity(self, hands).await,
-            Kind::Balance => lists::balance(self, hands).await,
-        }
     }
 
     /// Where merchants and devices call.

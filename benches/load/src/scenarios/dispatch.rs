@@ -1,0 +1,21 @@
+//! The scenario of each thing that a connection does.
+
+use super::hands::Hands;
+use super::world::World;
+use super::{flow, initiate, lists, metadata, ping};
+use crate::plan::Kind;
+use crate::recording::{Step, Trouble};
+
+impl World {
+    /// Does the next thing.
+    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
+        match self.plan.scenario.weights.kind_of(hands.dice.number()) {
+            Kind::Ping => ping::ping(self, hands).await,
+            Kind::Initiate => initiate::initiate(self, hands).await,
+            Kind::Flow => flow::flow(self, hands).await,
+            Kind::Metadata => metadata::add(self, hands).await,
+            Kind::Activity => lists::activity(self, hands).await,
+            Kind::Balance => lists::balance(self, hands).await,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Makes the merchants that all runs of one command share.
+
+use std::net::SocketAddr;
+
+use secrecy::SecretString;
+
+use super::entries;
+use super::prepare::Ends;
+use super::shop::{OperatorHeads, Shop};
+use super::stock::Stock;
+use crate::plan::{Kind, Plan};
+
+/// Calls of the operator at once: its listener has one thread.
+const OPERATOR_CALLS_AT_ONCE: usize = 16;
+
+impl Stock {
+    /// Makes what all runs of a plan need.
+    pub(crate) async fn prepare(
+        plan: &Plan,
+        public: SocketAddr,
+        admin: SocketAddr,
+        token: SecretString,
+        tell: &dyn Fn(&str),
+    ) -> anyhow::Result<Stock> {
+        let ends = Ends { public, admin };
+        let (count, operator) = (plan.merchants_max(), OperatorHeads::new(admin, token));
+        tell(&format!("making {count} merchants"));
+        let create = async |lines: &mut _, _| Shop::create(lines, ends, &operator).await;
+        let shops = ends.each(count, OPERATOR_CALLS_AT_ONCE, create).await?;
+        let mut stock = Stock { ends, shops, activity: Vec::new(), balance: Vec::new() };
+        if plan.scenario.has(Kind::Activity) {
+            tell(&format!("making {} activity entries for each merchant", plan.lists.entries));
+            stock.activity = entries::of_activity(&stock, plan.lists.entries).await?;
+        }
+        if plan.scenario.has(Kind::Balance) {
+            tell(&format!("making {} ledger entries for each merchant", plan.lists.entries));
+            stock.balance = entries::of_balance(&stock, plan.lists.entries, &operator, OPERATOR_CALLS_AT_ONCE).await?;
+        }
+        Ok(stock)
+    }
+}
