@@ -11,6 +11,7 @@ use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::metadata::{ItemHash, SetNumber, SweptItem};
 use till_domain::records::{MetadataGarbage, MetadataItems, MetadataSets, Unreadable};
+use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
@@ -37,7 +38,7 @@ impl Work for GarbageCollector {
     const SERVED_MAX: usize = 4;
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(1) };
 
-    async fn serve(&self, merchant_id: MerchantId, _: Option<()>) -> Served {
+    async fn serve(&self, merchant_id: MerchantId, _: Millis, _: Option<()>) -> Served {
         for _ in 0..COMMANDS_A_TURN {
             let Some(command) = self.next(merchant_id).map_err(|error| error.to_string())? else {
                 return Ok(None);

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
-use till_domain::effect::Timer;
+use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::Answer;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, TransactionId};
 use till_domain::records::Timers;
+use till_domain::time::Millis;
 use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
@@ -34,14 +35,14 @@ impl Work for TimerService {
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(1) };
 
     /// Fires what is due of one merchant, and tells when it has something due next.
-    async fn serve(&self, merchant_id: MerchantId, _: Option<()>) -> Served {
+    async fn serve(&self, merchant_id: MerchantId, earliest: Millis, _: Option<()>) -> Served {
         let now = self.clock.now();
-        let mut timers = self.first_timers(merchant_id, FIRED_AT_ONCE)?;
+        let mut timers = self.first_timers(merchant_id, earliest, FIRED_AT_ONCE)?;
         timers.retain(|timer| timer.due <= now);
         if !timers.is_empty() {
             self.fire(merchant_id, timers).await?;
         }
-        let next = self.first_timers(merchant_id, 1)?;
+        let next = self.first_timers(merchant_id, earliest, 1)?;
         Ok(next.first().map(|timer| timer.due))
     }
 
@@ -51,10 +52,12 @@ impl Work for TimerService {
 }
 
 impl TimerService {
-    /// The merchant's first timers, due or not, the earliest first.
-    fn first_timers(&self, merchant_id: MerchantId, limit: usize) -> Result<Vec<Timer>, String> {
+    /// The merchant's first timers, due or not, the earliest first. From `earliest` on, so that the places of those that
+    /// fired before are not read again.
+    fn first_timers(&self, merchant_id: MerchantId, earliest: Millis, limit: usize) -> Result<Vec<Timer>, String> {
+        let first = Timer { due: earliest, kind: TimerKind::Settle(TransactionId::from_bytes([0; 16])) };
         let rows = MerchantReader::new(merchant_id, None, &*self.store);
-        rows.scan_keys::<Timers>(.., Direction::Forward, limit).map_err(|error| error.to_string())
+        rows.scan_keys::<Timers>(first.., Direction::Forward, limit).map_err(|error| error.to_string())
     }
 
     async fn fire(&self, merchant_id: MerchantId, due: Vec<Timer>) -> Result<(), String> {

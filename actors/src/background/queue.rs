@@ -87,9 +87,9 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.changed.notify_one();
     }
 
-    /// Takes the next subject that is due, with what was prepared for it, unless `served_max` are being served. Until it is
+    /// Takes the next subject that is due, with the instant of it and what was prepared for it, unless `served_max` are being served. Until it is
     /// finished or failed it is not taken again.
-    pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Option<P>)> {
+    pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
         let mut state = self.state.lock();
         if state.served() < served_max { state.take_due(clock, now) } else { None }
     }
@@ -163,7 +163,7 @@ impl<S: Copy + Ord, P> State<S, P> {
         self.entries.len() - self.waiting.by_due.len() - self.failed.len()
     }
 
-    fn take_due(&mut self, clock: Millis, now: Instant) -> Option<(S, Option<P>)> {
+    fn take_due(&mut self, clock: Millis, now: Instant) -> Option<(S, Millis, Option<P>)> {
         while self.failed.first().is_some_and(|(again, _)| *again <= now) {
             let (_, subject) = self.failed.pop_first()?;
             let entry = self.entries.get_mut(&subject)?;
@@ -175,7 +175,7 @@ impl<S: Copy + Ord, P> State<S, P> {
         let (_, _, subject) = self.waiting.by_due.pop_first()?;
         let entry = self.entries.get_mut(&subject)?;
         entry.progress = Progress::Served(None);
-        Some((subject, entry.prepared.take()))
+        Some((subject, entry.due, entry.prepared.take()))
     }
 
     fn finish(&mut self, subject: S, next: Option<Millis>, now: Instant) {
@@ -219,7 +219,7 @@ mod tests {
     }
 
     fn take(queue: &Queue<char>, clock: u64, now: Instant) -> Option<char> {
-        queue.take_due(Millis(clock), now, MAX).map(|(subject, _)| subject)
+        queue.take_due(Millis(clock), now, MAX).map(|(subject, _, _)| subject)
     }
 
     #[test]
@@ -242,7 +242,8 @@ mod tests {
         queue.add('a', Millis(8), None);
         assert_eq!(take(&queue, 99, now), None);
         queue.finish('a', Some(Millis(50)), now);
-        assert_eq!([6, 7].map(|clock| take(&queue, clock, now)), [None, Some('a')]);
+        assert_eq!(take(&queue, 6, now), None);
+        assert_eq!(queue.take_due(Millis(99), now, MAX), Some(('a', Millis(7), None)), "nothing is due before 7");
         queue.finish('a', None, now);
         assert_eq!((queue.len(), queue.until_due(Millis(99), now, MAX)), (0, None));
     }

@@ -24,8 +24,13 @@ pub(crate) trait Work: Send + Sync + 'static {
     /// When a subject that could not be served is tried again.
     const RETRY: Retry;
 
-    /// Does what is due of a subject.
-    fn serve(&self, subject: Self::Subject, prepared: Option<Self::Prepared>) -> impl Future<Output = Served> + Send;
+    /// Does what is due of a subject. Nothing of it is due before `earliest`.
+    fn serve(
+        &self,
+        subject: Self::Subject,
+        earliest: Millis,
+        prepared: Option<Self::Prepared>,
+    ) -> impl Future<Output = Served> + Send;
 
     /// Tells the log that a subject could not be served and is tried again.
     fn warn(subject: Self::Subject, reason: &str);
@@ -59,11 +64,11 @@ impl<W: Work> Scheduler<W> {
     fn start_due(&self) -> Option<Duration> {
         loop {
             let (clock, now) = (self.clock.now(), Instant::now());
-            let Some((subject, prepared)) = self.queue.take_due(clock, now, W::SERVED_MAX) else {
+            let Some((subject, earliest, prepared)) = self.queue.take_due(clock, now, W::SERVED_MAX) else {
                 return self.queue.until_due(clock, now, W::SERVED_MAX);
             };
             let (work, attempt) = (Arc::clone(&self.work), Attempt::<W> { queue: Arc::clone(&self.queue), subject });
-            tokio::spawn(async move { attempt.end(work.serve(subject, prepared).await) });
+            tokio::spawn(async move { attempt.end(work.serve(subject, earliest, prepared).await) });
         }
     }
 }
@@ -121,7 +126,7 @@ mod tests {
         const SERVED_MAX: usize = 1;
         const RETRY: Retry = Retry { pause_first: Duration::from_millis(1), pause_max: Duration::from_millis(1) };
 
-        async fn serve(&self, _: char, _: Option<()>) -> Served {
+        async fn serve(&self, _: char, _: Millis, _: Option<()>) -> Served {
             match self.0.fetch_add(1, Ordering::SeqCst) {
                 0 => panic!("on purpose"),
                 1 => Err("on purpose".to_owned()),

@@ -6,6 +6,7 @@ use till_domain::command::Command;
 use till_domain::effect::{Effect, EffectId};
 use till_domain::payment::Payment;
 use till_domain::session::Instrument;
+use till_domain::time::Millis;
 
 use super::call::{Caller, NoResult};
 use crate::background::{Retry, Served, Work};
@@ -28,7 +29,7 @@ impl Work for EffectRunner {
     const SERVED_MAX: usize = 1_024;
     const RETRY: Retry = Retry { pause_first: Duration::from_millis(100), pause_max: Duration::from_secs(30) };
 
-    async fn serve(&self, open: OpenEffect, prepared: Option<PreparedCall>) -> Served {
+    async fn serve(&self, open: OpenEffect, _: Millis, prepared: Option<PreparedCall>) -> Served {
         let (effect, payment) = match prepared.map(PreparedCall::into_rows) {
             Some((effect, payment)) => (Some(effect), payment),
             None => self.caller.read(open).map_err(|error| error.to_string())?,
