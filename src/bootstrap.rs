@@ -17,7 +17,7 @@ use till_operate::checkpoint::{Checkpointer, Shelf};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::LINGER;
-use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, Filling, is_new, refuse_unfit};
+use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, is_new, refuse_unfit};
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, Verdict};
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
@@ -32,14 +32,6 @@ use crate::vault_keys::RootKeys;
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
-
-/// Blocks kept in memory while a new directory is filled: filters and indexes, as rows that are read again are at hand.
-const FILLING_CACHE_BYTES: usize = 256 * MIB;
-
-/// Rows not yet in table files while a new directory is filled: the fewer tables, the less is merged.
-const FILLING_MEMTABLE_BYTES: usize = 1_024 * MIB;
-
-const MIB: usize = 1024 * 1024;
 
 /// How long an actor without work lives on.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
@@ -69,8 +61,17 @@ pub struct Opened {
     book: RocksBook,
     /// Who carries payments out.
     pub acquirers: Acquirers,
-    /// Set when the directory is being filled.
-    filling: Option<Arc<Filling>>,
+}
+
+/// Memory and log of an open store.
+#[derive(Debug, Clone, Copy)]
+pub struct Buffers {
+    /// Blocks of tables kept in memory.
+    pub block_cache_bytes: usize,
+    /// Rows not yet in tables.
+    pub memtable_bytes: usize,
+    /// Log that is kept at most: a start after a crash reads it twice.
+    pub wal_bytes_max: u64,
 }
 
 impl Opened {
@@ -80,24 +81,13 @@ impl Opened {
         Arc::clone(&self.disk) as _
     }
 
-    /// Whether the directory is refused unless it is closed: whatever is in it goes together.
-    #[must_use]
-    pub const fn is_all_or_nothing(&self) -> bool {
-        self.filling.is_some()
-    }
-
-    /// Closes what lasts. From then on a directory that was filled is one like any other.
+    /// Closes what lasts.
     ///
     /// # Errors
-    /// When the store does not close; what was acknowledged is durable all the same, but for a directory that was
-    /// being filled.
+    /// When the store does not close; what was acknowledged is durable all the same.
     pub fn close(self) -> anyhow::Result<()> {
         drop(self.acquirers);
-        if self.filling.is_some() {
-            self.book.flush().context("failed to close the sandbox's book")?;
-        }
-        self.disk.close().context("failed to close the store")?;
-        Ok(self.filling.iter().try_for_each(|filling| filling.end())?)
+        self.disk.close().context("failed to close the store")
     }
 }
 
@@ -106,42 +96,34 @@ impl Opened {
 /// # Errors
 /// With what the operator must know: a store that is damaged, in use or newer, a wrong vault key.
 pub fn open(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
-    let sandbox_directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let book = || open_book(sandbox_directory, configuration);
-    open_as(disk_options(configuration), book, vault_keys)
+    open_as(configuration, &disk_options(configuration), vault_keys)
 }
 
-/// Opens the data directory to fill it: a new one at bulk speed, where nothing lasts before it is closed and nobody
-/// opens it earlier, and one with data as a server would.
+/// The same with other buffers than a server's.
 ///
 /// # Errors
 /// As [`open`].
-pub fn open_to_fill(configuration: &Configuration, vault_keys: &[VaultKeySecret]) -> anyhow::Result<Opened> {
-    if !is_new(&configuration.data) {
-        return open(configuration, vault_keys);
-    }
-    let filling = Arc::new(Filling::begin(&configuration.data)?);
-    let options = DiskOptions {
-        block_cache_bytes: FILLING_CACHE_BYTES,
-        memtable_bytes: FILLING_MEMTABLE_BYTES,
-        filling: Some(Arc::clone(&filling)),
-        ..disk_options(configuration)
-    };
-    let directory = configuration.data.join(SANDBOX_DIRECTORY);
-    let book = || Ok(RocksBook::open_to_fill(&directory, configuration.disk_reserve_bytes)?);
-    Ok(Opened { filling: Some(filling), ..open_as(options, book, vault_keys)? })
+pub fn open_with(
+    configuration: &Configuration,
+    vault_keys: &[VaultKeySecret],
+    buffers: &Buffers,
+) -> anyhow::Result<Opened> {
+    let Buffers { block_cache_bytes, memtable_bytes, wal_bytes_max } = *buffers;
+    let options = DiskOptions { block_cache_bytes, memtable_bytes, wal_bytes_max, ..disk_options(configuration) };
+    open_as(configuration, &options, vault_keys)
 }
 
 fn open_as(
-    options: DiskOptions,
-    book: impl FnOnce() -> anyhow::Result<RocksBook>,
+    configuration: &Configuration,
+    options: &DiskOptions,
     vault_keys: &[VaultKeySecret],
 ) -> anyhow::Result<Opened> {
-    let disk = Arc::new(DiskEngine::open(&options)?);
+    let disk = Arc::new(DiskEngine::open(options)?);
     let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
-    let book = book().context("failed to open the sandbox's book")?;
+    let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
+    let book = book.context("failed to open the sandbox's book")?;
     let acquirers = start_acquirers(book.clone())?;
-    Ok(Opened { disk, keyring, book, acquirers, filling: None })
+    Ok(Opened { disk, keyring, book, acquirers })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -150,7 +132,7 @@ fn open_as(
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
-    let Opened { disk, keyring, book, acquirers, filling: _ } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was made");
     }
@@ -274,8 +256,9 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
     }
 }
 
-/// A write ended uncertain: whoever goes on could acknowledge what is not there. The next start reads what is.
-fn last_word(reason: String) {
+/// Ends the process after a write that ended uncertain: to go on could acknowledge something that is not on the disk.
+/// The next start reads what is.
+pub fn last_word(reason: String) {
     let end_unheard = || {
         thread::sleep(LAST_WORD_MAX);
         std::process::abort()

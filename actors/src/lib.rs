@@ -3,7 +3,6 @@
 pub mod acquirer;
 mod background;
 mod bounds;
-mod bulk;
 pub mod clock;
 mod effects;
 mod engine;
@@ -19,7 +18,6 @@ pub mod security_codes;
 mod store;
 mod timers;
 
-pub use bulk::{BulkLoader, BulkMerchant, BulkMode};
 pub use effects::Acquirers;
 pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
 pub use expiry::EXPIRY_PAUSE;

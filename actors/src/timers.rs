@@ -17,7 +17,7 @@ use crate::registry::Registry;
 use crate::store::Store;
 
 /// Timers that one command fires: bounds the size of its record.
-pub(crate) const FIRED_AT_ONCE: usize = 256;
+const FIRED_AT_ONCE: usize = 256;
 
 /// Fires the timers of merchants.
 pub(crate) struct TimerService {

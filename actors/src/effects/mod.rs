@@ -4,5 +4,5 @@ mod call;
 mod runner;
 
 pub use call::Acquirers;
-pub(crate) use call::{Caller, NoResult};
+pub(crate) use call::Caller;
 pub(crate) use runner::EffectRunner;

@@ -10,6 +10,5 @@ mod vault_writes;
 
 pub(crate) use actor::{MerchantActor, Retire, Surroundings};
 pub(crate) use staged::Changes;
-pub(crate) use staging::{Prepared, Staging};
 pub use submission::Secret;
 pub(crate) use submission::{Asker, Held, Submit};

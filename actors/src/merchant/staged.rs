@@ -39,8 +39,6 @@ pub(crate) struct StagedRecords<P> {
     pub(crate) state: MerchantState,
     /// Staged rows and durable ones, the latest used first. Bounded by [`StagedRecords::prune`].
     held: RefCell<LruCache<AnyKey, HeldRow>>,
-    /// Rows that are held at most, staged ones aside.
-    kept_max: usize,
     /// Staged rows that are not worth keeping once they are durable, oldest first.
     passing: VecDeque<(Sequence, AnyKey)>,
 }
@@ -73,14 +71,8 @@ impl<P: Personal> StagedRecords<P> {
             personal,
             state,
             held: RefCell::new(LruCache::unbounded()),
-            kept_max: KEPT_ROWS_MAX,
             passing: VecDeque::new(),
         }
-    }
-
-    /// Keeps so many durable rows at hand from now on.
-    pub(crate) fn keep_at_hand(&mut self, rows: usize) {
-        self.kept_max = rows;
     }
 
     /// What `mutation` changes, without staging it.
@@ -137,7 +129,7 @@ impl<P: Personal> StagedRecords<P> {
                 held.pop(&key);
             }
         }
-        while held.len() > self.kept_max && held.peek_lru().is_some_and(|(_, row)| row.staged_by <= durable) {
+        while held.len() > KEPT_ROWS_MAX && held.peek_lru().is_some_and(|(_, row)| row.staged_by <= durable) {
             held.pop_lru();
         }
     }

@@ -9,7 +9,6 @@ mod world;
 // What holds.
 mod answers;
 mod bounds;
-mod bulk;
 mod effects;
 mod expiry;
 mod failures;

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::journal::CommitNumber;
 
-use super::filling::refuse_unfilled;
 use super::high_water::HighWater;
 use super::manifest;
 use super::refusal::OpenError;
@@ -30,10 +29,8 @@ pub fn is_repair_unfinished(directory: &Path) -> bool {
 /// Refuses a directory that no server may write to.
 ///
 /// # Errors
-/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`], [`OpenError::RepairUnfinished`],
-/// [`OpenError::GenerateUnfinished`].
+/// [`OpenError::IsCheckpoint`], [`OpenError::RestoreUnfinished`], [`OpenError::RepairUnfinished`].
 pub fn refuse_unfit(directory: &Path) -> Result<(), OpenError> {
-    refuse_unfilled(directory)?;
     let directory = directory.to_owned();
     if directory.join(RESTORING_FILE).exists() {
         Err(OpenError::RestoreUnfinished { directory })

@@ -4,7 +4,6 @@ mod batch;
 mod copy;
 mod disk;
 mod endless;
-mod filling;
 mod format;
 pub mod high_water;
 mod identity;
@@ -28,9 +27,9 @@ pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };
 pub use disk::{DiskReserve, free_bytes};
-pub use filling::{FILLING_FILE, Filling, is_new};
 pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
+pub use open::is_new;
 pub use options::EngineOptions;
 pub use refusal::{CloseError, OpenError, Place};
 pub use stopped::{HeldDirectory, StoppedStore};

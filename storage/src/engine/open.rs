@@ -9,7 +9,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rocksdb::{DB, Options, WriteBatch};
 
@@ -50,9 +50,7 @@ pub(super) struct Opened {
 
 /// Opens the database of a data directory, or makes one.
 pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
-    if options.filling.is_none() {
-        refuse_unfit(&options.directory)?;
-    }
+    refuse_unfit(&options.directory)?;
     fs::create_dir_all(&options.directory).map_err(|source| OpenError::Files {
         attempt: "create",
         path: options.directory.clone(),
@@ -68,6 +66,12 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
         Known::HalfMade => opening.create(),
         Known::Mark(mark) => opening.open_existing(mark),
     }
+}
+
+/// Whether nothing is in a directory that a store would leave.
+#[must_use]
+pub fn is_new(directory: &Path) -> bool {
+    ["db", "high-water"].iter().all(|name| !directory.join(name).exists())
 }
 
 struct Opening<'a> {

@@ -1,12 +1,9 @@
 //! How to open the store.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::journal::CommitNumber;
-
-use super::filling::Filling;
 
 /// How to open the store. [`EngineOptions::new`] has what suits a small machine.
 #[derive(Debug, Clone)]
@@ -29,8 +26,6 @@ pub struct EngineOptions {
     pub queues_for_archive: bool,
     /// An operator's explicit word that acknowledged commits up to this one may be missing.
     pub accept_loss_up_to: Option<CommitNumber>,
-    /// The word that the directory is being filled: then nothing is logged or synced before the store is closed.
-    pub filling: Option<Arc<Filling>>,
 }
 
 impl EngineOptions {
@@ -48,7 +43,6 @@ impl EngineOptions {
             disk_reserve_bytes: 512 * MIB,
             queues_for_archive: false,
             accept_loss_up_to: None,
-            filling: None,
         }
     }
 }

@@ -61,21 +61,6 @@ pub enum OpenError {
         /// The directory.
         directory: PathBuf,
     },
-    /// It is being generated, or generating it was broken off.
-    #[error(
-        "{directory} is not generated yet: wait for till-bench generate to end; if it was broken off, remove the directory and generate again",
-        directory = directory.display()
-    )]
-    GenerateUnfinished {
-        /// The directory.
-        directory: PathBuf,
-    },
-    /// It was to be filled at bulk speed, and holds data already.
-    #[error("{directory} holds data already", directory = directory.display())]
-    NotNew {
-        /// The directory.
-        directory: PathBuf,
-    },
     /// The file system refused.
     #[error("could not {attempt} {path}", path = path.display())]
     Files {

@@ -14,7 +14,6 @@ use crate::keys::MetaKey;
 use crate::rows::{Direction, RowError, RowReader, Visit};
 
 use super::EngineOptions;
-use super::filling::refuse_unfilled;
 use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{Mark, read_mark};
 use super::identity::StoreIdentity;
@@ -45,9 +44,8 @@ impl HeldDirectory {
     /// Takes the lock that a server would hold, and reads the mark.
     ///
     /// # Errors
-    /// [`OpenError`]: a server has it open, it is being generated, or its mark cannot be read.
+    /// [`OpenError`]: a server has it open, or its mark cannot be read.
     pub fn hold(options: &EngineOptions) -> Result<HeldDirectory, OpenError> {
-        refuse_unfilled(&options.directory)?;
         let (file, mark) = lock(options)?;
         Ok(HeldDirectory { options: options.clone(), mark, mark_file: Arc::new(file) })
     }

@@ -55,7 +55,7 @@ pub struct Engine {
     identity: StoreIdentity,
     queues_for_archive: bool,
     first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
-    /// Each write is on the disk when it returns, unless the directory is being filled.
+    /// Each write is on the disk when it returns.
     write_options: WriteOptions,
     write_times: Histogram,
     disk_reserve_bytes: u64,
@@ -99,11 +99,7 @@ impl Engine {
             identity,
             queues_for_archive: options.queues_for_archive,
             first_archive: Mutex::default(),
-            write_options: if options.filling.is_some() {
-                settings::unlogged_write()
-            } else {
-                settings::synced_write()
-            },
+            write_options: settings::synced_write(),
             write_times: Histogram::default(),
             disk_reserve_bytes: options.disk_reserve_bytes,
             claims: Claims::new(Epoch(starts.saturating_mul(EPOCHS_PER_START))),

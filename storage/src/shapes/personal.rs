@@ -232,8 +232,6 @@ pub struct MerchantPersonal<R> {
     fields: RefCell<Fields>,
     /// Keys that are stored.
     opened: RefCell<LruCache<SubjectId, Arc<OpenedKey>>>,
-    /// How many of them are kept.
-    opened_max: usize,
     /// Keys made here that may not be stored yet: never dropped before they are.
     fresh: HashMap<SubjectId, Arc<OpenedKey>>,
     /// Of those, with their vault rows, the ones not handed out, in the order in which they were made.
@@ -252,7 +250,6 @@ impl<R: RowReader> MerchantPersonal<R> {
             rows,
             fields: RefCell::new(Fields { last: LruCache::unbounded() }),
             opened: RefCell::new(LruCache::unbounded()),
-            opened_max: OPENED_KEYS_MAX,
             fresh: HashMap::new(),
             pending: Vec::new(),
             handed_out: VecDeque::new(),
@@ -261,11 +258,6 @@ impl<R: RowReader> MerchantPersonal<R> {
 
     fn keys(&self) -> SubjectKeys<'_> {
         SubjectKeys { merchant: self.merchant, keyring: &self.keyring, rows: &self.rows }
-    }
-
-    /// Keeps so many keys at hand from now on, at some 300 bytes each.
-    pub const fn keep_opened_keys(&mut self, keys: usize) {
-        self.opened_max = keys;
     }
 
     /// Keys and values of the vault rows of the keys made since the last time, for the batch that holds what
@@ -317,7 +309,7 @@ impl<R: RowReader> MerchantPersonal<R> {
     fn keep_opened(&self, subject: SubjectId, key: Arc<OpenedKey>) {
         let mut opened = self.opened.borrow_mut();
         opened.put(subject, key);
-        if opened.len() > self.opened_max {
+        if opened.len() > OPENED_KEYS_MAX {
             opened.pop_lru();
         }
     }

@@ -1,7 +1,6 @@
 //! The book on disk: a RocksDB of its own in the data directory's `sandbox`, one row per line.
 //!
-//! Its batches are synced before they count (but for one that is being filled), and a torn end of its write-ahead log, which no answer rested
-//! on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
+//! Its batches are synced before they count, and a torn end of its write-ahead log, which no answer rested on, is cut at the next open. It keeps no high-water mark: it is a book of play money.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,8 +9,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{
-    BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, FlushOptions, IteratorMode, Options, WriteBatch,
-    WriteOptions,
+    BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, IteratorMode, Options, WriteBatch, WriteOptions,
 };
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
@@ -46,27 +44,6 @@ pub struct RocksBook {
     db: Arc<DB>,
     /// Held while lines are written, and while nothing may be.
     writing: Arc<Mutex<DiskReserve>>,
-    lasts: Lasts,
-}
-
-/// When lines that were written last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lasts {
-    /// When the write returns.
-    OnceWritten,
-    /// After [`RocksBook::flush`].
-    OnceFlushed,
-}
-
-impl Lasts {
-    fn write_options(self) -> WriteOptions {
-        let mut write = WriteOptions::default();
-        match self {
-            Lasts::OnceWritten => write.set_sync(true),
-            Lasts::OnceFlushed => write.disable_wal(true),
-        }
-        write
-    }
 }
 
 impl CopiedBook for RocksBook {
@@ -95,37 +72,15 @@ impl RocksBook {
     /// # Errors
     /// As [`RocksBook::open`].
     pub fn open_with_reserve(directory: &Path, disk_reserve_bytes: u64) -> Result<RocksBook, BookError> {
-        RocksBook::open_writable(directory, disk_reserve_bytes, Lasts::OnceWritten)
-    }
-
-    /// The same, for a directory that is being filled: no line lasts before [`RocksBook::flush`].
-    ///
-    /// # Errors
-    /// As [`RocksBook::open`].
-    pub fn open_to_fill(directory: &Path, disk_reserve_bytes: u64) -> Result<RocksBook, BookError> {
-        RocksBook::open_writable(directory, disk_reserve_bytes, Lasts::OnceFlushed)
-    }
-
-    fn open_writable(directory: &Path, disk_reserve_bytes: u64, lasts: Lasts) -> Result<RocksBook, BookError> {
         let mut options = options();
         options.create_if_missing(true);
         let db = DB::open(&options, directory).map_err(broken)?;
-        Ok(RocksBook { lasts, ..RocksBook::of(db, disk_reserve_bytes) })
+        Ok(RocksBook::of(db, disk_reserve_bytes))
     }
 
     fn of(db: DB, disk_reserve_bytes: u64) -> RocksBook {
         let reserve = DiskReserve::watch(db.path(), disk_reserve_bytes);
-        RocksBook { db: Arc::new(db), writing: Arc::new(Mutex::new(reserve)), lasts: Lasts::OnceWritten }
-    }
-
-    /// Puts every line into tables, and those on the disk.
-    ///
-    /// # Errors
-    /// [`BookError::Broken`]: nothing can be said of what is on the disk.
-    pub fn flush(&self) -> Result<(), BookError> {
-        let mut flush = FlushOptions::default();
-        flush.set_wait(true);
-        self.db.flush_opt(&flush).map_err(broken)
+        RocksBook { db: Arc::new(db), writing: Arc::new(Mutex::new(reserve)) }
     }
 
     /// Opens the book for writing under a time limit: there are damaged logs that RocksDB does not come back from.
@@ -182,7 +137,7 @@ impl Book for RocksBook {
         let mut disk = self.writing(); // Not while the book is held.
         let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
         disk.admit(byte_count, Instant::now()).map_err(|reason| BookError::NotWritten { reason })?;
-        self.db.write_opt(batch, &self.lasts.write_options()).map_err(broken)
+        self.db.write_opt(batch, &synced()).map_err(broken)
     }
 
     fn entries(&self) -> Entries<'_> {
@@ -212,6 +167,12 @@ fn options() -> Options {
     options.set_max_open_files(OPEN_FILES_MAX);
     options.set_keep_log_file_num(LOG_FILES_MAX);
     options
+}
+
+fn synced() -> WriteOptions {
+    let mut write = WriteOptions::default();
+    write.set_sync(true);
+    write
 }
 
 fn broken(error: rocksdb::Error) -> BookError {
@@ -273,18 +234,6 @@ mod tests {
         *book.writing() = DiskReserve::watch(directory.path(), 0);
         book.write(&[samples::approved()]).expect("writes");
         assert_eq!(lines(&book), [samples::approved()]);
-    }
-
-    #[test]
-    fn a_book_that_is_filled_has_its_lines_on_the_disk_once_it_is_flushed() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let mut book = RocksBook::open_to_fill(directory.path(), 0).expect("opens");
-        book.write(&samples::every_shape()).expect("writes");
-        let early = copied(directory.path());
-        book.flush().expect("flushes");
-        let late = copied(directory.path());
-        assert_eq!(lines(&RocksBook::open(early.path()).expect("opens")), [], "nothing is logged");
-        assert_eq!(lines(&RocksBook::open(late.path()).expect("opens")), sorted_samples());
     }
 
     #[test]

@@ -1,99 +1,94 @@
-//! Generates: opens the data directory, fills it, closes it.
+//! Generates: opens the data directory, has merchants trade in it, closes it.
 
+use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use anyhow::{Context, anyhow};
+use actix_rt::System;
+use anyhow::Context;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use till_actors::clock::{Clock, SystemClock};
-use till_actors::{BulkLoader, BulkMode};
 use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
-use till_storage::vault::Keyring;
 
+use super::market::Market;
 use super::plan::Plan;
 use super::progress::{Summary, Teller};
+use super::rounds::{Burst, rounds};
 use super::shop::Shop;
 use super::trade::Trade;
-use till::bootstrap;
+use till::bootstrap::{self, Buffers};
 use till::configuration::{Configuration, Secrets};
 
 const DAY_MILLIS: u64 = 24 * 3_600 * 1_000;
 
-/// Fills a data directory that no server has open: a new one at bulk speed.
+/// Large, so that few tables are written, and merged later: everything is written only once by most generations.
+const BUFFERS: Buffers = Buffers { block_cache_bytes: 256 << 20, memtable_bytes: 1 << 30, wal_bytes_max: 1 << 30 };
+
+/// Merchants that trade at once.
+const BURSTS_AT_ONCE: usize = 64;
+
+/// Merchants that are opened, or looked through at the end, at once.
+const MERCHANTS_AT_ONCE: usize = 256;
+
+/// Fills a data directory that no server has open.
 ///
 /// # Errors
-/// As a start of the server; when the disk is full. A directory that was new is refused from then on. In another one
-/// what was written stays, and can be served: effects and timers that are open then are what the server takes up.
+/// As a start of the server; when the disk is full. All that was written stays, and can be served: effects and timers that
+/// are open then are taken up by the server.
 pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
-    let opened = bootstrap::open_to_fill(configuration, &secrets.vault_keys)?;
+    let opened = bootstrap::open_with(configuration, &secrets.vault_keys, &BUFFERS)?;
     let started = Instant::now();
     let first = opened.store().last_commit();
-    let mode = if opened.is_all_or_nothing() { BulkMode::AllOrNothing } else { BulkMode::Durable };
-    let (keyring, acquirers) = (Arc::clone(&opened.keyring), opened.acquirers.clone());
-    let loader = BulkLoader::start(opened.store(), keyring, acquirers, mode)?;
-    let teller = Teller::start(plan.payments)?;
-    let filling =
-        Filling { loader, keyring: Arc::clone(&opened.keyring), plan: *plan, teller, next: AtomicU64::new(0) };
-    let merchants = filling.run()?;
-    drop(filling);
-    let records = opened.store().last_commit().0.saturating_sub(first.0);
+    let until = SystemClock.now();
+    let from = Millis(until.0.saturating_sub(plan.days.saturating_mul(DAY_MILLIS)));
+    let system = System::new();
+    let market = system.block_on(async { Market::open(&opened, from) })?;
+    let merchants = system.block_on(fill(&market, plan, from..until));
+    market.close();
+    let (merchants, records) = (merchants?, opened.store().last_commit().0.saturating_sub(first.0));
     opened.close()?;
     let bytes = bytes_below(&configuration.data)?.saturating_sub(before);
     Ok(Summary::new(merchants, records, started.elapsed(), bytes))
 }
 
-/// What those share who fill, each one merchant at a time.
-struct Filling {
-    loader: BulkLoader,
-    keyring: Arc<Keyring>,
-    plan: Plan,
-    teller: Teller,
-    /// The number of the next merchant.
-    next: AtomicU64,
+/// Has all merchants trade. Gives each with the number of its payments, in order.
+async fn fill(market: &Market, plan: &Plan, span: Range<Millis>) -> anyhow::Result<Vec<(MerchantId, u64)>> {
+    let open = async |number| {
+        let shop = Shop::open(market, number).await;
+        let shop = shop.with_context(|| format!("failed to open merchant {number}"))?;
+        anyhow::Ok(Trade::new(shop, plan.payments_of(number), plan.team_share))
+    };
+    let trades = stream::iter(0..plan.merchants).map(open).buffered(MERCHANTS_AT_ONCE);
+    let trades: Vec<Trade<'_>> = trades.try_collect().await?;
+    let teller = Teller::start(plan.payments)?;
+    let rounds = rounds(plan);
+    let count = rounds.len();
+    for (number, round) in rounds.into_iter().enumerate() {
+        market.set_time(time_of(number, count, &span));
+        let make = async |Burst { merchant, payments }: Burst| {
+            let count = payments.end - payments.start;
+            trades[merchant].make(payments).await.with_context(|| format!("failed to generate merchant {merchant}"))?;
+            teller.done().fetch_add(count, Ordering::Relaxed);
+            anyhow::Ok(())
+        };
+        stream::iter(round).map(make).buffer_unordered(BURSTS_AT_ONCE).try_collect::<()>().await?;
+        market.wait_for_calls().await;
+    }
+    market.set_time(SystemClock.now());
+    market.wait_until_nothing_is_due().await;
+    let remove = stream::iter(&trades).map(Trade::remove_expired).buffer_unordered(MERCHANTS_AT_ONCE);
+    remove.try_collect::<()>().await?;
+    Ok(trades.iter().map(|trade| (trade.shop.merchant_id, trade.payments)).collect())
 }
 
-impl Filling {
-    /// Fills every merchant, on a thread for each processor and one for when another waits. Gives each with the number
-    /// of its payments, in order.
-    fn run(&self) -> anyhow::Result<Vec<(MerchantId, u64)>> {
-        let threads = thread::available_parallelism().map_or(1, usize::from) + 1;
-        let filled: anyhow::Result<Vec<Vec<_>>> = thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(|| self.work())).collect();
-            let results = workers.into_iter().map(|worker| worker.join());
-            results.map(|result| result.unwrap_or_else(|_| Err(anyhow!("a thread that fills panicked")))).collect()
-        });
-        let mut merchants: Vec<_> = filled?.into_iter().flatten().collect();
-        merchants.sort_unstable_by_key(|(number, _, _)| *number);
-        Ok(merchants.into_iter().map(|(_, merchant_id, payments)| (merchant_id, payments)).collect())
-    }
-
-    /// Fills one merchant after the other, until none is left.
-    fn work(&self) -> anyhow::Result<Vec<(u64, MerchantId, u64)>> {
-        let mut filled = Vec::new();
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if number >= self.plan.merchants {
-                return Ok(filled);
-            }
-            let payments = self.plan.payments_of(number);
-            let merchant_id = self.fill(number, payments);
-            let merchant_id = merchant_id.with_context(|| format!("failed to generate merchant {number}"))?;
-            filled.push((number, merchant_id, payments));
-        }
-    }
-
-    fn fill(&self, number: u64, payments: u64) -> anyhow::Result<MerchantId> {
-        let until = SystemClock.now();
-        let from = Millis(until.0.saturating_sub(self.plan.days.saturating_mul(DAY_MILLIS)));
-        let mut shop = Shop::open(&self.loader, &self.keyring, number, from)?;
-        let team_share = self.plan.team_share;
-        Trade { payments, team_share, from, until, done: self.teller.done() }.run(&mut shop)?;
-        Ok(shop.merchant_id)
-    }
+/// The time at which a round begins.
+fn time_of(round: usize, count: usize, span: &Range<Millis>) -> Millis {
+    let number = |number: usize| u128::try_from(number).unwrap_or(u128::MAX);
+    let passed = u128::from(span.end.0.saturating_sub(span.start.0)) * number(round) / number(count.max(1));
+    Millis(span.start.0.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)))
 }
 
 /// What the files below a directory take; nothing when there is none.

@@ -1,8 +1,11 @@
 //! Changes of a merchant's team and plan: people come and go, the plan is switched back and forth.
 
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use anyhow::bail;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use till_domain::command::{Caller, Command, TeamChange};
 use till_domain::event::Answer;
 use till_domain::ids::{InvitationId, PlanId, UserId};
@@ -15,63 +18,91 @@ use super::shop::Shop;
 
 /// Members at a time.
 const MEMBERS: usize = 20;
-/// Addresses of those who ever become members.
+/// Addresses of those who ever become members: more than the members and those who come at once.
 const PEOPLE: u64 = 200;
-/// What one change after the other is: somebody is invited, accepts unless that was too long ago, and the plan is
-/// switched; then, once there are enough, the longest member is removed.
+/// People who come at once at most.
+const COMING_AT_ONCE: usize = 64;
+/// The changes that go with one person: an invitation, its acceptance unless it came too long ago, a switch of the plan,
+/// and once there are enough members, the removal of the longest one.
 const STEPS: u64 = 4;
+/// An invitation is accepted up to an hour before it ends.
+const ACCEPTED_WITHIN_SECONDS: u64 = INVITATION_LIFETIME_SECONDS - 3_600;
+
+/// An invitation that waits to be accepted, and since when.
+type Invited = Option<(Millis, InvitationId)>;
 
 /// A merchant's team while it is generated.
 #[derive(Default)]
 pub(super) struct Team {
-    changes: u64,
-    /// How often the plan was switched.
-    switches: usize,
-    /// Who waits to accept, and since when.
-    invited: Option<(Millis, InvitationId)>,
-    members: VecDeque<UserId>,
+    changes: Cell<u64>,
+    /// The number of times that the plan was switched.
+    switches: Cell<usize>,
+    /// Of the person whose changes the last burst left off at.
+    invited: Cell<Invited>,
+    members: RefCell<VecDeque<UserId>>,
 }
 
 impl Team {
-    /// Makes the next change. Its keys take turns with the operator.
-    pub(super) fn change(&mut self, shop: &mut Shop<'_>, at: Millis) -> anyhow::Result<()> {
-        let change = self.next_change(at)?;
-        let command = Command::ChangeTeam(shop.merchant_id, change);
-        let answer = shop.carry_out(at, self.caller(shop), command)?;
-        self.changes += 1;
-        match answer {
-            Answer::Invitation(id) => self.invited = Some((at, id)),
-            Answer::User(id) => self.members.push_back(id),
-            Answer::Changed(true) => {}
-            other => bail!("the team was to be changed, and {other:?} was answered"),
+    /// Makes the next changes. Their callers are the keys and the operator in turn.
+    pub(super) async fn change(&self, shop: &Shop<'_>, count: u64) -> anyhow::Result<()> {
+        let first = self.changes.get();
+        let end = first + count;
+        self.changes.set(end);
+        let people = first / STEPS..end.div_ceil(STEPS);
+        let changes = |person: u64| first.max(person * STEPS)..end.min((person + 1) * STEPS);
+        let come = stream::iter(people).map(|person| self.come(shop, changes(person)));
+        come.buffer_unordered(COMING_AT_ONCE).try_collect().await
+    }
+
+    /// Makes changes of one person, one after the other.
+    async fn come(&self, shop: &Shop<'_>, changes: Range<u64>) -> anyhow::Result<()> {
+        let mut invited = if changes.start.is_multiple_of(STEPS) { None } else { self.invited.take() };
+        let is_left_off = !changes.end.is_multiple_of(STEPS);
+        for change in changes {
+            let (since, caller) = (shop.now(), caller(shop, change));
+            // Submitted as soon as it is drawn up, so that each switch of the plan is another one than the last.
+            let command = Command::ChangeTeam(shop.merchant_id, self.draw_up(change, invited.take(), since)?);
+            match shop.carry_out(caller, command).await? {
+                Answer::Invitation(id) => invited = Some((since, id)),
+                Answer::User(id) => self.members.borrow_mut().push_back(id),
+                Answer::Changed(true) => {}
+                other => bail!("the team was to be changed, and {other:?} was answered"),
+            }
+        }
+        if is_left_off {
+            self.invited.set(invited);
         }
         Ok(())
     }
 
-    fn next_change(&mut self, at: Millis) -> anyhow::Result<TeamChange> {
-        let round = self.changes / STEPS;
-        match (self.changes % STEPS, self.invited.take()) {
-            (0, _) => Ok(TeamChange::InviteUser(Email::new(format!("person-{}@shop.example", round % PEOPLE))?)),
-            (1, Some((since, invited))) if at < since.plus_seconds(INVITATION_LIFETIME_SECONDS) => {
+    fn draw_up(&self, change: u64, invited: Invited, now: Millis) -> anyhow::Result<TeamChange> {
+        let person = change / STEPS;
+        match (change % STEPS, invited) {
+            (0, _) => Ok(TeamChange::InviteUser(Email::new(format!("person-{}@shop.example", person % PEOPLE))?)),
+            (1, Some((since, invited))) if now < since.plus_seconds(ACCEPTED_WITHIN_SECONDS) => {
                 Ok(TeamChange::AcceptInvitation(invited))
             }
-            (3, _) if self.members.len() > MEMBERS => match self.members.pop_front() {
-                Some(member) => Ok(TeamChange::RemoveUser(member)),
-                None => bail!("nobody is left to be removed"),
-            },
-            _ => Ok(TeamChange::SelectPlan(self.next_plan())),
+            (3, _) => Ok(self.longest_of_enough().map_or_else(|| self.switch(), TeamChange::RemoveUser)),
+            _ => Ok(self.switch()),
         }
     }
 
-    /// Another plan each time; a merchant begins with the first one.
-    fn next_plan(&mut self) -> PlanId {
-        self.switches += 1;
-        Plan::ALL[self.switches % Plan::ALL.len()].id
+    fn longest_of_enough(&self) -> Option<UserId> {
+        let mut members = self.members.borrow_mut();
+        if members.len() > MEMBERS { members.pop_front() } else { None }
     }
 
-    fn caller(&self, shop: &Shop<'_>) -> Caller {
-        let callers = shop.keys.len() + 1;
-        let turn = usize::try_from(self.changes / STEPS).unwrap_or(usize::MAX) % callers;
-        shop.keys.get(turn).map_or(Caller::Operator, |key_id| Caller::ApiKey(*key_id))
+    /// Another plan each time; a merchant begins with the first one.
+    fn switch(&self) -> TeamChange {
+        let switches = self.switches.get() + 1;
+        self.switches.set(switches);
+        let plan: PlanId = Plan::ALL[switches % Plan::ALL.len()].id;
+        TeamChange::SelectPlan(plan)
     }
+}
+
+fn caller(shop: &Shop<'_>, change: u64) -> Caller {
+    let callers = shop.keys.len() + 1;
+    let turn = usize::try_from(change / STEPS).unwrap_or(usize::MAX) % callers;
+    shop.keys.get(turn).map_or(Caller::Operator, |key_id| Caller::ApiKey(*key_id))
 }

@@ -1,9 +1,12 @@
-//! A merchant's trade: payments in bursts, each answered by the sandbox before the next begins.
+//! A merchant's trade: bursts of payments that are in flight at once.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use futures_util::future::{try_join, try_join_all};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use till_domain::command::{Caller, Command, Expired, InitiatePayment, SelectPaymentMethod, Selection};
 use till_domain::customer::{Contact, CustomerFields};
 use till_domain::event::Answer;
@@ -17,12 +20,8 @@ use super::plan::Share;
 use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, Shop};
 use super::team::Team;
 
-/// Bursts of a merchant, as long as none is larger than [`BURST_MAX`]: each is waited for.
-const BURSTS: u64 = 32;
-/// Payments of a burst at most: the acquirer answers them together, and what is staged of them stays small.
-const BURST_MAX: u64 = 256;
-/// Between two payments of a burst.
-const PAYMENT_MILLIS: u64 = 5;
+/// Payments of a merchant in flight at once, which share commits.
+const PAYMENTS_AT_ONCE: usize = 512;
 /// Of so many payments one is declined, and one authorized without capture.
 const RARE: u64 = 50;
 /// Of so many payments one is by instalments.
@@ -34,17 +33,17 @@ const CUSTOMER_PAYMENTS: u64 = 5;
 /// Minor units of a payment: at least, and more than that at most.
 const AMOUNTS: (u64, u64) = (2_000, 500_000);
 
-/// Sessions that one command removes, as the sweeper's.
-const SWEPT_AT_ONCE: usize = 256;
+/// Sessions that one command removes.
+const REMOVED_AT_ONCE: usize = 256;
 
-/// What there is to trade, and when.
+/// A merchant that trades.
 pub(super) struct Trade<'a> {
+    pub(super) shop: Shop<'a>,
     pub(super) payments: u64,
-    pub(super) team_share: Share,
-    pub(super) from: Millis,
-    pub(super) until: Millis,
-    /// Counts payments of all merchants.
-    pub(super) done: &'a AtomicU64,
+    team: Team,
+    team_share: Share,
+    /// Sessions that are not removed yet, with a time at which each was there.
+    sessions: RefCell<VecDeque<(Millis, SessionId)>>,
 }
 
 /// What comes of a payment.
@@ -73,46 +72,44 @@ impl Kind {
     }
 }
 
-impl Trade<'_> {
-    /// Trades until all is done.
-    pub(super) fn run(&self, shop: &mut Shop<'_>) -> anyhow::Result<()> {
-        let (mut team, mut sessions) = (Team::default(), VecDeque::new());
-        let size = self.payments.div_ceil(BURSTS).clamp(1, BURST_MAX);
-        for first in (0..self.payments).step_by(usize::try_from(size).unwrap_or(usize::MAX)) {
-            let numbers = first..(first + size).min(self.payments);
-            let mut at = self.time_of(first);
-            shop.do_what_is_due(at)?;
-            sweep(shop, &mut sessions, at)?;
-            for number in numbers.clone() {
-                at.0 += PAYMENT_MILLIS;
-                sessions.push_back((at, self.pay(shop, number, at)?));
-                for _ in 0..self.team_share.at(number) {
-                    team.change(shop, at)?;
-                }
-            }
-            shop.make_calls(at.plus_seconds(1))?;
-            self.done.fetch_add(numbers.end - numbers.start, Ordering::Relaxed);
-        }
-        shop.do_what_is_due(self.until)?;
-        sweep(shop, &mut sessions, self.until)?;
-        shop.wait_until_durable()
+impl<'a> Trade<'a> {
+    pub(super) fn new(shop: Shop<'a>, payments: u64, team_share: Share) -> Trade<'a> {
+        Trade { shop, payments, team: Team::default(), team_share, sessions: RefCell::default() }
     }
 
-    /// When the payment with this number is made.
-    fn time_of(&self, number: u64) -> Millis {
-        let span = u128::from(self.until.0.saturating_sub(self.from.0));
-        let passed = span * u128::from(number) / u128::from(self.payments.max(1));
-        Millis(self.from.0.saturating_add(u64::try_from(passed).unwrap_or(u64::MAX)))
+    /// Makes the payments with these numbers.
+    pub(super) async fn make(&self, payments: Range<u64>) -> anyhow::Result<()> {
+        self.remove_expired().await?;
+        let cards: BTreeSet<_> = payments.clone().filter_map(card_of).collect();
+        let new = cards.into_iter().filter(|digits| self.shop.token(digits).is_none());
+        try_join_all(new.map(|digits| self.shop.make_token(digits))).await?;
+        let changes = payments.clone().map(|number| self.team_share.at(number)).sum();
+        let paid = stream::iter(payments).map(|number| self.pay(number)).buffer_unordered(PAYMENTS_AT_ONCE);
+        try_join(paid.try_collect::<()>(), self.team.change(&self.shop, changes)).await?;
+        Ok(())
     }
 
-    /// Makes a payment, and gives the session that it used.
-    fn pay(&self, shop: &mut Shop<'_>, number: u64, at: Millis) -> anyhow::Result<SessionId> {
+    /// Removes the sessions that nobody asks for any more, oldest first, as the sweeper of the server would.
+    pub(super) async fn remove_expired(&self) -> anyhow::Result<()> {
+        let (kept, now) = (SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS, self.shop.now());
+        let expired: Vec<Expired> = {
+            let mut sessions = self.sessions.borrow_mut();
+            let count = sessions.partition_point(|(made, _)| made.plus_seconds(kept) <= now);
+            sessions.drain(..count).map(|(_, id)| Expired::Session(id)).collect()
+        };
+        let remove = |expired: &[Expired]| self.shop.carry_out(Caller::System, Command::Sweep(expired.to_vec()));
+        try_join_all(expired.chunks(REMOVED_AT_ONCE).map(remove)).await?;
+        Ok(())
+    }
+
+    async fn pay(&self, number: u64) -> anyhow::Result<()> {
         let chance = scattered(number);
         let amount = AMOUNTS.0 + chance % AMOUNTS.1;
         let Some(amount) = AmountMinor::new(amount) else { bail!("{amount} is no amount") };
         let money = Money { amount, currency: CURRENCY.parse()? };
-        let selection = selection(shop, number, at)?;
-        let session_id = select(shop, money, selection.clone(), at)?;
+        let selection = self.selection(number)?;
+        let session_id = self.select(money, selection.clone()).await?;
+        self.sessions.borrow_mut().push_back((self.shop.now(), session_id));
         let command = InitiatePayment {
             external_id: Some(ExternalId::new(format!("order-{number}"))?),
             money,
@@ -124,9 +121,10 @@ impl Trade<'_> {
             save_card: None,
             interest_bearer: interest_bearer(&selection),
         };
-        let key = shop.keys[usize::try_from(chance).unwrap_or(0) % shop.keys.len()];
-        shop.carry_out(at, Caller::ApiKey(key), Command::InitiatePayment(command))?;
-        Ok(session_id)
+        let keys = &self.shop.keys;
+        let key = keys[usize::try_from(chance).unwrap_or(0) % keys.len()];
+        self.shop.carry_out(Caller::ApiKey(key), Command::InitiatePayment(command)).await?;
+        Ok(())
     }
 
     fn customer(&self, number: u64, chance: u64) -> anyhow::Result<CustomerFields> {
@@ -139,18 +137,31 @@ impl Trade<'_> {
         let name = Some(PersonName::new(format!("Customer {who}"))?);
         Ok(CustomerFields { id: None, contact: Contact { email, mobile: None, name } })
     }
+
+    fn selection(&self, number: u64) -> anyhow::Result<Selection> {
+        let Some(digits) = card_of(number) else {
+            return Ok(Selection::Installment(InstallmentPlan::SandboxThreeMonths, InterestBearer::Customer));
+        };
+        Ok(Selection::Token(self.shop.token(digits).context("a card has no token")?))
+    }
+
+    async fn select(&self, money: Money, selection: Selection) -> anyhow::Result<SessionId> {
+        let command = SelectPaymentMethod { money, selection, customer: CustomerFields::default() };
+        match self.shop.by_client(Command::SelectPaymentMethod(command)).await? {
+            Answer::Session(id) => Ok(id),
+            other => bail!("a session was asked for, and {other:?} was answered"),
+        }
+    }
 }
 
-fn selection(shop: &mut Shop<'_>, number: u64, at: Millis) -> anyhow::Result<Selection> {
+/// The card that pays; none when it is paid by instalments.
+fn card_of(number: u64) -> Option<&'static str> {
     let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
-    let digits = match Kind::of(number) {
-        Kind::Declined => turn(&BAD_CARDS),
-        Kind::Captured if number % INSTALMENTS == 1 => {
-            return Ok(Selection::Installment(InstallmentPlan::SandboxThreeMonths, InterestBearer::Customer));
-        }
-        Kind::Captured | Kind::AuthorizedOnly => turn(&GOOD_CARDS),
-    };
-    Ok(Selection::Token(shop.token(digits, at)?))
+    match Kind::of(number) {
+        Kind::Declined => Some(turn(&BAD_CARDS)),
+        Kind::Captured if number % INSTALMENTS == 1 => None,
+        Kind::Captured | Kind::AuthorizedOnly => Some(turn(&GOOD_CARDS)),
+    }
 }
 
 const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
@@ -158,25 +169,6 @@ const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
         Selection::Installment(_, bearer) => Some(*bearer),
         Selection::UnnamedCard | Selection::Token(_) | Selection::SavedCard(_) => None,
     }
-}
-
-fn select(shop: &mut Shop<'_>, money: Money, selection: Selection, at: Millis) -> anyhow::Result<SessionId> {
-    let command = SelectPaymentMethod { money, selection, customer: CustomerFields::default() };
-    match shop.by_client(at, Command::SelectPaymentMethod(command))? {
-        Answer::Session(id) => Ok(id),
-        other => bail!("a session was asked for, and {other:?} was answered"),
-    }
-}
-
-/// Removes the sessions that nobody asks for any more, oldest first, as the sweeper of the server would.
-fn sweep(shop: &mut Shop<'_>, sessions: &mut VecDeque<(Millis, SessionId)>, now: Millis) -> anyhow::Result<()> {
-    let kept = SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS;
-    let old = sessions.partition_point(|(made, _)| made.plus_seconds(kept) <= now);
-    let old: Vec<Expired> = sessions.drain(..old).map(|(_, id)| Expired::Session(id)).collect();
-    for expired in old.chunks(SWEPT_AT_ONCE) {
-        shop.carry_out(now, Caller::System, Command::Sweep(expired.to_vec()))?;
-    }
-    Ok(())
 }
 
 /// A number in which those of neighbours have nothing in common, the same at every run.

@@ -1,0 +1,103 @@
+//! A running engine on the data directory, with a clock of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use till::bootstrap::{self, Opened};
+use till_actors::clock::Clock;
+use till_actors::security_codes::SecurityCodes;
+use till_actors::{Engine, EngineOptions, Foundations, Limits, Secret};
+use till_domain::command::{Caller, Command, Request};
+use till_domain::event::Answer;
+use till_domain::ids::MerchantId;
+use till_domain::time::Millis;
+use till_storage::vault::Keyring;
+
+use super::clock::SetClock;
+
+/// Threads that actors live on.
+const ARBITERS: usize = 2;
+/// Actors that live at the same time: more than have a burst, a timer or a call in flight.
+const LIVE_ACTORS: usize = 2_048;
+/// How long an actor without work lives on.
+const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
+/// The generator removes what has expired itself: by the machine's time the engine would not begin to search before the
+/// end.
+const NO_SEARCH: Duration = Duration::from_secs(365 * 24 * 3_600);
+/// The pause between two looks at what is open.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How long a stop waits.
+const STOP_PATIENCE: Duration = Duration::from_secs(30);
+
+/// An engine that is not served over HTTP.
+pub(super) struct Market {
+    engine: Engine,
+    clock: Arc<SetClock>,
+    pub(super) keyring: Arc<Keyring>,
+}
+
+impl Market {
+    /// Starts the engine. Must be called within an actix system.
+    pub(super) fn open(opened: &Opened, at: Millis) -> anyhow::Result<Market> {
+        let (clock, keyring) = (Arc::new(SetClock::at(at)), Arc::clone(&opened.keyring));
+        let foundations = Foundations {
+            store: opened.store(),
+            keyring: Arc::clone(&keyring),
+            acquirers: opened.acquirers.clone(),
+            clock: Arc::clone(&clock) as _,
+            security_codes: Arc::new(SecurityCodes::new()),
+        };
+        let options = EngineOptions {
+            arbiters: ARBITERS,
+            limits: Limits { in_flight_per_merchant: usize::MAX, in_flight: usize::MAX, live_actors: LIVE_ACTORS },
+            idle_before_retiring: IDLE_BEFORE_RETIRING,
+            expiry_pause: NO_SEARCH,
+            // Many payments are always in flight: a group of commits is large enough without waiting for more.
+            linger: Duration::ZERO,
+            paused: false,
+            on_fatal: Box::new(bootstrap::last_word),
+        };
+        Ok(Market { engine: Engine::start(foundations, options)?, clock, keyring })
+    }
+
+    /// The time.
+    pub(super) fn now(&self) -> Millis {
+        self.clock.now()
+    }
+
+    /// Sets the time forward.
+    pub(super) fn set_time(&self, at: Millis) {
+        self.clock.set(at);
+    }
+
+    /// Has a merchant's command carried out, and gives the answer once it is durable.
+    pub(super) async fn carry_out(
+        &self,
+        merchant_id: MerchantId,
+        caller: Caller,
+        command: Command,
+        secret: Option<Secret>,
+    ) -> anyhow::Result<Answer> {
+        let request = Request { caller, idempotency: None, command };
+        Ok(self.engine.submit(merchant_id, request, secret).await?.answer)
+    }
+
+    /// Waits until the acquirer has answered every call and the answers are recorded.
+    pub(super) async fn wait_for_calls(&self) {
+        while self.engine.open_effects().0 > 0 {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits until everything that is due has been done.
+    pub(super) async fn wait_until_nothing_is_due(&self) {
+        while self.engine.open_effects().0 > 0 || !self.engine.timer_lag().is_zero() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Stops the engine. Not within its actix system.
+    pub(super) fn close(self) {
+        self.engine.stop(STOP_PATIENCE);
+    }
+}
