@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Acquirers, EXPIRY_PAUSE, Engine, EngineOptions, Foundations, Limits, Store};
+use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Limits, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
@@ -143,7 +143,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let security_codes = Arc::new(SecurityCodes::new());
-    let foundations = Foundations {
+    let dependencies = Dependencies {
         store: Arc::clone(&store),
         keyring: Arc::clone(&keyring),
         acquirers,
@@ -151,7 +151,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes: Arc::clone(&security_codes),
     };
     let pause_note = PauseNote::of(&configuration.data);
-    let engine = Engine::start(foundations, engine_options(configuration, pause_note.is_there()))?;
+    let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()))?;
     if engine.is_paused() {
         tracing::warn!("this is a restored server: no acquirer is called and no timer fires before `till resume`");
     }

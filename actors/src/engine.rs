@@ -15,7 +15,7 @@ use crate::background::Scheduler;
 use crate::clock::Clock;
 use crate::effects::{Acquirers, Caller, EffectRunner};
 use crate::expiry::{Remover, Walk};
-use crate::merchant::{Secret, Surroundings};
+use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
 use crate::pause::Pause;
@@ -52,7 +52,7 @@ pub struct EngineOptions {
 }
 
 /// What an engine stands on.
-pub struct Foundations {
+pub struct Dependencies {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
     /// The keys of each purpose.
@@ -93,26 +93,26 @@ impl Engine {
     ///
     /// # Errors
     /// [`StartError`]; then nothing runs on.
-    pub fn start(foundations: Foundations, options: EngineOptions) -> Result<Engine, StartError> {
+    pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
         let outbox = Arc::new(Outbox::new());
-        outbox.take_up(foundations.store.as_ref()).map_err(|error| StartError::Unreadable(error.to_string()))?;
-        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&foundations.store) as _;
+        outbox.take_up(dependencies.store.as_ref()).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
         let background = background_runtime()?;
         // From here on nothing fails, so that no thread is left behind.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.limits));
-        registry.surround(Arc::new(Surroundings {
-            store: Arc::clone(&foundations.store),
+        registry.share(Arc::new(SharedContext {
+            store: Arc::clone(&dependencies.store),
             committer: Arc::clone(&committer),
-            keyring: Arc::clone(&foundations.keyring),
-            clock: Arc::clone(&foundations.clock),
+            keyring: Arc::clone(&dependencies.keyring),
+            clock: Arc::clone(&dependencies.clock),
             outbox: Arc::clone(&outbox),
             registry: Arc::downgrade(&registry),
             idle_before_retiring: options.idle_before_retiring,
         }));
-        let (clock, pause) = (Arc::clone(&foundations.clock), Pause::new(options.paused));
-        start_background(foundations, &registry, &outbox, &pause, options.expiry_pause, &background);
+        let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
+        start_background(dependencies, &registry, &outbox, &pause, options.expiry_pause, &background);
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
         Ok(Engine { registry, committer, outbox, clock, pause, arbiters, background })
     }
@@ -290,14 +290,14 @@ fn background_runtime() -> std::io::Result<Runtime> {
 
 /// Starts what goes on in the background. Calls to acquirers and timers begin when `pause` ends, the others at once.
 fn start_background(
-    foundations: Foundations,
+    dependencies: Dependencies,
     registry: &Arc<Registry>,
     outbox: &Outbox,
     pause: &Pause,
     expiry_pause: Duration,
     runtime: &Runtime,
 ) {
-    let Foundations { store, keyring, acquirers, clock, security_codes } = foundations;
+    let Dependencies { store, keyring, acquirers, clock, security_codes } = dependencies;
     for walk in Walk::ALL {
         let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
         runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());

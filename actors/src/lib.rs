@@ -19,7 +19,7 @@ mod store;
 mod timers;
 
 pub use effects::Acquirers;
-pub use engine::{Engine, EngineOptions, Foundations, Silent, StartError};
+pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError};
 pub use expiry::EXPIRY_PAUSE;
 pub use merchant::Secret;
 pub use registry::Limits;

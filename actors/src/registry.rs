@@ -12,7 +12,7 @@ use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
 use crate::bounds::InFlight;
-use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, Submit, Surroundings};
+use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
 
 /// Actors that are retired when there is no room for another, so that not every new one has to look.
@@ -55,7 +55,7 @@ pub(crate) struct Registry {
     limits: Limits,
     in_flight: Arc<InFlight>,
     stopping: AtomicBool,
-    surroundings: OnceLock<Arc<Surroundings>>,
+    shared: OnceLock<Arc<SharedContext>>,
 }
 
 /// Whether a request counts against the bounds, and whether it is written at once. Results of effects and due timers
@@ -96,13 +96,13 @@ impl Registry {
             in_flight: InFlight::new(limits.in_flight),
             limits,
             stopping: AtomicBool::new(false),
-            surroundings: OnceLock::new(),
+            shared: OnceLock::new(),
         }
     }
 
     /// Says what actors share. Before that none can start.
-    pub(crate) fn surround(&self, surroundings: Arc<Surroundings>) {
-        let _once = self.surroundings.set(surroundings);
+    pub(crate) fn share(&self, shared: Arc<SharedContext>) {
+        let _once = self.shared.set(shared);
     }
 
     /// Sends a request to its merchant's actor.
@@ -161,11 +161,11 @@ impl Registry {
         if self.is_full() && admission.is_bounded() {
             return Err(Denied::not_done("too many merchants are active"));
         }
-        let surroundings = self.surroundings.get().ok_or_else(|| Denied::not_done("the service is starting"))?;
+        let shared = self.shared.get().ok_or_else(|| Denied::not_done("the service is starting"))?;
         match self.slots.entry(merchant_id) {
             Entry::Occupied(entry) => Ok(Arc::clone(entry.get())),
             Entry::Vacant(entry) => {
-                let slot = self.start(merchant_id, Arc::clone(surroundings));
+                let slot = self.start(merchant_id, Arc::clone(shared));
                 entry.insert(Arc::clone(&slot));
                 Ok(slot)
             }
@@ -183,11 +183,10 @@ impl Registry {
         None
     }
 
-    fn start(&self, merchant_id: MerchantId, surroundings: Arc<Surroundings>) -> Arc<Slot> {
+    fn start(&self, merchant_id: MerchantId, shared: Arc<SharedContext>) -> Arc<Slot> {
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
-        let actor = MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| {
-            MerchantActor::new(merchant_id, surroundings)
-        });
+        let actor =
+            MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
         let in_flight = InFlight::new(self.limits.in_flight_per_merchant);
         Arc::new(Slot { actor, in_flight, used: AtomicBool::new(true) })
     }

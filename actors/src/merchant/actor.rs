@@ -26,7 +26,7 @@ use crate::store::Store;
 const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
 
 /// What all actors share.
-pub(crate) struct Surroundings {
+pub(crate) struct SharedContext {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) committer: Arc<Committer>,
     pub(crate) keyring: Arc<Keyring>,
@@ -45,7 +45,7 @@ struct Incarnation {
 /// One merchant's actor.
 pub(crate) struct MerchantActor {
     merchant_id: MerchantId,
-    surroundings: Arc<Surroundings>,
+    shared: Arc<SharedContext>,
     entropy: OsEntropy,
     incarnation: Option<Incarnation>,
     last_used: Instant,
@@ -63,9 +63,9 @@ impl Actor for MerchantActor {
     type Context = Context<Self>;
 
     fn started(&mut self, context: &mut Context<Self>) {
-        let interval = self.surroundings.idle_before_retiring.max(IDLE_LOOK_MIN);
+        let interval = self.shared.idle_before_retiring.max(IDLE_LOOK_MIN);
         context.run_interval(interval, |actor, context| {
-            if actor.last_used.elapsed() >= actor.surroundings.idle_before_retiring {
+            if actor.last_used.elapsed() >= actor.shared.idle_before_retiring {
                 actor.retire(context);
             }
         });
@@ -95,10 +95,10 @@ impl Handler<Retire> for MerchantActor {
 }
 
 impl MerchantActor {
-    pub(crate) fn new(merchant_id: MerchantId, surroundings: Arc<Surroundings>) -> MerchantActor {
+    pub(crate) fn new(merchant_id: MerchantId, shared: Arc<SharedContext>) -> MerchantActor {
         MerchantActor {
             merchant_id,
-            surroundings,
+            shared,
             entropy: OsEntropy::default(),
             incarnation: None,
             last_used: Instant::now(),
@@ -121,14 +121,14 @@ impl MerchantActor {
         if self.incarnation.is_some() {
             return Ok(());
         }
-        let Surroundings { store, keyring, .. } = self.surroundings.as_ref();
+        let SharedContext { store, keyring, .. } = self.shared.as_ref();
         let (staging, pending) = Staging::load(self.merchant_id, store, keyring).map_err(|error| {
             tracing::error!(merchant_id = %self.merchant_id, %error, "a merchant cannot be loaded");
             Denied::not_done(error.to_string())
         })?;
         let lane = Arc::new(Lane::new(staging.head().sequence));
         self.incarnation = Some(Incarnation { staging, lane });
-        pending.send(&self.surroundings.outbox);
+        pending.send(&self.shared.outbox);
         Ok(())
     }
 
@@ -142,7 +142,7 @@ impl MerchantActor {
     fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, asker: Asker) {
         let Some(incarnation) = &mut self.incarnation else { return };
         incarnation.staging.records.prune(incarnation.lane.durable());
-        match incarnation.staging.decide(request, self.surroundings.clock.now(), &mut self.entropy) {
+        match incarnation.staging.decide(request, self.shared.clock.now(), &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
                 self.stage_and_submit(&mutation, &vault, secret, Ready { answer, asker });
             }
@@ -191,14 +191,14 @@ impl MerchantActor {
         let pending = Pending::of(self.merchant_id, mutation, &changes);
         let (head, urgency) = (append.new_head, ready.asker.urgency);
         let lane = Arc::clone(&incarnation.lane);
-        let outbox = Arc::clone(&self.surroundings.outbox);
+        let outbox = Arc::clone(&self.shared.outbox);
         let completion = Box::new(move |verdict: &Verdict| ready.complete(verdict, head, &lane, pending, &outbox));
         incarnation.staging.stage(mutation, changes, head);
         self.submit(Submission::Append { append, completion }, urgency);
     }
 
     fn submit(&self, submission: Submission, urgency: Urgency) {
-        let Err(rejected) = self.surroundings.committer.submit(submission, urgency) else { return };
+        let Err(rejected) = self.shared.committer.submit(submission, urgency) else { return };
         let reason = rejected.because.to_string();
         match rejected.submission {
             Submission::Append { append: _, completion } => completion(&Verdict::Unavailable(reason)),
@@ -213,7 +213,7 @@ impl MerchantActor {
         let settled = self.incarnation.as_ref().is_none_or(|incarnation| {
             incarnation.lane.durable() == incarnation.staging.head().sequence || incarnation.lane.is_poisoned()
         });
-        let Some(registry) = self.surroundings.registry.upgrade() else { return };
+        let Some(registry) = self.shared.registry.upgrade() else { return };
         if settled && registry.unpublish_unheld(self.merchant_id, &context.address()) {
             self.unload();
             actix::ActorContext::stop(context);

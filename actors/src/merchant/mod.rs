@@ -8,7 +8,7 @@ mod staging;
 mod submission;
 mod vault_writes;
 
-pub(crate) use actor::{MerchantActor, Retire, Surroundings};
+pub(crate) use actor::{MerchantActor, Retire, SharedContext};
 pub(crate) use staged::Changes;
 pub use submission::Secret;
 pub(crate) use submission::{Asker, Held, Submit};

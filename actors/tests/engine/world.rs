@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::{
-    Acquirers, Answered, Denied, Engine, EngineOptions, FailedOutcome, Foundations, Limits, Reply, Secret,
+    Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Limits, Reply, Secret,
 };
 use till_domain::command::Request;
 use till_domain::event::Answer;
@@ -92,7 +92,7 @@ impl World {
         let acquirer = DirectedAcquirer::start(book.clone(), direction.clone());
         let fatal = Arc::new(AtomicUsize::new(0));
         let called = Arc::clone(&fatal);
-        let foundations = Foundations {
+        let dependencies = Dependencies {
             store: Arc::clone(&store) as _,
             keyring: Arc::clone(&keyring),
             acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(acquirer) as _)]),
@@ -110,7 +110,7 @@ impl World {
                 called.fetch_add(1, Ordering::SeqCst);
             }),
         };
-        let engine = Arc::new(Engine::start(foundations, options).expect("nothing is unreadable"));
+        let engine = Arc::new(Engine::start(dependencies, options).expect("nothing is unreadable"));
         World { store, book, direction, clock, keyring, security_codes, engine, settings, fatal }
     }
 

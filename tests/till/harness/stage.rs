@@ -25,7 +25,7 @@ use till::protocol::listener::{Listener, ListenerSettings};
 use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Acquirers, Engine, EngineOptions, Foundations, Limits};
+use till_actors::{Acquirers, Dependencies, Engine, EngineOptions, Limits};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
@@ -87,7 +87,7 @@ fn millis(instant: &str) -> u64 {
 impl Stage {
     /// Starts one at an instant such as `2025-04-01T00:00:00Z`.
     pub(crate) fn at(instant: &str) -> Stage {
-        let (store, keyring, clock) = foundations();
+        let (store, keyring, clock) = dependencies();
         clock.now_ms.store(millis(instant), Ordering::SeqCst);
         let (sender, listening) = channel();
         let parts = (Arc::clone(&store), Arc::clone(&keyring), Arc::clone(&clock));
@@ -202,7 +202,7 @@ pub(crate) struct Backstage {
 
 impl Backstage {
     pub(crate) fn start() -> Backstage {
-        let (store, keyring, clock) = foundations();
+        let (store, keyring, clock) = dependencies();
         let data = TempDir::new().expect("a temporary directory can be made");
         let service = service((Arc::clone(&store), keyring, clock), &data);
         let dispatcher = admin_dispatcher(&service);
@@ -237,7 +237,7 @@ impl Drop for Backstage {
 }
 
 /// A store without anything, new keys, and a clock.
-fn foundations() -> (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>) {
+fn dependencies() -> (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>) {
     let root = RootKey::from_hex(&"5c".repeat(32)).expect("64 hexadecimal characters");
     let keyring = Arc::new(Keyring::create(&root).expect("randomness").0);
     (Arc::new(MemoryStore::new()), keyring, Arc::new(StandingClock::default()))
@@ -284,7 +284,7 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
 fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), data: &TempDir) -> Shared {
     let sandbox = SandboxAcquirer::start(MemoryBook::new()).expect("a thread can be started");
     let security_codes = Arc::new(SecurityCodes::new());
-    let foundations = Foundations {
+    let dependencies = Dependencies {
         store: Arc::clone(&store) as _,
         keyring: Arc::clone(&keyring),
         acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]),
@@ -301,7 +301,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         on_fatal: Box::new(|_| {}),
     };
     Arc::new(Service {
-        engine: Engine::start(foundations, options).expect("nothing is unreadable"),
+        engine: Engine::start(dependencies, options).expect("nothing is unreadable"),
         store,
         keyring,
         clock,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use till::bootstrap::{self, Opened};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
-use till_actors::{Engine, EngineOptions, Foundations, Limits, Secret};
+use till_actors::{Dependencies, Engine, EngineOptions, Limits, Secret};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
@@ -40,7 +40,7 @@ impl Market {
     /// Starts the engine. Must be called within an actix system.
     pub(super) fn open(opened: &Opened, at: Millis) -> anyhow::Result<Market> {
         let (clock, keyring) = (Arc::new(SetClock::at(at)), Arc::clone(&opened.keyring));
-        let foundations = Foundations {
+        let dependencies = Dependencies {
             store: opened.store(),
             keyring: Arc::clone(&keyring),
             acquirers: opened.acquirers.clone(),
@@ -57,7 +57,7 @@ impl Market {
             paused: false,
             on_fatal: Box::new(bootstrap::last_word),
         };
-        Ok(Market { engine: Engine::start(foundations, options)?, clock, keyring })
+        Ok(Market { engine: Engine::start(dependencies, options)?, clock, keyring })
     }
 
     /// The time.
