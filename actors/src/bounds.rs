@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A counter with a most.
+/// A counter that refuses to go above a limit.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     count: AtomicUsize,
@@ -17,13 +17,13 @@ impl InFlight {
         Arc::new(InFlight { count: AtomicUsize::new(0), max })
     }
 
-    /// How many are in flight.
+    /// The number in flight.
     #[must_use]
     pub(crate) fn count(&self) -> usize {
         self.count.load(Ordering::SeqCst)
     }
 
-    /// A permit for one more, unless there are as many as may be.
+    /// A permit for one more, unless the limit is reached.
     #[must_use]
     pub(crate) fn enter(self: &Arc<Self>) -> Option<Permit> {
         let grow = |count| (count < self.max).then_some(count + 1);

@@ -26,38 +26,38 @@ use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 use crate::timers::TimerService;
 
-/// How often a stop looks whether everything is answered.
+/// The pause between two looks of a stop at whether everything is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
-/// How long a stop waits at least for what runs in the background: a read of a row, not a call to an acquirer.
+/// The least time that a stop waits for the background: enough to read a row, not to call an acquirer.
 const BACKGROUND_PATIENCE_MIN: Duration = Duration::from_secs(5);
 
-/// What an engine is started with.
+/// The settings that an engine is started with.
 pub struct EngineOptions {
     /// Threads that actors live on.
     pub arbiters: usize,
-    /// How much may be in flight.
+    /// The limits on work in flight.
     pub limits: Limits,
-    /// How long an actor without work lives on.
+    /// The time for which an actor without work lives on.
     pub idle_before_retiring: Duration,
-    /// How long each search for what has expired rests between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
+    /// The pause of each search for expired rows between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
     pub expiry_pause: Duration,
-    /// How long results of effects and the like wait for company before they are written, as a rule [`LINGER`].
+    /// The delay of background writes, such as results of effects, so that several share a sync; as a rule [`LINGER`].
     ///
     /// [`LINGER`]: till_storage::commit::LINGER
     pub linger: Duration,
-    /// Whether calls to acquirers and timers rest until [`Engine::resume`].
+    /// True when calls to acquirers and timers are paused until [`Engine::resume`].
     pub paused: bool,
-    /// What to do when a write ended uncertain: end the process.
+    /// Called when a write ended uncertain: it ends the process.
     pub on_fatal: Box<dyn Fn(String) + Send>,
 }
 
-/// What an engine stands on.
+/// The dependencies of an engine.
 pub struct Dependencies {
-    /// Where everything is kept.
+    /// The store of journal and rows.
     pub store: Arc<dyn Store>,
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
-    /// Who carries payments out.
+    /// The acquirers that carry payments out.
     pub acquirers: Acquirers,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -65,7 +65,7 @@ pub struct Dependencies {
     pub security_codes: Arc<SecurityCodes>,
 }
 
-/// Why an engine does not start.
+/// The reason why an engine does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The system gave no thread.
@@ -158,18 +158,18 @@ impl Engine {
         (effects.len(), effects.oldest().map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
-    /// How late the earliest timer is that has come due and was not served.
+    /// The delay of the earliest timer that has come due and was not served.
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
         let due = self.outbox.timers.earliest_due();
         due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clock.now().0.saturating_sub(due.0)))
     }
 
-    /// Whether the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be one
-    /// of the engine's own.
+    /// Checks that the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be
+    /// one of the engine's own.
     ///
     /// # Errors
-    /// [`Silent`] names who did not answer.
+    /// [`Silent`] names the thread that did not answer.
     pub fn check_answers(&self, patience: Duration) -> Result<(), Silent> {
         let until = Instant::now() + patience;
         let arbiters = self.ask_arbiters();
@@ -195,19 +195,19 @@ impl Engine {
         arbiters.iter().map(ask).collect()
     }
 
-    /// Whether calls to acquirers and timers rest.
+    /// True while calls to acquirers and timers are paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {
         self.pause.is_on()
     }
 
-    /// Has calls to acquirers and timers go on; whether they rested.
+    /// Has calls to acquirers and timers go on; true when they were paused.
     pub fn resume(&self) -> bool {
         self.pause.end()
     }
 
-    /// How often API keys of any merchant have changed: what was read of a key stands as long as this number, looked
-    /// at before the reading. A change is counted before it is answered.
+    /// The number of changes to API keys of any merchant: a key that was read is valid as long as this number, looked
+    /// at before the reading, is the same. A change is counted before it is answered.
     #[must_use]
     pub fn key_changes(&self) -> u64 {
         self.outbox.key_changes()
@@ -219,9 +219,9 @@ impl Engine {
         self.outbox.removed_rows()
     }
 
-    /// Turns callers away, waits until those that are in are answered, at most `patience`, and stops
-    /// everything. What is open then goes on at the next start. Stopping again does nothing. Blocks its thread,
-    /// which must not be one of the engine's own.
+    /// Turns callers away, waits at most `patience` until those in flight are answered, and stops
+    /// everything. Effects and timers that are open then go on at the next start. Stopping again does nothing. Blocks
+    /// its thread, which must not be one of the engine's own.
     pub fn stop(&self, patience: Duration) {
         self.registry.stop_accepting();
         let until = Instant::now() + patience;
@@ -230,7 +230,7 @@ impl Engine {
         }
         self.stop_background(patience.max(BACKGROUND_PATIENCE_MIN));
         self.stop_arbiters();
-        // Last, so that whatever the actors handed over is written and answered.
+        // Last, so that everything that the actors handed over is written and answered.
         self.committer.stop();
     }
 
@@ -261,7 +261,7 @@ impl Drop for Engine {
     }
 }
 
-/// Who did not answer in time.
+/// The thread that did not answer in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Silent {
     /// The thread that writes.
@@ -272,7 +272,7 @@ pub enum Silent {
     Arbiter,
 }
 
-/// Sends a barrier of no merchant behind whatever waits, and waits for its turn. How it is judged does not matter.
+/// Sends a barrier of no merchant behind everything that waits, and waits for its turn. Its verdict does not matter.
 fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Silent> {
     let (answer, answered) = mpsc::channel();
     let completion = Box::new(move |_: BarrierVerdict| {
@@ -305,11 +305,11 @@ fn start_background(
     runtime.spawn(Arc::clone(&security_codes).forget_expired_from_now_on());
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
     let collector = GarbageCollector { store: store_too, registry: registry_too };
-    runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).rest()));
+    runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).watch()));
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
     let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };
-    runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.rest()));
+    runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
     let caller = Caller { acquirers, keyring, security_codes, store };
     let effects = EffectRunner { caller, registry: Arc::clone(registry) };
-    runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.rest()));
+    runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
 }

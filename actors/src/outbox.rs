@@ -31,8 +31,8 @@ pub(crate) struct OpenEffect {
 /// The effect and its payment.
 pub(crate) type CallRows = (Arc<Effect>, Arc<Payment>);
 
-/// The rows that the call of an effect rests on, as they were when the effect was opened: nothing changes them before the
-/// call.
+/// The rows that the call of an effect rests on, as they were when the effect was opened: nothing changes them before
+/// the call.
 #[derive(Debug)]
 pub(crate) struct PreparedCall {
     rows: CallRows,
@@ -48,7 +48,7 @@ impl PreparedCall {
     }
 }
 
-/// Queues of what is to be done. The rows are what counts: whatever is lost on this way is found at the next start.
+/// The queues of pending work. They only repeat what rows say: work that is lost here is found at the next start.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) effects: Arc<Queue<OpenEffect, PreparedCall>>,
@@ -74,7 +74,7 @@ impl Outbox {
         }
     }
 
-    /// How often API keys have changed. Counted after the change can be read and before it is answered.
+    /// The number of changes to API keys. A change is counted after it can be read and before it is answered.
     pub(crate) fn key_changes(&self) -> u64 {
         self.key_changes.load(Ordering::Acquire)
     }
@@ -84,7 +84,7 @@ impl Outbox {
         &self.removed
     }
 
-    /// Takes up what was open when the service last stopped.
+    /// Queues the work that was open when the service last stopped.
     pub(crate) fn take_up(&self, store: &dyn Store) -> Result<(), Unreadable> {
         let mut after = None;
         loop {
@@ -152,7 +152,7 @@ impl Pending {
         }
     }
 
-    /// Sends it on its way.
+    /// Queues it.
     pub(crate) fn send(self, outbox: &Outbox) {
         let merchant_id = self.merchant_id;
         if self.changes_keys {

@@ -21,12 +21,12 @@ const RETIRED_AT_ONCE: usize = 16;
 /// Strong references to a slot that nobody waits on: the registry's own.
 const UNHELD: usize = 1;
 
-/// One live actor. Whoever holds the slot keeps the actor from retiring.
+/// One live actor. A caller that holds the slot keeps the actor from retiring.
 #[derive(Debug)]
 pub(crate) struct Slot {
     actor: Addr<MerchantActor>,
     in_flight: Arc<InFlight>,
-    /// Whether it was used since room was last looked for.
+    /// True when it was used since room was last looked for.
     used: AtomicBool,
 }
 
@@ -36,7 +36,7 @@ impl Slot {
     }
 }
 
-/// How much may be in flight.
+/// The limits on work in flight.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Requests of one merchant that are not answered yet.
@@ -58,7 +58,7 @@ pub(crate) struct Registry {
     shared: OnceLock<Arc<SharedContext>>,
 }
 
-/// Whether a request counts against the bounds, and whether it is written at once. Results of effects and due timers
+/// The way in which a request counts against the bounds and is written. Results of effects and due timers
 /// do not count: what was accepted must be able to go on when new work cannot. There are at most
 /// `SERVED_MAX` of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Registry {
         }
     }
 
-    /// Says what actors share. Before that none can start.
+    /// Sets what actors share. Before that none can start.
     pub(crate) fn share(&self, shared: Arc<SharedContext>) {
         let _once = self.shared.set(shared);
     }

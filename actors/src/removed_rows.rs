@@ -25,7 +25,7 @@ impl RemovedRows {
     }
 }
 
-/// How many rows of each kind one record removes.
+/// The number of rows of each kind that one record removes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Removed([u64; KINDS.len()]);
 

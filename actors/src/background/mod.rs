@@ -1,4 +1,5 @@
-//! Work in the background: what is due of whom, served a few at a time, and tried again when it fails.
+//! Work in the background: a queue of subjects that have something due, and a scheduler that serves a few at a time and
+//! tries again what failed.
 
 mod queue;
 mod scheduler;

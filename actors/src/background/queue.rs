@@ -12,14 +12,15 @@ pub(crate) const AT_ONCE: Millis = Millis(0);
 /// The longest sleep until a due instant: the clock may be set meanwhile.
 const SLEEP_MAX: Duration = Duration::from_millis(200);
 
-/// How long a subject that could not be served is left alone. The pause doubles from failure to failure.
+/// The pauses before a subject that could not be served is tried again. They double from failure to failure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Retry {
     pub(crate) pause_first: Duration,
     pub(crate) pause_max: Duration,
 }
 
-/// Subjects that have something due, each once, however often it is added. `P` is what was prepared for its first attempt.
+/// Subjects that have something due, each once, however often it is added. `P` is data that was prepared for its first
+/// attempt.
 #[derive(Debug)]
 pub(crate) struct Queue<S, P = ()> {
     state: Mutex<State<S, P>>,
@@ -53,9 +54,9 @@ impl<S: Ord> Waiting<S> {
 
 #[derive(Debug)]
 struct Entry<P> {
-    /// When it was added.
+    /// The instant at which it was added.
     since: Instant,
-    /// When it is due.
+    /// The instant at which it is due.
     due: Millis,
     progress: Progress,
     /// The pause after the last failure.
@@ -87,8 +88,8 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.changed.notify_one();
     }
 
-    /// Takes the next subject that is due, with the instant of it and what was prepared for it, unless `served_max` are being served. Until it is
-    /// finished or failed it is not taken again.
+    /// Takes the next subject that is due, with that instant and the data prepared for it, unless `served_max` are being
+    /// served. Until it is finished or failed it is not taken again.
     pub(super) fn take_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<(S, Millis, Option<P>)> {
         let mut state = self.state.lock();
         if state.served() < served_max { state.take_due(clock, now) } else { None }
@@ -106,7 +107,7 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         self.changed.notify_one();
     }
 
-    /// How long it takes at most until another subject is due; none when none becomes so by itself, or while `served_max` are
+    /// The longest time until another subject is due; none when none becomes so by itself, or while `served_max` are
     /// being served.
     pub(super) fn until_due(&self, clock: Millis, now: Instant, served_max: usize) -> Option<Duration> {
         let state = self.state.lock();
@@ -119,17 +120,17 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         due.into_iter().chain(again).min()
     }
 
-    /// How many subjects have something due, those that are being served or failed included.
+    /// The number of subjects, those that are being served or failed included.
     pub(crate) fn len(&self) -> usize {
         self.state.lock().entries.len()
     }
 
-    /// How many are being served.
+    /// The number of subjects that are being served.
     pub(crate) fn served(&self) -> usize {
         self.state.lock().served()
     }
 
-    /// Since when the subject is there that was there first. Looks at every subject.
+    /// The instant at which the oldest subject was added. Looks at every subject.
     pub(crate) fn oldest(&self) -> Option<Instant> {
         self.state.lock().entries.values().map(|entry| entry.since).min()
     }

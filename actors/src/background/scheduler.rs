@@ -7,21 +7,21 @@ use till_domain::time::Millis;
 
 use super::queue::{Queue, Retry};
 use crate::clock::Clock;
-use crate::pause::Rest;
+use crate::pause::PauseWatch;
 
-/// When a subject has something due next, or the reason why it could not be served, in words for the log.
+/// The instant at which a subject has something due next, or the reason why it could not be served, for the log.
 pub(crate) type Served = Result<Option<Millis>, String>;
 
 /// One kind of background work.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// For what it is done.
+    /// The key of one piece of work, such as a merchant.
     type Subject: Copy + Ord + Send + Sync + 'static;
-    /// What may have been prepared for the first attempt.
+    /// The data that may have been prepared for the first attempt.
     type Prepared: Send + 'static;
 
     /// Subjects that are served at the same time.
     const SERVED_MAX: usize;
-    /// When a subject that could not be served is tried again.
+    /// The pauses before a subject that could not be served is tried again.
     const RETRY: Retry;
 
     /// Does what is due of a subject. Nothing of it is due before `earliest`.
@@ -48,14 +48,14 @@ impl<W: Work> Scheduler<W> {
         Scheduler { work: Arc::new(work), queue: Arc::clone(queue), clock: Arc::clone(clock) }
     }
 
-    /// Serves until the runtime stops. Nobody is served during a rest.
-    pub(crate) async fn run(self, mut rest: Rest) {
+    /// Serves until the runtime stops. Nothing is served during a pause.
+    pub(crate) async fn run(self, mut pause: PauseWatch) {
         loop {
-            let sleep = if rest.is_on() { None } else { self.start_due() };
+            let sleep = if pause.is_on() { None } else { self.start_due() };
             tokio::select! {
                 () = self.queue.changed.notified() => {}
                 () = sleep_for(sleep) => {}
-                () = rest.ended() => {}
+                () = pause.ended() => {}
             }
         }
     }
@@ -141,10 +141,10 @@ mod tests {
     async fn what_panics_or_fails_is_tried_again_until_it_succeeds() {
         let (queue, work, pause) = (Arc::new(Queue::default()), Arc::new(Moody::default()), Pause::new(true));
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.rest()));
+        tokio::spawn(Scheduler::new(Arc::clone(&work), &queue, &clock).run(pause.watch()));
         queue.add('a', AT_ONCE, None);
         tokio::time::sleep(Duration::from_millis(20)).await;
-        assert_eq!(work.0.load(Ordering::SeqCst), 0, "nobody is served during a rest");
+        assert_eq!(work.0.load(Ordering::SeqCst), 0, "nothing is served during a pause");
         pause.end();
         let served = async {
             while queue.len() > 0 {

@@ -20,18 +20,18 @@ use crate::store::Store;
 /// The acquirers that can be called, by name.
 pub type Acquirers = BTreeMap<AcquirerName, Arc<dyn Acquirer>>;
 
-/// Why a call has no result yet. It is made again under the same reference.
+/// The reason why a call has no result yet. It is made again under the same reference.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoResult {
     /// The acquirer did not answer.
     #[error("the acquirer did not answer: {0}")]
     Unanswered(String),
-    /// What the call needs could not be read.
+    /// A row or secret that the call needs could not be read.
     #[error("what the call needs could not be read: {0}")]
     Unreadable(String),
 }
 
-/// What calls rest on.
+/// The dependencies of calls.
 pub(crate) struct Caller {
     pub(crate) acquirers: Acquirers,
     pub(crate) keyring: Arc<Keyring>,
@@ -90,7 +90,7 @@ impl Caller {
         Ok(Command::RecordAuthorization(payment.id, answer.into()))
     }
 
-    /// What pays, with its secrets; nothing when the vault no longer has the card's number.
+    /// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
     fn instrument(
         &self,
         merchant: MerchantId,

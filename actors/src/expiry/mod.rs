@@ -1,4 +1,4 @@
-//! Expiry: what has expired is found in the committed rows, and its merchant is asked to remove it.
+//! Expiry: expired rows are found among the committed ones, and their merchant is asked to remove them.
 //!
 //! Nothing but rows decides: what is remembered between two looks only saves looking again. The rules look once
 //! more at whatever is named to them, so that a wrong guess removes nothing.

@@ -1,12 +1,12 @@
-//! How fast rows are looked at: so slowly that nobody who pays notices.
+//! The pace at which rows are scanned: so slow that payments are not delayed.
 
 use std::time::Duration;
 
 /// Rows between two rests.
 const ROWS_BETWEEN_RESTS: usize = 256;
-/// How long a rest is: with the rows before it, at most 10,240 rows a second.
+/// The length of a rest: with the rows before it, at most 10,240 rows a second.
 const REST: Duration = Duration::from_millis(25);
-/// What a look costs beside its rows, in rows: finding where they begin.
+/// The cost of a look beside its rows, in rows: it seeks the first of them.
 const LOOK_COST_ROWS: usize = 8;
 
 /// Counts rows, and rests.

@@ -1,4 +1,4 @@
-//! The remover: goes from merchant to merchant, and asks those that keep something expired to remove it.
+//! The remover: goes from merchant to merchant, and asks those that keep expired rows to remove them.
 
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -18,10 +18,10 @@ use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
-/// How long a remover rests after it was with every merchant.
+/// The pause of a remover after it was with every merchant.
 pub const EXPIRY_PAUSE: Duration = Duration::from_secs(60);
 
-/// What has expired is removed this much later, in seconds, so that an actor whose clock is read a little behind the
+/// Expired rows are removed this much later, in seconds, so that an actor whose clock is read a little behind the
 /// remover's agrees.
 const GRACE_SECONDS: u64 = 60;
 /// Merchants that one look at the directory finds.
@@ -29,10 +29,10 @@ const MERCHANTS_AT_ONCE: usize = 256;
 /// Rows of one merchant after which the others have their turn.
 const VISIT_ROWS_MAX: usize = 65_536;
 
-/// Where a walk through one merchant's table stands.
+/// The position of a walk through one merchant's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
-    /// Where the next visit begins.
+    /// The key at which the next visit begins.
     next: Vec<u8>,
     /// The first rows passed that must be looked at again when the end is reached.
     again: Option<Vec<u8>>,

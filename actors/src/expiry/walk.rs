@@ -1,4 +1,4 @@
-//! What is looked for, and where: a walk through one table of one merchant, the oldest rows first.
+//! A walk through one table of one merchant in search of expired rows, the oldest first.
 
 use std::sync::Arc;
 use till_domain::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage, UNUSED_TOKEN_LIFETIME_SECONDS};
@@ -17,7 +17,7 @@ use crate::store::Store;
 /// Rows of one page, and so what one command names at most: bounds the size of its record.
 pub(super) const PAGE_ROWS: usize = 256;
 
-/// What a walk looks for.
+/// The kind of rows that a walk looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
     /// Tokens for one use that nobody selected, and those for several uses that an older version of the program made
@@ -47,7 +47,7 @@ impl Walk {
         }
     }
 
-    /// How long ago a row was made at least, in seconds, where its key tells.
+    /// The least age of an expired row, in seconds, where its key tells when it was made.
     const fn age_seconds(self) -> Option<u64> {
         match self {
             Walk::UnusedTokens => Some(SINGLE_TOKEN_LIFETIME_SECONDS),
@@ -58,8 +58,8 @@ impl Walk {
         }
     }
 
-    /// True when a page must be looked at again. A token for several uses that a payment used stays for good, a used one
-    /// whose payment waits still goes with its session, and no row comes between old ones, but for answers.
+    /// True when a page must be looked at again. A token for several uses that a payment used stays for good, a used
+    /// one whose payment waits still goes with its session, and no row comes between old ones, but for answers.
     pub(super) const fn looks_again_at(self, page: &Page) -> bool {
         match self {
             Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens => false,
@@ -80,9 +80,9 @@ impl Walk {
 /// Some rows in order, and what of them has expired.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// What has expired.
+    /// The rows that have expired.
     pub(super) expired: Vec<Expired>,
-    /// How many rows there were.
+    /// The number of rows that were read.
     pub(super) rows: usize,
     /// The first key behind the last of them.
     pub(super) behind: Option<Vec<u8>>,
@@ -91,13 +91,13 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Whether no more rows follow.
+    /// True when no more rows follow.
     pub(super) const fn is_last(&self) -> bool {
         self.rows < PAGE_ROWS
     }
 }
 
-/// Where walks look.
+/// Finds expired rows in the store.
 #[derive(Clone)]
 pub(super) struct Finder {
     pub(super) store: Arc<dyn Store>,
@@ -119,7 +119,7 @@ impl Finder {
         let found = self.store.scan(walk.table().family(), lower, upper, Direction::Forward, PAGE_ROWS)?;
         // The smallest key that is greater has one byte more.
         let behind = found.last().map(|(key, _)| [key.as_slice(), &[0]].concat());
-        // What is sealed stays so: it tells nothing of whether a row has expired.
+        // Sealed fields stay so: they do not tell whether a row has expired.
         let look = Look { walk, now, rows: MerchantReader::new(merchant_id, None, &*self.store) };
         let (mut expired, mut expires_later) = (Vec::new(), false);
         for (key, value) in &found {
@@ -172,7 +172,7 @@ impl Look<'_> {
             (Walk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
                 Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)).into())
             }
-            // What stands in a table is of that table: the key was decoded as such.
+            // A row of a table is of that kind: its key was decoded as such.
             (Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::Sessions | Walk::Answers, _, _) => {
                 Ok(Found::Stays)
             }

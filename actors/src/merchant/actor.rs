@@ -25,7 +25,7 @@ use crate::store::Store;
 /// The shortest time between two looks at whether an actor is idle.
 const IDLE_LOOK_MIN: Duration = Duration::from_millis(1);
 
-/// What all actors share.
+/// The context that all actors share.
 pub(crate) struct SharedContext {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) committer: Arc<Committer>,
@@ -253,7 +253,7 @@ impl Ready {
     }
 }
 
-/// What an answer that changes nothing becomes when a write that it rests on failed. A replayed answer is not
+/// The answer in place of one that changes nothing, when a write that it rests on failed. A replayed answer is not
 /// known any more; a refusal did nothing either way.
 fn basis_failed(decided: &Reply) -> Reply {
     let outcome = if decided.is_ok() { FailedOutcome::Unknown } else { FailedOutcome::NotDone };

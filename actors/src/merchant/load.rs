@@ -30,7 +30,7 @@ pub(crate) struct LoadError {
 pub(crate) struct Loaded<P> {
     pub(crate) claim: Claim,
     pub(crate) records: StagedRecords<P>,
-    /// What follows from the records whose rows lagged behind, and was never sent to the outbox.
+    /// The outbox' share of the records whose rows lagged behind, which was never sent.
     pub(crate) pending: Pending,
 }
 

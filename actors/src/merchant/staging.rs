@@ -43,7 +43,7 @@ pub(crate) struct Prepared {
 }
 
 impl Staging {
-    /// Claims a merchant's log and loads what it says; and what follows from it and was never sent to the outbox.
+    /// Claims a merchant's log and loads its state; and the outbox' share of it that was never sent.
     pub(crate) fn load(
         merchant_id: MerchantId,
         store: &Arc<dyn Store>,
@@ -60,7 +60,7 @@ impl Staging {
         self.head
     }
 
-    /// What a request comes to at an instant, or why it is refused.
+    /// Decides on a request at an instant.
     pub(crate) fn decide(&self, request: &Request, clock: Millis, entropy: &mut OsEntropy) -> Result<Outcome, Stop> {
         let mut context = Context::new(clock, &self.records.state, entropy);
         decide(&self.records, request, &mut context)
