@@ -16,7 +16,7 @@ use till_storage::rows::Direction;
 use till_storage::shapes::MerchantReader;
 
 use crate::background::{AT_ONCE, Retry, Served, Work};
-use crate::registry::Registry;
+use crate::registry::{Admission, Registry};
 use crate::store::Store;
 
 /// Rows that one command removes: bounds the size of its record, and how long it keeps its merchant.
@@ -40,10 +40,12 @@ impl Work for GarbageCollector {
 
     async fn serve(&self, merchant_id: MerchantId, _: Millis, _: Option<()>) -> Served {
         for _ in 0..COMMANDS_A_TURN {
-            let Some(command) = self.next(merchant_id).map_err(|error| error.to_string())? else {
-                return Ok(None);
-            };
-            self.remove(merchant_id, command).await?;
+            let Some(command) = self.next(merchant_id)? else { return Ok(None) };
+            let command = Command::SweepMetadata(command);
+            if self.registry.carry_out(merchant_id, command, Admission::Always).await? == Answer::Changed(false) {
+                // To ask again at once would only spin.
+                return Err("nothing of what is left was swept".into());
+            }
         }
         Ok(Some(AT_ONCE))
     }
@@ -70,14 +72,5 @@ impl GarbageCollector {
             command.finished_below = (command.sets.len() < REMOVED_AT_ONCE).then_some(below);
         }
         Ok(Some(command))
-    }
-
-    async fn remove(&self, merchant_id: MerchantId, command: SweepMetadata) -> Result<(), String> {
-        let answer = self.registry.carry_out(merchant_id, Command::SweepMetadata(command)).await?;
-        if answer == Answer::Changed(false) {
-            // To ask again at once would only spin.
-            return Err("nothing of what is left was swept".to_owned());
-        }
-        Ok(())
     }
 }

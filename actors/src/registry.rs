@@ -11,6 +11,7 @@ use till_domain::ids::MerchantId;
 use till_storage::commit::Urgency;
 use tokio::sync::oneshot;
 
+use crate::background::Failure;
 use crate::bounds::InFlight;
 use crate::merchant::{Asker, Held, MerchantActor, Retire, Secret, SharedContext, Submit};
 use crate::reply::{Denied, Reply};
@@ -140,16 +141,19 @@ impl Registry {
         Ok(receiver)
     }
 
-    /// Has a command of the service's own carried out: nobody's key, no bound of callers.
+    /// Has a command of the service's own carried out, under nobody's key.
     ///
     /// # Errors
     /// In words for the log: it was denied, or the actor went away.
-    pub(crate) async fn carry_out(&self, merchant_id: MerchantId, command: Command) -> Result<Answer, String> {
+    pub(crate) async fn carry_out(
+        &self,
+        merchant_id: MerchantId,
+        command: Command,
+        admission: Admission,
+    ) -> Result<Answer, Failure> {
         let request = Request { caller: Caller::System, idempotency: None, command };
-        let receiver = self.submit(merchant_id, request, None, Admission::Always);
-        let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        Ok(answered.answer)
+        let reply = self.submit(merchant_id, request, None, admission)?.await;
+        Ok(reply.map_err(|_| "the actor went away")??.answer)
     }
 
     /// The merchant's live actor, started if there is none.

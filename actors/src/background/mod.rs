@@ -5,4 +5,4 @@ mod queue;
 mod scheduler;
 
 pub(crate) use queue::{AT_ONCE, Queue, Retry};
-pub(crate) use scheduler::{Scheduler, Served, Work};
+pub(crate) use scheduler::{Failure, Scheduler, Served, Work};

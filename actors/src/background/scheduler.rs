@@ -9,8 +9,11 @@ use super::queue::{Queue, Retry};
 use crate::clock::Clock;
 use crate::pause::PauseWatch;
 
-/// The instant at which a subject has something due next, or the reason why it could not be served, for the log.
-pub(crate) type Served = Result<Option<Millis>, String>;
+/// The reason why a subject could not be served, for the log.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// The instant at which a subject has something due next.
+pub(crate) type Served = Result<Option<Millis>, Failure>;
 
 /// One kind of background work.
 pub(crate) trait Work: Send + Sync + 'static {
@@ -84,7 +87,7 @@ impl<W: Work> Attempt<W> {
         match served {
             Ok(next) => self.queue.finish(self.subject, next, Instant::now()),
             Err(reason) => {
-                W::warn(self.subject, &reason);
+                W::warn(self.subject, &reason.to_string());
                 self.queue.fail(self.subject, W::RETRY, Instant::now());
             }
         }
@@ -95,7 +98,7 @@ impl<W: Work> Drop for Attempt<W> {
     /// A panic costs the attempt, and its subject is tried again.
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.end(Err("it panicked".to_owned()));
+            self.end(Err("it panicked".into()));
         }
     }
 }
@@ -129,7 +132,7 @@ mod tests {
         async fn serve(&self, _: char, _: Millis, _: Option<()>) -> Served {
             match self.0.fetch_add(1, Ordering::SeqCst) {
                 0 => panic!("on purpose"),
-                1 => Err("on purpose".to_owned()),
+                1 => Err("on purpose".into()),
                 _ => Ok(None),
             }
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use till_domain::command::{AuthorizationResult, Command};
 use till_domain::effect::{Effect, EffectKind};
-use till_domain::ids::{CardId, MerchantId, TokenId};
+use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::Payment;
 use till_domain::records::{Effects, Payments, Rows, Unreadable};
@@ -98,12 +98,12 @@ impl Caller {
     ) -> Result<Option<Instrument>, NoResult> {
         match instrument {
             session::Instrument::Token { token_id, usage: _, card } => {
-                let number = self.token_number(merchant, *token_id)?;
+                let number = self.number(merchant, CardNumberOf::Token(*token_id))?;
                 let security_code = self.security_codes.get(*token_id);
                 Ok(number.map(|number| Instrument::Card { number, expiry: card.expiry, security_code }))
             }
             session::Instrument::SavedCard { card_id, owner: _, card } => {
-                let number = self.saved_number(merchant, *card_id)?;
+                let number = self.number(merchant, CardNumberOf::Card(*card_id))?;
                 Ok(number.map(|number| Instrument::Card { number, expiry: card.expiry, security_code: None }))
             }
             session::Instrument::Installment { plan, interest_bearer: _ } => {
@@ -111,14 +111,6 @@ impl Caller {
             }
             session::Instrument::UnnamedCard => Ok(None),
         }
-    }
-
-    fn token_number(&self, merchant: MerchantId, id: TokenId) -> Result<Option<CardNumber>, NoResult> {
-        self.number(merchant, CardNumberOf::Token(id))
-    }
-
-    fn saved_number(&self, merchant: MerchantId, id: CardId) -> Result<Option<CardNumber>, NoResult> {
-        self.number(merchant, CardNumberOf::Card(id))
     }
 
     fn number(&self, merchant: MerchantId, of: CardNumberOf) -> Result<Option<CardNumber>, NoResult> {

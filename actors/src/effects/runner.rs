@@ -11,7 +11,7 @@ use till_domain::time::Millis;
 use super::call::{Caller, NoResult};
 use crate::background::{Retry, Served, Work};
 use crate::outbox::{OpenEffect, PreparedCall};
-use crate::registry::Registry;
+use crate::registry::{Admission, Registry};
 
 /// After this long without an answer a call is unknown, and is asked again.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -32,11 +32,11 @@ impl Work for EffectRunner {
     async fn serve(&self, open: OpenEffect, _: Millis, prepared: Option<PreparedCall>) -> Served {
         let (effect, payment) = match prepared.map(PreparedCall::into_rows) {
             Some((effect, payment)) => (Some(effect), payment),
-            None => self.caller.read(open).map_err(|error| error.to_string())?,
+            None => self.caller.read(open)?,
         };
         if let Some(effect) = effect {
-            let command = self.call(open, &effect, &payment).await.map_err(|error| error.to_string())?;
-            self.registry.carry_out(open.merchant_id, command).await?;
+            let command = self.call(open, &effect, &payment).await?;
+            self.registry.carry_out(open.merchant_id, command, Admission::Always).await?;
         }
         self.forget_security_code(&payment);
         Ok(None)

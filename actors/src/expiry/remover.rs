@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
-use till_domain::command::{Caller, Command, Expired, Request};
+use till_domain::command::{Command, Expired};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::records::MerchantDirectory;
@@ -14,6 +14,7 @@ use till_storage::shapes::MerchantReader;
 
 use super::pace::Pace;
 use super::walk::{Finder, Walk};
+use crate::background::Failure;
 use crate::clock::Clock;
 use crate::registry::{Admission, Registry};
 use crate::store::Store;
@@ -89,13 +90,14 @@ impl Remover {
         loop {
             tokio::time::sleep(self.pause).await;
             if let Err(reason) = self.round().await {
+                let reason = reason.to_string();
                 tracing::warn!(walk = ?self.walk, reason, "the merchants cannot be read, and nothing more is swept now");
             }
         }
     }
 
     /// Visits every merchant.
-    async fn round(&mut self) -> Result<(), String> {
+    async fn round(&mut self) -> Result<(), Failure> {
         let mut after = None;
         loop {
             let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
@@ -103,10 +105,10 @@ impl Remover {
                 range,
                 Direction::Forward,
                 MERCHANTS_AT_ONCE,
-            );
-            let found = found.map_err(|error| error.to_string())?;
+            )?;
             for merchant_id in &found {
                 if let Err(reason) = self.visit(*merchant_id).await {
+                    let reason = reason.to_string();
                     tracing::warn!(%merchant_id, walk = ?self.walk, reason, "not swept now, and tried again");
                 }
             }
@@ -118,14 +120,14 @@ impl Remover {
     }
 
     /// Looks through what is old of one merchant. What fails is looked at again at the next visit.
-    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), String> {
+    async fn visit(&mut self, merchant_id: MerchantId) -> Result<(), Failure> {
         let now = Millis(self.clock.now().0.saturating_sub(GRACE_SECONDS * 1_000));
         let (lower, upper) = self.walk.range(merchant_id, now);
         let mut place = self.places.get(&merchant_id).cloned().unwrap_or_else(|| Place::at(lower.clone()));
         let mut rows = 0;
         while rows < VISIT_ROWS_MAX {
             let range = (place.next.clone(), upper.clone());
-            let page = self.finder.page(self.walk, merchant_id, &range, now).map_err(|error| error.to_string())?;
+            let page = self.finder.page(self.walk, merchant_id, &range, now)?;
             rows += page.rows;
             self.pace.rest_after(page.rows).await;
             let (stays, ended) = (self.walk.looks_again_at(&page), page.is_last() || page.expires_later);
@@ -153,15 +155,12 @@ impl Remover {
     }
 
     /// Has the actor remove what has expired. Whether it found anything so: the clock may have stepped back meanwhile.
-    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, String> {
+    async fn remove(&self, merchant_id: MerchantId, expired: Vec<Expired>) -> Result<bool, Failure> {
         if expired.is_empty() {
             return Ok(true);
         }
-        let request = Request { caller: Caller::System, idempotency: None, command: Command::Sweep(expired) };
-        let receiver = self.registry.submit(merchant_id, request, None, Admission::Yielding);
-        let reply = receiver.map_err(|denied| denied.to_string())?.await;
-        let answered = reply.map_err(|_| "the actor went away".to_owned())?.map_err(|denied| denied.to_string())?;
-        Ok(answered.answer != Answer::Changed(false))
+        let answer = self.registry.carry_out(merchant_id, Command::Sweep(expired), Admission::Yielding).await?;
+        Ok(answer != Answer::Changed(false))
     }
 }
 
