@@ -4,14 +4,18 @@ use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
 use crate::ids::{
-    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, SessionId, TokenId, UserId,
+    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, RefundId, SessionId, TokenId,
+    UserId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
 use crate::metadata::{CanonicalJson, MetadataPath, SetNumber, SweptItem};
 use crate::money::{AmountMinor, Currency, Money};
+use crate::payment::{Failure, OperationKind, PaymentRef};
 use crate::session::{InstallmentPlan, InterestBearer};
-use crate::text::{Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone};
+use crate::text::{
+    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, Reason, ReturnUrl, TimeZone,
+};
 use crate::time::Millis;
 
 /// Who asks.
@@ -95,8 +99,22 @@ pub enum Command {
     InitiatePayment(InitiatePayment),
     /// Record how the acquirer answered an authorization.
     RecordAuthorization(PaymentId, AuthorizationResult),
-    /// Record that the acquirer gave an authorization up.
-    RecordVoid(PaymentId),
+    /// Capture what is authorized, or a part of it. Answered with [`crate::event::Answer::Changed`], as the next two.
+    CapturePayment(CapturePayment),
+    /// Give an authorization up.
+    VoidPayment(PaymentRef),
+    /// Take a capture back before it settles.
+    ReversePayment(PaymentRef),
+    /// Pay money of a captured payment back. Answered with [`crate::event::Answer::Refund`].
+    RefundPayment(RefundPayment),
+    /// Give up a payment that the acquirer has not answered in time.
+    ExpirePayment(PaymentId),
+    /// Record how the acquirer answered a capture, a void or a reversal.
+    RecordOperation(RecordOperation),
+    /// Record how the acquirer answered a refund.
+    RecordRefund(RefundId, CallResult),
+    /// Record how the acquirer answered when money of a payment that was over was to be given back.
+    RecordGivenBack(PaymentId, CallResult),
     /// Do what is due.
     FireTimers(Vec<Timer>),
     /// Change the team or the plan of the merchant that is named for the activity log.
@@ -120,7 +138,10 @@ impl Command {
     #[must_use]
     pub const fn works_while_suspended(&self) -> bool {
         match self {
-            Command::RevokeKey(_) => true,
+            Command::RevokeKey(_)
+            | Command::VoidPayment(_)
+            | Command::ReversePayment(_)
+            | Command::RefundPayment(_) => true,
             Command::CreateMerchant(_)
             | Command::UpdateMerchant(_)
             | Command::SuspendMerchant
@@ -137,7 +158,11 @@ impl Command {
             | Command::SelectPaymentMethod(_)
             | Command::InitiatePayment(_)
             | Command::RecordAuthorization(_, _)
-            | Command::RecordVoid(_)
+            | Command::CapturePayment(_)
+            | Command::ExpirePayment(_)
+            | Command::RecordOperation(_)
+            | Command::RecordRefund(_, _)
+            | Command::RecordGivenBack(_, _)
             | Command::FireTimers(_)
             | Command::ChangeTeam(_, _)
             | Command::AddToMetadataSet(_)
@@ -336,6 +361,52 @@ pub enum AuthorizationResult {
         /// A sentence for a person.
         message: String,
     },
+}
+
+/// Capture what is authorized, or a part of it: then the rest is released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CapturePayment {
+    /// The payment.
+    pub payment: PaymentRef,
+    /// How much; all that is authorized when it is not given.
+    pub amount: Option<AmountMinor>,
+}
+
+/// Pay money of a captured payment back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundPayment {
+    /// The payment.
+    pub payment: PaymentRef,
+    /// How much; all that is left when it is not given.
+    pub amount: Option<AmountMinor>,
+    /// The merchant's own reference of the refund.
+    pub external_id: Option<ExternalId>,
+    /// The merchant's reason.
+    pub reason: Option<Reason>,
+}
+
+/// How the acquirer answered a capture, a void or a reversal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordOperation {
+    /// The payment.
+    pub payment_id: PaymentId,
+    /// What was asked.
+    pub kind: OperationKind,
+    /// The number of the operation among those of the payment, so that a late answer to another one changes nothing.
+    pub attempt: u32,
+    /// Of a capture: true when the money is there at once, whatever the merchant's settlement delay.
+    pub settles_at_once: bool,
+    /// What was answered.
+    pub result: CallResult,
+}
+
+/// How an acquirer answered a call that is no authorization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallResult {
+    /// It is done.
+    Done,
+    /// It was refused, and will not be done.
+    Declined(Failure),
 }
 
 /// Add an item to a set.

@@ -37,7 +37,13 @@ impl Effect {
     #[must_use]
     pub const fn id(&self) -> EffectId {
         match self.kind {
-            EffectKind::Authorize | EffectKind::Void => EffectId::operation(self.payment_id),
+            EffectKind::Refund(refund_id) => EffectId { payment_id: self.payment_id, refund_id: Some(refund_id) },
+            EffectKind::Authorize
+            | EffectKind::Void
+            | EffectKind::Capture
+            | EffectKind::Reverse
+            | EffectKind::VoidLate
+            | EffectKind::RefundLate => EffectId::operation(self.payment_id),
         }
     }
 }
@@ -49,6 +55,16 @@ pub enum EffectKind {
     Authorize,
     /// Give its authorization up.
     Void,
+    /// Capture what is authorized, or a part of it, and release the rest.
+    Capture,
+    /// Take its capture back: a full refund under a reference of its own.
+    Reverse,
+    /// Pay one of its refunds.
+    Refund(RefundId),
+    /// Give an authorization up that came when the payment was over.
+    VoidLate,
+    /// Pay back what was captured with an authorization that came when the payment was over.
+    RefundLate,
 }
 
 /// Something that comes due by itself. Ordered by time, so that a merchant's first timer is its next.

@@ -6,15 +6,16 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, SessionId,
-    TokenId, TopupId, TransactionId, UserId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, RefundId,
+    SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
-use crate::payment::{Authorization, Capture, Failure, Payment};
+use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::plan::PlanChoice;
+use crate::refund::Refund;
 use crate::session::Session;
 use crate::team::{Invitation, User};
 use crate::text::{IdempotencyKey, MetadataKey, Name};
@@ -97,6 +98,8 @@ pub enum Answer {
         /// From when on it is gone.
         expires_at: Millis,
     },
+    /// A refund was accepted.
+    Refund(RefundId),
 }
 
 /// A write to the vault that belongs to a decision. The bytes are no part of any event.
@@ -239,7 +242,7 @@ pub enum Event {
         /// When.
         at: Millis,
     },
-    /// An authorization lapsed: it is to be given up.
+    /// An authorization lapsed: it is to be given up. Only in logs of earlier versions: a lapse is an operation now.
     AuthorizationLapsed {
         /// Of which payment.
         payment_id: PaymentId,
@@ -432,5 +435,120 @@ pub enum Event {
     CardNumbersInIdentifiersChanged {
         /// True when they are taken.
         allowed: bool,
+    },
+    /// The acquirer is asked to capture, void or reverse a payment.
+    OperationRequested {
+        /// The payment.
+        payment_id: PaymentId,
+        /// What is asked.
+        operation: Operation,
+    },
+    /// The acquirer refused a capture, a void or a reversal: the payment is as before.
+    OperationRefused {
+        /// The payment.
+        payment_id: PaymentId,
+        /// What was refused.
+        refused: RefusedOperation,
+        /// Of a capture or a void: when the authorization lapses from now on.
+        lapses_at: Option<Millis>,
+        /// True when the payment fails by it, as soon as its authorization is given up.
+        fails: bool,
+    },
+    /// A payment was taken back before it settled.
+    PaymentReversed {
+        /// The payment.
+        payment_id: PaymentId,
+        /// The credit on the balance that is canceled, in minor units.
+        credit_minor: u64,
+        /// The fee on the balance that is canceled, in minor units.
+        fee_minor: u64,
+        /// When.
+        at: Millis,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// The acquirer did not answer in time: the payment is over. The call stays open until there is an answer.
+    PaymentExpired {
+        /// The payment.
+        payment_id: PaymentId,
+        /// How much is no longer reserved, in minor units.
+        released_minor: u64,
+    },
+    /// The acquirer authorized a payment that was over. It is told to give the money back.
+    LateSuccess {
+        /// The payment.
+        payment_id: PaymentId,
+        /// The authorization.
+        authorization: Authorization,
+        /// True when the money was captured with it.
+        captured: bool,
+    },
+    /// The last call to the acquirer for a payment that is over has ended: it declined late, or was told to give money back.
+    LateCallEnded {
+        /// The payment.
+        payment_id: PaymentId,
+        /// Why it declined, when it did.
+        failure: Option<Failure>,
+    },
+    /// A refund was accepted, and the acquirer is asked to pay it.
+    RefundRequested {
+        /// The refund.
+        refund: Refund,
+        /// Its transaction, on hold.
+        transaction: Transaction,
+        /// How much of it no capture on hold covers, in minor units.
+        uncovered_minor: u64,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// The acquirer paid a refund.
+    RefundConfirmed {
+        /// The refund.
+        refund_id: RefundId,
+        /// Its payment.
+        payment_id: PaymentId,
+        /// How much it is, in minor units.
+        amount_minor: u64,
+        /// The status of the payment from now on.
+        status: PaymentStatus,
+        /// When its entries become effective: with the capture. None when they are at once.
+        settles_at: Option<Millis>,
+        /// When.
+        at: Millis,
+        /// What the activity log says, when nothing is left of the payment.
+        activity: Option<Activity>,
+    },
+    /// The acquirer refused a refund: its entries are canceled.
+    RefundFailed {
+        /// The refund.
+        refund_id: RefundId,
+        /// Its payment.
+        payment_id: PaymentId,
+        /// How much it is, in minor units.
+        amount_minor: u64,
+        /// How much of it no capture on hold covered, in minor units.
+        uncovered_minor: u64,
+        /// Why.
+        failure: Failure,
+        /// When.
+        at: Millis,
+    },
+    /// A capture became effective that had refunds: it covers them no longer.
+    RefundsUncovered {
+        /// The payment.
+        payment_id: PaymentId,
+        /// How much it covered, in minor units.
+        covered_minor: u64,
+    },
+    /// A refund that was confirmed before its capture became effective is effective, too.
+    RefundSettled {
+        /// Its transaction.
+        transaction_id: TransactionId,
+        /// When it was to settle, which names its timer.
+        settles_at: Millis,
+        /// How much it is, in minor units.
+        amount_minor: u64,
+        /// When it did.
+        at: Millis,
     },
 }

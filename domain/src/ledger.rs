@@ -1,6 +1,6 @@
 //! The ledger: double entry over a merchant's accounts.
 
-use crate::ids::{EntryId, PaymentId, TopupId, TransactionId};
+use crate::ids::{EntryId, PaymentId, RefundId, TopupId, TransactionId};
 use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use crate::text::ExternalId;
 use crate::time::Millis;
@@ -59,11 +59,14 @@ pub enum EntryType {
     Payment,
     /// The fee of a captured payment.
     PaymentFee,
+    /// Money of a captured payment that is paid back.
+    Refund,
 }
 
 impl EntryType {
     /// Every type.
-    pub const ALL: [EntryType; 3] = [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee];
+    pub const ALL: [EntryType; 4] =
+        [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee, EntryType::Refund];
 
     /// The name on the wire.
     #[must_use]
@@ -72,6 +75,7 @@ impl EntryType {
             EntryType::AddPrefund => "ADD_PREFUND",
             EntryType::Payment => "PAYMENT",
             EntryType::PaymentFee => "PAYMENT_FEE",
+            EntryType::Refund => "REFUND",
         }
     }
 }
@@ -124,6 +128,28 @@ pub enum Cause {
     Topup(TopupId),
     /// The capture of a payment.
     Capture(PaymentId),
+    /// A refund of a payment.
+    Refund(PaymentId, RefundId),
+}
+
+impl Cause {
+    /// The payment: `payment_id` of an entry.
+    #[must_use]
+    pub const fn payment_id(self) -> Option<PaymentId> {
+        match self {
+            Cause::Topup(_) => None,
+            Cause::Capture(payment_id) | Cause::Refund(payment_id, _) => Some(payment_id),
+        }
+    }
+
+    /// The refund: `refund_id` of an entry.
+    #[must_use]
+    pub const fn refund_id(self) -> Option<RefundId> {
+        match self {
+            Cause::Topup(_) | Cause::Capture(_) => None,
+            Cause::Refund(_, refund_id) => Some(refund_id),
+        }
+    }
 }
 
 /// A transaction: entries over accounts that sum to zero and change status together.
@@ -185,6 +211,15 @@ impl Transaction {
         self.settles_at = None;
         self
     }
+
+    /// The transaction once its entries are taken back before they counted.
+    #[must_use]
+    pub fn canceled(mut self, at: Millis) -> Transaction {
+        self.status = EntryStatus::Canceled;
+        self.canceled_at = Some(at);
+        self.settles_at = None;
+        self
+    }
 }
 
 /// An entry on the balance.
@@ -230,6 +265,9 @@ pub struct Topup {
 }
 
 /// Sums of the entries on the balance, in minor units.
+///
+/// A capture on hold and the debits on hold that belong to it, its fee and its refunds, net out with each other first. What
+/// is left of it is pending; what is missing of it, and every other debit on hold, counts against what is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BalanceTotals {
     /// Effective credits.
@@ -238,21 +276,25 @@ pub struct BalanceTotals {
     pub effective_debit_minor: u64,
     /// Credits on hold.
     pub held_credit_minor: u64,
-    /// Fees on hold: debits that settle together with their capture.
-    pub held_fee_minor: u64,
+    /// Debits on hold.
+    pub held_debit_minor: u64,
+    /// Debits on hold that no capture on hold covers.
+    pub uncovered_debit_minor: u64,
 }
 
 impl BalanceTotals {
-    /// Effective credits less effective debits: what can be paid out. May be negative.
+    /// Effective credits less effective debits and less the debits on hold that no capture on hold covers: what can be
+    /// paid out. May be negative.
     #[must_use]
     pub fn available_minor(&self) -> i64 {
-        difference(self.effective_credit_minor, self.effective_debit_minor)
+        let debits = self.effective_debit_minor.saturating_add(self.uncovered_debit_minor);
+        difference(self.effective_credit_minor, debits)
     }
 
-    /// Credits on hold less their fees: what settles later.
+    /// What is left of the captures on hold: it settles later.
     #[must_use]
     pub fn pending_minor(&self) -> i64 {
-        difference(self.held_credit_minor, self.held_fee_minor)
+        difference(self.held_credit_minor, self.held_debit_minor.saturating_sub(self.uncovered_debit_minor))
     }
 
     /// Whether `more` minor units of credit, beside `reserved` ones, keep every total within [`AMOUNT_MAX_MINOR`].
@@ -262,13 +304,13 @@ impl BalanceTotals {
         parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
-    /// The totals with the balance entries of a posted transaction.
+    /// The totals with the balance entries of a posted transaction, whose debits on hold are covered.
     #[must_use]
     pub fn with_posted(mut self, transaction: &Transaction) -> BalanceTotals {
         for entry in transaction.balance_entries() {
             let total = match (entry.status, entry.direction) {
                 (EntryStatus::OnHold, Direction::Credit) => &mut self.held_credit_minor,
-                (EntryStatus::OnHold, Direction::Debit) => &mut self.held_fee_minor,
+                (EntryStatus::OnHold, Direction::Debit) => &mut self.held_debit_minor,
                 (EntryStatus::Effective, Direction::Credit) => &mut self.effective_credit_minor,
                 (EntryStatus::Effective, Direction::Debit) => &mut self.effective_debit_minor,
                 (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => continue,
@@ -280,11 +322,32 @@ impl BalanceTotals {
 
     /// The totals after a transaction on hold with these sums on the balance became effective.
     #[must_use]
-    pub fn with_settled(mut self, credit_minor: u64, fee_minor: u64) -> BalanceTotals {
-        self.held_credit_minor = self.held_credit_minor.saturating_sub(credit_minor);
-        self.held_fee_minor = self.held_fee_minor.saturating_sub(fee_minor);
+    pub fn with_settled(mut self, credit_minor: u64, debit_minor: u64) -> BalanceTotals {
+        self = self.with_canceled(credit_minor, debit_minor);
         self.effective_credit_minor = self.effective_credit_minor.saturating_add(credit_minor);
-        self.effective_debit_minor = self.effective_debit_minor.saturating_add(fee_minor);
+        self.effective_debit_minor = self.effective_debit_minor.saturating_add(debit_minor);
+        self
+    }
+
+    /// The totals after a transaction on hold with these sums on the balance was canceled.
+    #[must_use]
+    pub fn with_canceled(mut self, credit_minor: u64, debit_minor: u64) -> BalanceTotals {
+        self.held_credit_minor = self.held_credit_minor.saturating_sub(credit_minor);
+        self.held_debit_minor = self.held_debit_minor.saturating_sub(debit_minor);
+        self
+    }
+
+    /// The totals when so much more of the debits on hold is not covered.
+    #[must_use]
+    pub fn with_uncovered(mut self, debit_minor: u64) -> BalanceTotals {
+        self.uncovered_debit_minor = self.uncovered_debit_minor.saturating_add(debit_minor);
+        self
+    }
+
+    /// The totals when so much less of the debits on hold is not covered: they are covered or on hold no longer.
+    #[must_use]
+    pub fn with_covered(mut self, debit_minor: u64) -> BalanceTotals {
+        self.uncovered_debit_minor = self.uncovered_debit_minor.saturating_sub(debit_minor);
         self
     }
 }

@@ -19,6 +19,7 @@ pub mod metadata;
 pub mod money;
 pub mod payment;
 pub mod plan;
+pub mod refund;
 pub mod session;
 pub mod team;
 pub mod text;

@@ -1,16 +1,39 @@
-//! Payments: the record, and the one table that says which command is legal in which status.
+//! Payments: the record, and the one table that says what becomes of it in which status by which command.
 
+use crate::activity::Actor;
 use crate::card::SaveCard;
 use crate::customer::Contact;
+use crate::effect::{Effect, EffectKind};
 use crate::ids::{CustomerId, PaymentId, SessionId, TransactionId};
 use crate::merchant::AcquirerName;
-use crate::money::Money;
+use crate::money::{AmountMinor, Money};
 use crate::session::Instrument;
 use crate::text::{ExternalId, ReturnUrl};
 use crate::time::Millis;
 
+/// How long a payment may wait for the acquirer's answer before it is given up: an hour.
+pub const PENDING_LIFETIME_SECONDS: u64 = 3_600;
+
 /// How long an authorization stands before it lapses: seven days, as card schemes allow.
 pub const AUTHORIZATION_LIFETIME_SECONDS: u64 = 7 * 86_400;
+
+/// How long after a refused void of a lapsed authorization the acquirer is asked for it again: a day.
+pub const LAPSE_REPEATED_AFTER_SECONDS: u64 = 86_400;
+
+/// How long payments wait. What is recorded keeps the instants that followed from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifetimes {
+    /// Seconds after which a pending payment expires.
+    pub pending_seconds: u64,
+    /// Seconds after which an authorization that nobody captured lapses.
+    pub authorization_seconds: u64,
+}
+
+impl Default for Lifetimes {
+    fn default() -> Lifetimes {
+        Lifetimes { pending_seconds: PENDING_LIFETIME_SECONDS, authorization_seconds: AUTHORIZATION_LIFETIME_SECONDS }
+    }
+}
 
 /// Where a payment stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,61 +93,201 @@ impl PaymentStatus {
     }
 }
 
-/// What can be done to a payment.
+/// What can be asked of a payment, or happen to it: the columns of its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaymentAction {
-    /// Record how the acquirer answered the authorization.
-    RecordAuthorization,
-    /// Capture what is authorized.
+    /// Capture what is authorized, or a part of it.
     Capture,
-    /// Give the authorization up, on the merchant's word or because it lapsed.
+    /// Give the authorization up.
     Void,
     /// Take a capture back before it settles.
     Reverse,
     /// Pay money back.
     Refund,
+    /// A dispute is opened.
+    OpenDispute,
+    /// The merchant challenges its dispute.
+    ChallengeDispute,
+    /// The merchant concedes its dispute.
+    ConcedeDispute,
+    /// The provider closes its dispute.
+    CloseDispute,
+    /// The captured money becomes effective.
+    Settle,
+    /// It was not completed in time.
+    Expire,
+    /// The acquirer says that it authorized, in time or late.
+    Succeed,
+    /// The acquirer says that it declined, in time or late.
+    Fail,
 }
 
 impl PaymentAction {
-    /// Every action.
-    pub const ALL: [PaymentAction; 5] = [
-        PaymentAction::RecordAuthorization,
+    /// Every action, in the order of the table's columns.
+    pub const ALL: [PaymentAction; 12] = [
         PaymentAction::Capture,
         PaymentAction::Void,
         PaymentAction::Reverse,
         PaymentAction::Refund,
+        PaymentAction::OpenDispute,
+        PaymentAction::ChallengeDispute,
+        PaymentAction::ConcedeDispute,
+        PaymentAction::CloseDispute,
+        PaymentAction::Settle,
+        PaymentAction::Expire,
+        PaymentAction::Succeed,
+        PaymentAction::Fail,
     ];
+}
 
-    /// Whether the action is legal for a payment in `status`. The one table of the payment's life.
+/// What becomes of a payment in one status by one action: a cell of the table of its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ruling {
+    /// The action is refused.
+    Refused,
+    /// Nothing happens.
+    Nothing,
+    /// The action is taken, and the status stays.
+    Stays,
+    /// The action is taken, and leads to this status once it is done.
+    Becomes(PaymentStatus),
+    /// The payment becomes authorized, or successful where it is captured with it.
+    Authorizes,
+    /// The action is taken, and the status follows from what is left of the payment.
+    WorkedOut,
+    /// The status stays, and the acquirer is told to give the money back.
+    GivenBack,
+}
+
+impl Ruling {
+    /// True when the action is taken.
     #[must_use]
-    pub const fn is_legal_in(self, status: PaymentStatus) -> bool {
-        use PaymentStatus::{
-            Authorized, Disputed, Expired, Failed, PartiallyRefunded, Pending, Refunded, Reversed, Successful, Voided,
-        };
-        match (self, status) {
-            (PaymentAction::RecordAuthorization, Pending)
-            | (PaymentAction::Capture | PaymentAction::Void, Authorized)
-            | (PaymentAction::Reverse, Successful)
-            | (PaymentAction::Refund, Successful | PartiallyRefunded) => true,
-            (
-                PaymentAction::RecordAuthorization,
-                Authorized | Successful | Failed | Expired | Voided | Reversed | PartiallyRefunded | Refunded
-                | Disputed,
-            )
-            | (
-                PaymentAction::Capture | PaymentAction::Void,
-                Pending | Successful | Failed | Expired | Voided | Reversed | PartiallyRefunded | Refunded | Disputed,
-            )
-            | (
-                PaymentAction::Reverse,
-                Pending | Authorized | Failed | Expired | Voided | Reversed | PartiallyRefunded | Refunded | Disputed,
-            )
-            | (
-                PaymentAction::Refund,
-                Pending | Authorized | Failed | Expired | Voided | Reversed | Refunded | Disputed,
-            ) => false,
+    pub const fn is_taken(self) -> bool {
+        match self {
+            Ruling::Stays | Ruling::Becomes(_) | Ruling::Authorizes | Ruling::WorkedOut | Ruling::GivenBack => true,
+            Ruling::Refused | Ruling::Nothing => false,
         }
     }
+}
+
+impl PaymentStatus {
+    /// What becomes of a payment in this status by `action`. The one table of the payment's life.
+    ///
+    /// The conditions that a status alone does not tell stand in [`Payment::allows`]. A reversed payment settles after a
+    /// charge-back only: what `reverse-payment` takes back is cancelled before it settles.
+    #[must_use]
+    pub const fn ruling(self, action: PaymentAction) -> Ruling {
+        use PaymentStatus::{Authorized as Auth, Disputed, Expired, Failed, Pending, Reversed, Successful, Voided};
+        use Ruling::{Authorizes, Becomes, GivenBack as Back, Nothing as No, Refused as X, Stays, WorkedOut as New};
+        #[rustfmt::skip]
+        let row = match self {
+            //                               capture              void             reverse            refund  open               challenge concede close  settle expire            succeed     fail
+            Pending =>                      [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    Becomes(Expired), Authorizes, Becomes(Failed)],
+            Auth =>                         [Becomes(Successful), Becomes(Voided), X,                 X,      X,                 X,        X,      X,     No,    Becomes(Voided),  No,         No],
+            Successful =>                   [X,                   X,               Becomes(Reversed), New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No],
+            Failed | Expired =>             [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               Back,       No],
+            Voided =>                       [X,                   X,               X,                 X,      X,                 X,        X,      X,     No,    No,               No,         No],
+            Reversed | PaymentStatus::Refunded =>
+                                            [X,                   X,               X,                 X,      X,                 X,        X,      X,     Stays, No,               No,         No],
+            PaymentStatus::PartiallyRefunded =>
+                                            [X,                   X,               X,                 New,    Becomes(Disputed), X,        X,      X,     Stays, No,               No,         No],
+            Disputed =>                     [X,                   X,               X,                 New,    X,                 Stays,    New,    New,   Stays, No,               No,         No],
+        };
+        row[action as usize]
+    }
+}
+
+/// What the acquirer can be asked to do to a payment, one at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OperationKind {
+    /// Capture what is authorized, or a part of it.
+    Capture,
+    /// Give the authorization up.
+    Void,
+    /// Take the capture back: a full refund at the acquirer.
+    Reverse,
+}
+
+impl OperationKind {
+    /// Every kind.
+    pub const ALL: [OperationKind; 3] = [OperationKind::Capture, OperationKind::Void, OperationKind::Reverse];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            OperationKind::Capture => "CAPTURE",
+            OperationKind::Void => "VOID",
+            OperationKind::Reverse => "REVERSE",
+        }
+    }
+
+    /// The column of the table that it stands in.
+    #[must_use]
+    pub const fn action(self) -> PaymentAction {
+        match self {
+            OperationKind::Capture => PaymentAction::Capture,
+            OperationKind::Void => PaymentAction::Void,
+            OperationKind::Reverse => PaymentAction::Reverse,
+        }
+    }
+
+    /// The call to the acquirer that carries it out.
+    #[must_use]
+    pub const fn effect_kind(self) -> EffectKind {
+        match self {
+            OperationKind::Capture => EffectKind::Capture,
+            OperationKind::Void => EffectKind::Void,
+            OperationKind::Reverse => EffectKind::Reverse,
+        }
+    }
+}
+
+/// An operation that the acquirer was asked for and has not answered yet: `operation` of `find-payment`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operation {
+    /// What is to be done.
+    pub kind: OperationKind,
+    /// How much is captured, given up or taken back.
+    pub amount: AmountMinor,
+    /// Who asked, for the activity log.
+    pub requested_by: Actor,
+    /// When it was asked for.
+    pub requested_at: Millis,
+    /// The number of the operation among those of the payment, from 1. The acquirer's reference has it, so that an
+    /// operation that was refused can be asked for again.
+    pub attempt: u32,
+}
+
+impl Operation {
+    /// The call to the acquirer that carries it out.
+    #[must_use]
+    pub const fn effect(&self, payment_id: PaymentId) -> Effect {
+        Effect { payment_id, kind: self.kind.effect_kind(), opened_at: self.requested_at }
+    }
+}
+
+/// An operation that the acquirer refused, and that changed nothing: `last_operation` of `find-payment`, whose status is
+/// FAILED.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefusedOperation {
+    /// What was to be done.
+    pub kind: OperationKind,
+    /// Why it was not.
+    pub failure: Failure,
+    /// When the refusal was recorded.
+    pub at: Millis,
+    /// The number of the operation among those of the payment.
+    pub attempt: u32,
+}
+
+/// How a call names a payment.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PaymentRef {
+    /// By Till's id.
+    Own(PaymentId),
+    /// By the merchant's reference.
+    External(ExternalId),
 }
 
 /// Whether an authorization is captured by itself.
@@ -150,7 +313,7 @@ impl CaptureMode {
     }
 }
 
-/// Why an acquirer did not authorize.
+/// Why an acquirer refused what it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// A word that programs branch on, such as `insufficient_funds`.
@@ -222,14 +385,66 @@ pub struct Payment {
     pub failure: Option<Failure>,
     /// Accepted refunds less those that failed, in minor units.
     pub refunded_minor: u64,
+    /// Refunds that the acquirer confirmed, in minor units.
+    pub confirmed_refund_minor: u64,
+    /// The operation that the acquirer has not answered yet.
+    pub operation: Option<Operation>,
+    /// The last operation that the acquirer refused.
+    pub last_operation: Option<RefusedOperation>,
 }
 
 impl Payment {
-    /// Whether `action` may be done to it now.
+    /// True when a call for `action` would be taken now, as far as the payment tells: the table allows it, no operation
+    /// is open, a reversal comes before the settlement and has no refund accepted, a refund finds something left.
     #[must_use]
     pub fn allows(&self, action: PaymentAction, now: Millis) -> bool {
-        let unsettled = self.capture.is_none_or(|capture| now < capture.settles_at);
-        action.is_legal_in(self.status) && (action != PaymentAction::Reverse || unsettled)
+        let has_what_it_takes = match action {
+            PaymentAction::Reverse => self.refunded_minor == 0 && self.capture.is_some_and(|it| now < it.settles_at),
+            PaymentAction::Refund => self.refundable_minor() > 0,
+            PaymentAction::Capture
+            | PaymentAction::Void
+            | PaymentAction::OpenDispute
+            | PaymentAction::ChallengeDispute
+            | PaymentAction::ConcedeDispute
+            | PaymentAction::CloseDispute
+            | PaymentAction::Settle
+            | PaymentAction::Expire
+            | PaymentAction::Succeed
+            | PaymentAction::Fail => true,
+        };
+        self.status.ruling(action).is_taken() && self.operation.is_none() && has_what_it_takes
+    }
+
+    /// How much was captured, in minor units.
+    #[must_use]
+    pub fn captured_minor(&self) -> u64 {
+        self.capture.map_or(0, |capture| capture.amount_minor)
+    }
+
+    /// How much can still be refunded: captured less accepted refunds.
+    #[must_use]
+    pub fn refundable_minor(&self) -> u64 {
+        self.captured_minor().saturating_sub(self.refunded_minor)
+    }
+
+    /// By how much the debits that belong to the capture, its fee and these refunds, exceed it: what is missing of it while
+    /// it is on hold.
+    #[must_use]
+    pub fn missing_minor(&self, refunded_minor: u64) -> u64 {
+        let fee_minor = self.capture.map_or(0, |capture| capture.fee_minor);
+        fee_minor.saturating_add(refunded_minor).saturating_sub(self.captured_minor())
+    }
+
+    /// The status of a captured payment that has this much of confirmed refunds.
+    #[must_use]
+    pub fn worked_out(&self, confirmed_refund_minor: u64) -> PaymentStatus {
+        if confirmed_refund_minor == 0 {
+            PaymentStatus::Successful
+        } else if confirmed_refund_minor < self.captured_minor() {
+            PaymentStatus::PartiallyRefunded
+        } else {
+            PaymentStatus::Refunded
+        }
     }
 }
 
@@ -237,21 +452,49 @@ impl Payment {
 mod tests {
     use super::*;
 
+    /// The table of the contract. Columns in the order of [`PaymentAction::ALL`].
+    const DRAWN: &str = "
+        PENDING            - - - - - - - - . EXPIRED AUTHORIZED/SUCCESSFUL FAILED
+        AUTHORIZED         SUCCESSFUL VOIDED - - - - - - . VOIDED . .
+        SUCCESSFUL         - - REVERSED = DISPUTED - - - yes . . .
+        FAILED             - - - - - - - - . . back .
+        EXPIRED            - - - - - - - - . . back .
+        VOIDED             - - - - - - - - . . . .
+        REVERSED           - - - - - - - - yes . . .
+        PARTIALLY_REFUNDED - - - = DISPUTED - - - yes . . .
+        REFUNDED           - - - - - - - - yes . . .
+        DISPUTED           - - - = - yes = = yes . . .
+    ";
+
+    const fn drawn(ruling: Ruling) -> &'static str {
+        match ruling {
+            Ruling::Refused => "-",
+            Ruling::Nothing => ".",
+            Ruling::Stays => "yes",
+            Ruling::Becomes(status) => status.name(),
+            Ruling::Authorizes => "AUTHORIZED/SUCCESSFUL",
+            Ruling::WorkedOut => "=",
+            Ruling::GivenBack => "back",
+        }
+    }
+
     #[test]
-    fn every_action_is_legal_exactly_where_the_payment_life_says_so() {
-        // Columns in the order of PaymentStatus::ALL.
-        let table = [
-            (PaymentAction::RecordAuthorization, "x---------"),
-            (PaymentAction::Capture, "-x--------"),
-            (PaymentAction::Void, "-x--------"),
-            (PaymentAction::Reverse, "--x-------"),
-            (PaymentAction::Refund, "--x----x--"),
-        ];
-        assert_eq!(table.map(|(action, _)| action), PaymentAction::ALL);
-        for (action, row) in table {
-            for (status, cell) in PaymentStatus::ALL.into_iter().zip(row.chars()) {
-                assert_eq!(action.is_legal_in(status), cell == 'x', "{action:?} in {status:?}");
-            }
+    fn every_cell_of_the_life_of_a_payment_is_the_drawn_one_and_none_is_missing() {
+        let rows: Vec<&str> = DRAWN.lines().filter(|line| !line.trim().is_empty()).collect();
+        assert_eq!(rows.len(), PaymentStatus::ALL.len(), "a status without a row");
+        for (status, row) in PaymentStatus::ALL.into_iter().zip(rows) {
+            let mut cells = row.split_whitespace();
+            assert_eq!(cells.next(), Some(status.name()));
+            let cells: Vec<&str> = cells.collect();
+            let rulings = PaymentAction::ALL.map(|action| drawn(status.ruling(action)));
+            assert_eq!(cells, rulings, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn the_columns_stand_in_the_order_of_the_actions() {
+        for (column, action) in PaymentAction::ALL.into_iter().enumerate() {
+            assert_eq!(action as usize, column, "{action:?}");
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
     ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
-    PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
@@ -16,6 +16,7 @@ use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
 use crate::plan::PlanChoice;
+use crate::refund::{Refund, RefundStatus};
 use crate::session::Session;
 use crate::team::{Invitation, User};
 use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
@@ -217,6 +218,8 @@ tables! {
     Cards: CardId => Card;
     /// Top-ups.
     Topups: TopupId => Topup;
+    /// Refunds, in the order in which they are listed.
+    Refunds: RefundId => Refund;
     /// Ledger transactions with all their entries.
     Transactions: TransactionId => Transaction;
     /// Entries on the balance, in the order in which they are listed.
@@ -249,6 +252,12 @@ tables! {
     CardsByFingerprint: (CustomerId, CardFingerprint) => CardId;
     /// Top-ups by the operator's reference.
     TopupsByExternalId: ExternalId => TopupId;
+    /// Refunds by the merchant's reference.
+    RefundsByExternalId: ExternalId => RefundId;
+    /// Refunds by how far they have come, each in the order in which they are listed.
+    RefundsByStatus: (RefundStatus, RefundId) => Present, for lists;
+    /// Refunds by their payment, each in the order in which they are listed.
+    RefundsByPayment: (PaymentId, RefundId) => Present, for lists;
     /// Activities by what happened, each in the order of the log, as all that follow.
     ActivitiesByType: (ActivityType, ActivityId) => Present, for lists;
     /// Activities by the key that acted.

@@ -1,7 +1,8 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
-use crate::ids::{InvitationId, PaymentId, TopupId, UserId};
+use crate::ids::{InvitationId, PaymentId, RefundId, TopupId, UserId};
 use crate::money::{Currency, Money};
+use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
 use crate::session::InterestBearer;
 
@@ -129,6 +130,45 @@ pub enum Refusal {
         /// Which.
         topup_id: TopupId,
     },
+    /// No payment of the merchant has this id.
+    #[error("No payment of this merchant has this payment_id. Send the payment's id or the external_id it was given.")]
+    PaymentNotFound,
+    /// A refund has this reference already.
+    #[error("Another refund of this merchant has this external_id. Look that refund up before you pay back again.")]
+    RefundExternalIdTaken {
+        /// Which.
+        refund_id: RefundId,
+    },
+    /// The payment's status, or an operation that is open, does not permit it.
+    #[error("{}", not_permitted("This cannot be done to the payment now", *.status, *.operation))]
+    InvalidState {
+        /// Where the payment stands.
+        status: PaymentStatus,
+        /// The operation that the acquirer has not answered yet.
+        operation: Option<OperationKind>,
+    },
+    /// The payment cannot be refunded.
+    #[error("{}", not_permitted("The payment cannot be refunded now", *.status, *.operation))]
+    NotRefundable {
+        /// Where the payment stands.
+        status: PaymentStatus,
+        /// The operation that the acquirer has not answered yet.
+        operation: Option<OperationKind>,
+    },
+    /// More is asked for than the payment has.
+    #[error("The amount is more than the payment has: at most {limit_minor} minor units. Send that much or less.")]
+    AmountExceedsPayment {
+        /// How much can be captured or refunded.
+        limit_minor: u64,
+    },
+    /// The balance does not cover it.
+    #[error(
+        "The balance does not cover the amount: {available_minor} minor units are available. Send less, or wait until more has settled."
+    )]
+    InsufficientBalance {
+        /// What is available, in minor units.
+        available_minor: i64,
+    },
     /// No user of the team has this id.
     #[error("No user of this merchant has this user_id. The list of its users shows those that there are.")]
     UserNotFound,
@@ -207,6 +247,7 @@ impl Refusal {
             | Refusal::SessionNotActive { .. }
             | Refusal::CustomerNotFound
             | Refusal::CardNotFound
+            | Refusal::PaymentNotFound
             | Refusal::UserNotFound
             | Refusal::InvitationNotFound
             | Refusal::PlanNotFound => "NOT_FOUND",
@@ -216,6 +257,7 @@ impl Refusal {
             | Refusal::AmountMismatch { .. }
             | Refusal::ExternalIdTaken { .. }
             | Refusal::TopupExternalIdTaken { .. }
+            | Refusal::RefundExternalIdTaken { .. }
             | Refusal::AlreadyMember { .. }
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
@@ -233,7 +275,10 @@ impl Refusal {
             | Refusal::MetadataSetsExceeded => "INVALID_ARGUMENTS",
             Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
             Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
-            Refusal::TotalTooLarge => "AMOUNT_EXCEEDS_LIMIT",
+            Refusal::InvalidState { .. } => "INVALID_STATE",
+            Refusal::NotRefundable { .. } => "NOT_REFUNDABLE",
+            Refusal::InsufficientBalance { .. } => "INSUFFICIENT_BALANCE",
+            Refusal::TotalTooLarge | Refusal::AmountExceedsPayment { .. } => "AMOUNT_EXCEEDS_LIMIT",
         }
     }
 
@@ -278,6 +323,12 @@ impl Refusal {
             | Refusal::CardNotFound
             | Refusal::ExternalIdTaken { .. }
             | Refusal::TopupExternalIdTaken { .. }
+            | Refusal::PaymentNotFound
+            | Refusal::RefundExternalIdTaken { .. }
+            | Refusal::InvalidState { .. }
+            | Refusal::NotRefundable { .. }
+            | Refusal::AmountExceedsPayment { .. }
+            | Refusal::InsufficientBalance { .. }
             | Refusal::UserNotFound
             | Refusal::InvitationNotFound
             | Refusal::PlanNotFound
@@ -298,6 +349,17 @@ fn difference(given: &Money, session: &Money) -> String {
         }
         (true, _) => format!("The currency is not the payment session's, {currency}."),
         (false, true) => format!("The amount is not the payment session's, {amount} minor units of {currency}."),
+    }
+}
+
+/// The reason why the payment does not permit something, and what to do.
+fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationKind>) -> String {
+    match operation {
+        Some(operation) => format!(
+            "{what}: its operation {} has not ended. Ask again once find-payment shows no operation.",
+            operation.name()
+        ),
+        None => format!("{what}: it is {}. The flags of find-payment say what can be done.", status.name()),
     }
 }
 

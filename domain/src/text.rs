@@ -71,6 +71,8 @@ text_type! {
     };
     /// A name that a person reads: 1 to 255 characters without control characters and without a card number.
     Name, public, name;
+    /// The reason for a refund, which a person wrote: as [`Name`].
+    Reason, public, name;
     /// The name of a customer: as [`Name`].
     PersonName, personal, name;
     /// The name on a card: as [`Name`].

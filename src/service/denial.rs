@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use till_actors::{Denied, FailedOutcome};
 use till_domain::money::Money;
+use till_domain::payment::OperationKind;
 use till_domain::refusal::{ArgumentFault, Refusal};
 
 use crate::protocol::api_error::{ApiError, Code, Outcome};
@@ -68,6 +69,14 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::TopupExternalIdTaken { topup_id } => {
             Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
         }
+        Refusal::RefundExternalIdTaken { refund_id } => {
+            Some(json!({ "argument": "external_id", "refund_id": refund_id.to_string() }))
+        }
+        Refusal::InvalidState { status, operation } | Refusal::NotRefundable { status, operation } => {
+            Some(json!({ "status": status.name(), "operation": operation.map(OperationKind::name) }))
+        }
+        Refusal::AmountExceedsPayment { limit_minor } => Some(json!({ "limit": limit_minor })),
+        Refusal::InsufficientBalance { available_minor } => Some(json!({ "available": available_minor })),
         Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
         Refusal::AlreadyMember { user_id } => Some(json!({ "argument": "email", "user_id": user_id.to_string() })),
         Refusal::AlreadyInvited { invitation_id } => {
@@ -81,6 +90,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::TokenNotFound => argument("token"),
         Refusal::CustomerNotFound => argument("customer_id"),
         Refusal::CardNotFound => argument("card_id"),
+        Refusal::PaymentNotFound => argument("payment_id"),
         Refusal::UserNotFound => argument("user_id"),
         Refusal::InvitationNotFound => argument("invitation_id"),
         Refusal::PlanNotFound => argument("plan_id"),
@@ -123,8 +133,9 @@ fn difference(given: &Money, session: &Money) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::ids::{InvitationId, PaymentId, TopupId, UserId};
+    use till_domain::ids::{InvitationId, PaymentId, RefundId, TopupId, UserId};
     use till_domain::money::{AmountMinor, Currency};
+    use till_domain::payment::PaymentStatus;
     use till_domain::session::InterestBearer;
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
@@ -162,6 +173,12 @@ mod tests {
             Refusal::CardNotFound,
             Refusal::ExternalIdTaken { payment_id: PAYMENT },
             Refusal::TopupExternalIdTaken { topup_id: TopupId::from_bytes([2; 16]) },
+            Refusal::PaymentNotFound,
+            Refusal::RefundExternalIdTaken { refund_id: RefundId::from_bytes([5; 16]) },
+            Refusal::InvalidState { status: PaymentStatus::Authorized, operation: Some(OperationKind::Void) },
+            Refusal::NotRefundable { status: PaymentStatus::Pending, operation: None },
+            Refusal::AmountExceedsPayment { limit_minor: 7 },
+            Refusal::InsufficientBalance { available_minor: -7 },
             Refusal::UserNotFound,
             Refusal::InvitationNotFound,
             Refusal::PlanNotFound,
@@ -205,6 +222,16 @@ mod tests {
         assert_eq!(error.details(), Some(&expected));
         let error = refused(&Refusal::ExternalIdTaken { payment_id: PAYMENT });
         assert_eq!(error.details(), Some(&json!({ "argument": "external_id", "payment_id": PAYMENT.to_string() })));
+    }
+
+    #[test]
+    fn a_payment_that_does_not_permit_it_says_where_it_stands_and_what_is_open() {
+        let details = |refusal: Refusal| refused(&refusal).details().cloned().unwrap_or_default();
+        let (status, operation) = (PaymentStatus::Authorized, Some(OperationKind::Capture));
+        let expected = json!({ "status": "AUTHORIZED", "operation": "CAPTURE" });
+        assert_eq!(details(Refusal::InvalidState { status, operation }), expected);
+        let expected = json!({ "status": "AUTHORIZED", "operation": null });
+        assert_eq!(details(Refusal::NotRefundable { status, operation: None }), expected);
     }
 
     #[test]

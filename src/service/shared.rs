@@ -81,6 +81,7 @@ impl From<Answered> for Reply {
             Answer::Invitation(id) => Reply::new(&id.to_string()),
             Answer::User(id) => Reply::new(&id.to_string()),
             Answer::Metadata { version, .. } => Reply::new(&version),
+            Answer::Refund(id) => Reply::new(&id.to_string()),
         };
         reply.replayed(replayed)
     }

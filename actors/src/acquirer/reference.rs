@@ -7,6 +7,9 @@ use till_domain::ids::{PaymentId, RefundId};
 /// Bytes of a reference, at most.
 const LEN_MAX: usize = 64;
 
+/// The attempt whose reference has no number.
+const FIRST_ATTEMPT: u32 = 1;
+
 /// The name of one call to an acquirer: the payment and the step, such as
 /// `pay_01h2e8kqvbfwea724h75qc655w/capture`. The same step of the same payment has the same reference after
 /// any number of restarts, at most 64 bytes.
@@ -22,6 +25,8 @@ pub enum Step {
     Capture,
     /// Giving its authorization up.
     Void,
+    /// Taking its capture back as a whole, or what was captured when it was over already.
+    Reverse,
     /// One of its refunds, by the refund's id.
     Refund(RefundId),
 }
@@ -30,14 +35,22 @@ impl Reference {
     /// The reference of a step of a payment.
     #[must_use]
     pub fn new(payment: PaymentId, step: Step) -> Reference {
+        Reference::of_attempt(payment, step, FIRST_ATTEMPT)
+    }
+
+    /// The same where the acquirer has refused the step before: every attempt has a reference of its own.
+    #[must_use]
+    pub fn of_attempt(payment: PaymentId, step: Step, attempt: u32) -> Reference {
         let mut text = String::with_capacity(LEN_MAX);
         let written = match step {
             Step::Authorize => write!(text, "{payment}/authorize"),
             Step::Capture => write!(text, "{payment}/capture"),
             Step::Void => write!(text, "{payment}/void"),
+            Step::Reverse => write!(text, "{payment}/reverse"),
             Step::Refund(refund) => write!(text, "{payment}/refund/{:?}", refund.raw()),
         };
-        written.expect("writing to a string cannot fail");
+        let numbered = if attempt == FIRST_ATTEMPT { Ok(()) } else { write!(text, "/{attempt}") };
+        written.and(numbered).expect("writing to a string cannot fail");
         Reference(text)
     }
 
@@ -71,6 +84,7 @@ mod tests {
             (Step::Authorize, "pay_01h2e8kqvbfwea724h75qc655w/authorize"),
             (Step::Capture, "pay_01h2e8kqvbfwea724h75qc655w/capture"),
             (Step::Void, "pay_01h2e8kqvbfwea724h75qc655w/void"),
+            (Step::Reverse, "pay_01h2e8kqvbfwea724h75qc655w/reverse"),
             (
                 Step::Refund(RefundId::from_raw(payment.raw())),
                 "pay_01h2e8kqvbfwea724h75qc655w/refund/01h2e8kqvbfwea724h75qc655w",
@@ -80,5 +94,14 @@ mod tests {
             assert_eq!(Reference::new(payment, step).to_string(), text);
             assert!(text.len() <= LEN_MAX);
         }
+    }
+
+    #[test]
+    fn a_further_attempt_has_a_reference_of_its_own() {
+        let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
+        let text = Reference::of_attempt(payment, Step::Reverse, u32::MAX).into_text();
+        assert_eq!(text, "pay_01h2e8kqvbfwea724h75qc655w/reverse/4294967295");
+        assert!(text.len() <= LEN_MAX);
+        assert_eq!(Reference::of_attempt(payment, Step::Void, 1), Reference::new(payment, Step::Void));
     }
 }

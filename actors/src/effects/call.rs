@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use till_domain::command::{AuthorizationResult, Command};
+use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
 use till_domain::effect::{Effect, EffectKind};
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, RefundId};
 use till_domain::merchant::AcquirerName;
-use till_domain::payment::Payment;
-use till_domain::records::{Effects, Payments, Rows, Unreadable};
+use till_domain::money::{AmountMinor, Money};
+use till_domain::payment::{Failure, OperationKind, Payment};
+use till_domain::records::{Effects, Payments, Refunds, Rows, Unreadable};
+use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
-use crate::acquirer::{Acquirer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step};
+use crate::acquirer::{
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step,
+};
 use crate::outbox::OpenEffect;
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
@@ -63,9 +67,15 @@ impl Caller {
     ) -> Result<Command, NoResult> {
         let acquirer = self.acquirers.get(&payment.acquirer);
         let acquirer = acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))?;
+        let acquirer = acquirer.as_ref();
         match effect.kind {
-            EffectKind::Authorize => self.authorize(acquirer.as_ref(), merchant, payment).await,
-            EffectKind::Void => void(acquirer.as_ref(), merchant, payment).await,
+            EffectKind::Authorize => self.authorize(acquirer, merchant, payment).await,
+            EffectKind::Capture => operate(acquirer, merchant, payment, OperationKind::Capture).await,
+            EffectKind::Void => operate(acquirer, merchant, payment, OperationKind::Void).await,
+            EffectKind::Reverse => operate(acquirer, merchant, payment, OperationKind::Reverse).await,
+            EffectKind::Refund(refund_id) => self.refund(acquirer, merchant, payment, refund_id).await,
+            EffectKind::VoidLate => give_back(acquirer, merchant, payment, Step::Void).await,
+            EffectKind::RefundLate => give_back(acquirer, merchant, payment, Step::Reverse).await,
         }
     }
 
@@ -88,6 +98,24 @@ impl Caller {
         };
         let answer = acquirer.authorize(request).await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
         Ok(Command::RecordAuthorization(payment.id, answer.into()))
+    }
+
+    async fn refund(
+        &self,
+        acquirer: &dyn Acquirer,
+        merchant: MerchantId,
+        payment: &Payment,
+        id: RefundId,
+    ) -> Result<Command, NoResult> {
+        let amount = self.refund_row(merchant, id)?.money.amount;
+        let request = follow_up(merchant, payment, Reference::new(payment.id, Step::Refund(id)), amount)?;
+        Ok(Command::RecordRefund(id, ended(acquirer.refund(request)).await?))
+    }
+
+    fn refund_row(&self, merchant: MerchantId, id: RefundId) -> Result<Refund, NoResult> {
+        let refund = self.reader(merchant).get::<Refunds>(id);
+        let refund = refund.map_err(|error| NoResult::Unreadable(error.to_string()))?;
+        refund.ok_or_else(|| NoResult::Unreadable("the refund is not there".to_owned()))
     }
 
     /// The instrument that pays, with its secrets; none when the vault no longer has the card's number.
@@ -118,22 +146,60 @@ impl Caller {
     }
 }
 
-async fn void(acquirer: &dyn Acquirer, merchant: MerchantId, payment: &Payment) -> Result<Command, NoResult> {
+/// Carries an operation out. A void of a lapsed authorization that an earlier version of the program asked for is none.
+async fn operate(
+    acquirer: &dyn Acquirer,
+    merchant: MerchantId,
+    payment: &Payment,
+    kind: OperationKind,
+) -> Result<Command, NoResult> {
+    let open = payment.operation.as_ref();
+    let (amount, attempt) = open.map_or((payment.money.amount, 1), |operation| (operation.amount, operation.attempt));
+    let request = |step| follow_up(merchant, payment, Reference::of_attempt(payment.id, step, attempt), amount);
+    let answer = match kind {
+        OperationKind::Capture => acquirer.capture(request(Step::Capture)?),
+        OperationKind::Void => acquirer.void(request(Step::Void)?),
+        OperationKind::Reverse => acquirer.refund(request(Step::Reverse)?),
+    };
+    let result = ended(answer).await?;
+    let record = RecordOperation { payment_id: payment.id, kind, attempt, settles_at_once: false, result };
+    Ok(Command::RecordOperation(record))
+}
+
+/// Gives the money of a payment back that was over when the acquirer authorized it.
+async fn give_back(
+    acquirer: &dyn Acquirer,
+    merchant: MerchantId,
+    payment: &Payment,
+    step: Step,
+) -> Result<Command, NoResult> {
+    let request = follow_up(merchant, payment, Reference::new(payment.id, step), payment.money.amount)?;
+    let answer = if step == Step::Void { acquirer.void(request) } else { acquirer.refund(request) };
+    Ok(Command::RecordGivenBack(payment.id, ended(answer).await?))
+}
+
+fn follow_up(
+    merchant: MerchantId,
+    payment: &Payment,
+    reference: Reference,
+    amount: AmountMinor,
+) -> Result<FollowUpRequest, NoResult> {
     let authorization = payment.authorization.as_ref();
-    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization to void".to_owned()))?;
-    let request = FollowUpRequest {
-        reference: Reference::new(payment.id, Step::Void),
+    let authorization = authorization.ok_or_else(|| NoResult::Unreadable("the authorization to act on".to_owned()))?;
+    Ok(FollowUpRequest {
+        reference,
         acquirer_reference: authorization.acquirer_reference.clone(),
         merchant,
         payment: payment.id,
-        money: payment.money,
-    };
-    let done = acquirer.void(request).await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
-    if let Completion::Declined { code, message: _ } = done {
-        // The authorization has lapsed either way; what the acquirer says of it is for the operator.
-        tracing::warn!(payment_id = %payment.id, code, "the acquirer declined to void a lapsed authorization");
+        money: Money { amount, currency: payment.money.currency },
+    })
+}
+
+async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResult> {
+    match answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))? {
+        Completion::Done { acquirer_reference: _ } => Ok(CallResult::Done),
+        Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
     }
-    Ok(Command::RecordVoid(payment.id))
 }
 
 fn card_gone() -> AuthorizationResult {

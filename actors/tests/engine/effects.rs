@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
-use till_domain::command::{AuthorizationResult, Caller, Command};
+use till_domain::command::{AuthorizationResult, CallResult, Caller, Command, RecordOperation};
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
-use till_domain::payment::PaymentStatus;
+use till_domain::payment::{OperationKind, PaymentStatus};
 use till_domain::session::Instrument;
 use till_sandbox::book::NextWrite;
 use till_storage::family::Family;
@@ -66,7 +66,14 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         let reply = world.submit(shop.merchant_id, late).await;
         assert_eq!(reply, Ok(Answered { answer: Answer::Changed(false), replayed: false }));
     }
-    let late = by(Caller::System, Command::RecordVoid(id_of(payment)));
+    let record = RecordOperation {
+        payment_id: id_of(payment),
+        kind: OperationKind::Void,
+        attempt: 1,
+        settles_at_once: false,
+        result: CallResult::Done,
+    };
+    let late = by(Caller::System, Command::RecordOperation(record));
     assert_eq!(done(world.submit(shop.merchant_id, late).await), Answer::Changed(false));
     assert_eq!(crate::world::derived(&world.store), before);
 }

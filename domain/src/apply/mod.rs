@@ -2,6 +2,8 @@
 
 mod activity;
 mod metadata;
+mod operations;
+mod refunds;
 mod rows;
 mod state;
 

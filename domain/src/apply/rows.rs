@@ -1,7 +1,7 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
-use super::metadata;
+use super::{metadata, operations, refunds};
 use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
@@ -147,6 +147,17 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             rows.put::<CurrentPlan>(Single, choice.clone());
             log_activity(activity, rows)
         }
+        Event::OperationRequested { .. }
+        | Event::OperationRefused { .. }
+        | Event::PaymentReversed { .. }
+        | Event::PaymentExpired { .. }
+        | Event::LateSuccess { .. }
+        | Event::LateCallEnded { .. } => operations::apply(event, rows),
+        Event::RefundRequested { .. }
+        | Event::RefundConfirmed { .. }
+        | Event::RefundFailed { .. }
+        | Event::RefundsUncovered { .. }
+        | Event::RefundSettled { .. } => refunds::apply(event, rows),
         Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
         | Event::MetadataItemAdded { .. }
@@ -174,11 +185,25 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
 }
 
 /// Changes a row that must be there.
-fn change<T: Table>(rows: &mut impl RowsMut, key: T::Key, change: impl FnOnce(&mut T::Row)) -> Result<(), Unreadable> {
-    let mut row = rows.take::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key.clone())))?;
+pub(super) fn change<T: Table>(
+    rows: &mut impl RowsMut,
+    key: T::Key,
+    change: impl FnOnce(&mut T::Row),
+) -> Result<(), Unreadable> {
+    let mut row = taken::<T>(key.clone(), rows)?;
     change(&mut row);
     rows.put::<T>(key, row);
     Ok(())
+}
+
+/// A row that must be there, to be changed and written again.
+pub(super) fn taken<T: Table>(key: T::Key, rows: &mut impl RowsMut) -> Result<T::Row, Unreadable> {
+    rows.take::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
+}
+
+/// A row that must be there.
+pub(super) fn found<T: Table>(key: T::Key, rows: &impl RowsMut) -> Result<T::Row, Unreadable> {
+    rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
 }
 
 fn missing(key: &AnyKey) -> Unreadable {
@@ -218,7 +243,7 @@ fn join_team(user: &User, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     note_email(&user.email, true, rows)
 }
 
-fn change_balance(
+pub(super) fn change_balance(
     rows: &mut impl RowsMut,
     change: impl FnOnce(BalanceTotals) -> BalanceTotals,
 ) -> Result<(), Unreadable> {
@@ -236,7 +261,7 @@ fn add_topup(topup: &Topup, transaction: &Transaction, rows: &mut impl RowsMut) 
 }
 
 /// Posts a transaction: its rows, its timer while on hold, the totals.
-fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+pub(super) fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     put_transaction(transaction, rows);
     if let Some(settles_at) = transaction.settles_at.filter(|_| transaction.status == EntryStatus::OnHold) {
         rows.put::<Timers>(Timer { due: settles_at, kind: TimerKind::Settle(transaction.id) }, Present);
@@ -244,15 +269,15 @@ fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unread
     change_balance(rows, |totals| totals.with_posted(transaction))
 }
 
-fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
+pub(super) fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
     for entry in transaction.balance_entries() {
         rows.put::<Entries>(entry.id, entry);
     }
     rows.put::<Transactions>(transaction.id, transaction.clone());
 }
 
-fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let transaction = rows.get::<Transactions>(id)?.ok_or_else(|| missing(&AnyKey::Transactions(id)))?;
+pub(super) fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let transaction = found::<Transactions>(id, rows)?;
     put_transaction(&transaction.settled(at), rows);
     rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
     Ok(())
@@ -309,14 +334,19 @@ fn fail(id: PaymentId, failure: &Failure, rows: &mut impl RowsMut) -> Result<(),
     change::<Payments>(rows, id, |payment| {
         payment.status = PaymentStatus::Failed;
         payment.failure = Some(failure.clone());
+        payment.operation = None;
+        payment.last_operation = None;
     })
 }
 
 fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    change::<Payments>(rows, id, |payment| {
-        payment.status = PaymentStatus::Successful;
-        payment.capture = Some(capture);
-    })
+    let mut payment = taken::<Payments>(id, rows)?;
+    operations::end_operation(&mut payment, rows);
+    payment.status = PaymentStatus::Successful;
+    payment.capture = Some(capture);
+    payment.failure = None;
+    rows.put::<Payments>(id, payment);
+    Ok(())
 }
 
 fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
@@ -336,5 +366,9 @@ fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut)
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     rows.remove::<Effects>(EffectId::operation(id));
     log_activity(activity, rows)?;
-    change::<Payments>(rows, id, |payment| payment.status = PaymentStatus::Voided)
+    change::<Payments>(rows, id, |payment| {
+        payment.status = PaymentStatus::Voided;
+        payment.operation = None;
+        payment.last_operation = None;
+    })
 }

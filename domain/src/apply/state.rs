@@ -58,14 +58,33 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::TopupAdded { topup: _, transaction } => post(transaction, state),
         Event::PaymentInitiated { payment, effect: _ } => reserve(payment, state),
         Event::PaymentFailed { payment_id: _, released_minor, failure: _ }
+        | Event::PaymentExpired { payment_id: _, released_minor }
         | Event::PaymentVoided { payment_id: _, released_minor, activity: _ } => release(*released_minor, state),
         Event::PaymentCaptured { payment_id: _, released_minor, capture: _, transaction, activity: _ } => {
             release(*released_minor, state);
             post(transaction, state);
         }
         Event::TransactionSettled { transaction_id: _, settles_at: _, credit_minor, fee_minor, at: _ } => {
-            let totals = state.balance.unwrap_or_default();
-            state.balance = Some(totals.with_settled(*credit_minor, *fee_minor));
+            change_balance(state, |totals| totals.with_settled(*credit_minor, *fee_minor));
+        }
+        Event::PaymentReversed { payment_id: _, credit_minor, fee_minor, at: _, activity: _ } => {
+            change_balance(state, |totals| totals.with_canceled(*credit_minor, *fee_minor));
+        }
+        Event::RefundRequested { refund: _, transaction, uncovered_minor, activity: _ } => {
+            post(transaction, state);
+            change_balance(state, |totals| totals.with_uncovered(*uncovered_minor));
+        }
+        Event::RefundConfirmed { amount_minor, settles_at: None, .. } => {
+            change_balance(state, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor));
+        }
+        Event::RefundFailed { amount_minor, uncovered_minor, .. } => {
+            change_balance(state, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor));
+        }
+        Event::RefundsUncovered { payment_id: _, covered_minor } => {
+            change_balance(state, |totals| totals.with_uncovered(*covered_minor));
+        }
+        Event::RefundSettled { transaction_id: _, settles_at: _, amount_minor, at: _ } => {
+            change_balance(state, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor));
         }
         Event::UserInvited { invitation, activity: _ } => {
             state.invitations.retain(|_, other| other.is_open(invitation.created_at));
@@ -87,6 +106,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::CardSaved { card: _, is_default: _, at: _ }
         | Event::DefaultCardSet { customer_id: _, card_id: _, at: _ }
         | Event::AuthorizationLapsed { payment_id: _, effect: _, lapses_at: _ }
+        | Event::OperationRequested { payment_id: _, operation: _ }
+        | Event::OperationRefused { .. }
+        | Event::LateSuccess { .. }
+        | Event::LateCallEnded { payment_id: _, failure: _ }
+        | Event::RefundConfirmed { settles_at: Some(_), .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
         | Event::MetadataItemAdded { .. }
@@ -103,8 +127,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
 }
 
 fn post(transaction: &Transaction, state: &mut MerchantState) {
-    let totals: BalanceTotals = state.balance.unwrap_or_default();
-    state.balance = Some(totals.with_posted(transaction));
+    change_balance(state, |totals| totals.with_posted(transaction));
+}
+
+fn change_balance(state: &mut MerchantState, change: impl FnOnce(BalanceTotals) -> BalanceTotals) {
+    state.balance = Some(change(state.balance.unwrap_or_default()));
 }
 
 fn reserve(payment: &Payment, state: &mut MerchantState) {

@@ -1,16 +1,16 @@
-//! What the acquirer's answers change. A result for a closed effect changes nothing.
+//! What the acquirer's answers to an authorization change, in time or late. An answer that was recorded changes nothing.
 
-use super::context::{Context, Decision, profile};
-use super::posting;
-use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
+use super::captures::{self, Captured};
+use super::context::{Context, Decision};
+use super::operations;
+use crate::activity::Actor;
 use crate::card::{Card, CardFacts, CardFingerprint, CardHolder, SaveCard, TokenUsage};
-use crate::command::AuthorizationResult;
+use crate::command::{AuthorizationResult, CallResult};
 use crate::effect::{EffectId, EffectKind};
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{CardId, CustomerId, PaymentId, TokenId};
-use crate::merchant::Integration;
 use crate::payment::{
-    AUTHORIZATION_LIFETIME_SECONDS, Authorization, Capture, CaptureMode, Failure, Payment, PaymentAction,
+    Authorization, CaptureMode, Failure, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling,
 };
 use crate::records::{CardsByFingerprint, Customers, Effects, Payments, Records, Tokens, Unreadable};
 use crate::refusal::Stop;
@@ -23,94 +23,135 @@ pub(super) fn record_authorization(
     result: &AuthorizationResult,
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
-    let Some(payment) = awaiting(records, payment_id, EffectKind::Authorize)? else {
-        return Ok((Decision::nothing(), Answer::Changed(false)));
-    };
+    let Some(payment) = records.shared::<Payments>(payment_id)? else { return Ok(nothing()) };
+    let is_open = is_open(records, payment_id, |kind| kind == EffectKind::Authorize)?;
     let decision = match result {
         AuthorizationResult::Declined { code, message } => {
             let failure = Failure { code: code.clone(), message: message.clone() };
-            let released_minor = payment.money.amount.get();
-            Decision::one(Event::PaymentFailed { payment_id, released_minor, failure })
+            declined(&payment, failure, is_open)
         }
         AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once } => {
-            let captured = *captured && payment.capture_mode == CaptureMode::Automatic;
-            let mut decision = authorized(&payment, acquirer_reference, captured, context);
-            if captured {
-                decision.events.push(capture(records, &payment, *settles_at_once, context)?);
+            let approval = Approval { acquirer_reference, captured: *captured, settles_at_once: *settles_at_once };
+            match payment.status.ruling(PaymentAction::Succeed) {
+                Ruling::Authorizes if is_open => approved(records, &payment, approval, context)?,
+                Ruling::GivenBack => came_late(&payment, approval, context),
+                Ruling::Refused
+                | Ruling::Nothing
+                | Ruling::Stays
+                | Ruling::Becomes(_)
+                | Ruling::Authorizes
+                | Ruling::WorkedOut => Decision::nothing(),
             }
-            save_card(records, &payment, &mut decision, context);
-            decision
         }
     };
-    Ok((decision, Answer::Changed(true)))
+    let changed = Answer::Changed(!decision.events.is_empty());
+    Ok((decision, changed))
 }
 
-pub(super) fn record_void(
+fn nothing() -> (Decision, Answer) {
+    (Decision::nothing(), Answer::Changed(false))
+}
+
+/// True while a call for the payment, no refund and of such a kind, has no answer.
+fn is_open(
     records: &impl Records,
     payment_id: PaymentId,
-    context: &mut Context<'_>,
-) -> Result<(Decision, Answer), Stop> {
-    let Some(payment) = awaiting(records, payment_id, EffectKind::Void)? else {
-        return Ok((Decision::nothing(), Answer::Changed(false)));
-    };
-    let activity = activity(ActivityType::PaymentVoided, payment_id, context);
-    let released_minor = payment.money.amount.get();
-    let event = Event::PaymentVoided { payment_id, released_minor, activity };
-    Ok((Decision::one(event), Answer::Changed(true)))
+    is_such: impl FnOnce(EffectKind) -> bool,
+) -> Result<bool, Unreadable> {
+    let effect = records.shared::<Effects>(EffectId::operation(payment_id))?;
+    Ok(effect.is_some_and(|effect| is_such(effect.kind)))
 }
 
-/// The payment whose open effect is of this kind and to which its result can still be recorded.
-fn awaiting(
-    records: &impl Records,
-    payment_id: PaymentId,
-    kind: EffectKind,
-) -> Result<Option<Arc<Payment>>, Unreadable> {
-    let operation = records.shared::<Effects>(EffectId::operation(payment_id))?;
-    let open = operation.is_some_and(|effect| effect.kind == kind);
-    let payment = if open { records.shared::<Payments>(payment_id)? } else { None };
-    let action = match kind {
-        EffectKind::Authorize => PaymentAction::RecordAuthorization,
-        EffectKind::Void => PaymentAction::Void,
-    };
-    Ok(payment.filter(|payment| action.is_legal_in(payment.status)))
+/// An approval by the acquirer.
+#[derive(Clone, Copy)]
+struct Approval<'a> {
+    acquirer_reference: &'a str,
+    captured: bool,
+    settles_at_once: bool,
 }
 
-fn authorized(payment: &Payment, reference: &str, captured: bool, context: &Context<'_>) -> Decision {
-    let lapses_at = context.now.plus_seconds(AUTHORIZATION_LIFETIME_SECONDS);
-    let authorization = Authorization {
-        acquirer_reference: reference.to_owned(),
-        at: context.now,
-        lapses_at: (!captured).then_some(lapses_at),
-    };
-    Decision::one(Event::PaymentAuthorized { payment_id: payment.id, authorization })
+/// A payment that waits has failed. One that is over already needs the call no longer.
+fn declined(payment: &Payment, failure: Failure, is_open: bool) -> Decision {
+    let payment_id = payment.id;
+    if !is_open {
+        return Decision::nothing();
+    }
+    if payment.status.ruling(PaymentAction::Fail) == Ruling::Becomes(PaymentStatus::Failed) {
+        let released_minor = payment.money.amount.get();
+        return Decision::one(Event::PaymentFailed { payment_id, released_minor, failure });
+    }
+    Decision::one(Event::LateCallEnded { payment_id, failure: Some(failure) })
 }
 
-/// The whole amount captured by Till itself, with the fee of this moment.
-fn capture(
+/// The payment is authorized. If it is to be captured at once and the acquirer did not do so, it is asked to.
+fn approved(
     records: &impl Records,
     payment: &Payment,
-    settles_at_once: bool,
+    approval: Approval<'_>,
     context: &mut Context<'_>,
-) -> Result<Event, Stop> {
-    let state = records.state();
-    let method = payment.instrument.method();
-    let fee = state.integrations.get(&method).copied().unwrap_or(Integration::initial()).fee;
-    let delay_seconds = if settles_at_once { 0 } else { profile(state)?.settlement_delay_seconds };
-    let settles_at = context.now.plus_seconds(delay_seconds);
+) -> Result<Decision, Stop> {
+    let is_automatic = payment.capture_mode == CaptureMode::Automatic;
+    let captured = approval.captured && is_automatic;
+    let authorization = Authorization {
+        acquirer_reference: approval.acquirer_reference.to_owned(),
+        at: context.now,
+        lapses_at: (!captured).then(|| context.now.plus_seconds(context.lifetimes.authorization_seconds)),
+    };
+    let mut decision = Decision::one(Event::PaymentAuthorized { payment_id: payment.id, authorization });
     let amount = payment.money.amount;
-    let fee_minor = fee.fee_minor(amount);
-    let transaction = posting::capture(payment.id, amount, fee_minor, payment.money.currency, settles_at, context);
-    let capture =
-        Capture { amount_minor: amount.get(), fee_minor, transaction_id: transaction.id, at: context.now, settles_at };
-    let activity = activity(ActivityType::PaymentCaptured, payment.id, context);
-    let released_minor = amount.get();
-    Ok(Event::PaymentCaptured { payment_id: payment.id, released_minor, capture, transaction, activity })
+    if captured {
+        let settles_at_once = approval.settles_at_once;
+        let capture = Captured { amount, requested_by: Actor::System, settles_at_once };
+        decision.events.push(captures::captured(records, payment, capture, context)?);
+    } else if is_automatic {
+        let kind = OperationKind::Capture;
+        decision.events.push(operations::requested(payment, kind, amount, Actor::System, context.now));
+    }
+    save_card(records, payment, &mut decision, context);
+    Ok(decision)
 }
 
-/// What Till itself did to a payment.
-fn activity(activity_type: ActivityType, payment_id: PaymentId, context: &mut Context<'_>) -> Activity {
-    let object = ActivityObject::Payment(payment_id);
-    Activity::new(context.mint(), context.now, activity_type, Actor::System, object)
+/// The payment is over, and the acquirer is told to give the money back. It is told so once.
+fn came_late(payment: &Payment, approval: Approval<'_>, context: &Context<'_>) -> Decision {
+    if payment.authorization.is_some() {
+        return Decision::nothing();
+    }
+    let authorization =
+        Authorization { acquirer_reference: approval.acquirer_reference.to_owned(), at: context.now, lapses_at: None };
+    let captured = approval.captured;
+    Decision::one(Event::LateSuccess { payment_id: payment.id, authorization, captured })
+}
+
+/// Records that the acquirer gave money of a payment back that was over, or refused to.
+pub(super) fn record_given_back(
+    records: &impl Records,
+    payment_id: PaymentId,
+    result: &CallResult,
+) -> Result<(Decision, Answer), Unreadable> {
+    if !is_open(records, payment_id, |kind| matches!(kind, EffectKind::VoidLate | EffectKind::RefundLate))? {
+        return Ok(nothing());
+    }
+    let failure = match result {
+        CallResult::Done => None,
+        CallResult::Declined(failure) => Some(failure.clone()),
+    };
+    Ok((Decision::one(Event::LateCallEnded { payment_id, failure }), Answer::Changed(true)))
+}
+
+/// Gives up a payment that has waited too long. Its call stays open: should the acquirer say later that it authorized,
+/// the money is given back.
+pub(super) fn expire_payment(
+    records: &impl Records,
+    payment_id: PaymentId,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Unreadable> {
+    let expires = |payment: &Arc<Payment>| {
+        let due = payment.created_at.plus_seconds(context.lifetimes.pending_seconds);
+        payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Expired) && due <= context.now
+    };
+    let Some(payment) = records.shared::<Payments>(payment_id)?.filter(expires) else { return Ok(nothing()) };
+    let released_minor = payment.money.amount.get();
+    Ok((Decision::one(Event::PaymentExpired { payment_id, released_minor }), Answer::Changed(true)))
 }
 
 /// Saves the card of a multi-use token if the merchant asked for it and a customer is known. Whatever

@@ -3,6 +3,7 @@
 use crate::event::{Event, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
 use crate::merchant::Profile;
+use crate::payment::Lifetimes;
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
 use crate::time::Millis;
@@ -11,6 +12,7 @@ use crate::time::Millis;
 pub struct Context<'a> {
     /// The later of the clock and the merchant's last event.
     pub now: Millis,
+    pub(super) lifetimes: Lifetimes,
     last_id: IdPosition,
     entropy: &'a mut dyn Entropy,
 }
@@ -18,7 +20,15 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// The context of the next decision on `state`, at `clock`.
     pub fn new(clock: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
-        Context { now: clock.max(state.last_at), last_id: state.last_id, entropy }
+        let lifetimes = Lifetimes::default();
+        Context { now: clock.max(state.last_at), lifetimes, last_id: state.last_id, entropy }
+    }
+
+    /// The same where payments wait for other times.
+    #[must_use]
+    pub const fn with_lifetimes(mut self, lifetimes: Lifetimes) -> Context<'a> {
+        self.lifetimes = lifetimes;
+        self
     }
 
     /// A fresh id, greater than every earlier one of the merchant.

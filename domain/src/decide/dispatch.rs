@@ -1,7 +1,9 @@
 //! The rule of each command.
 
 use super::context::{Context, Decision};
-use super::{acquirer, initiate, installations, keys, metadata, operator, sdk, sweeping, team, timers};
+use super::{
+    acquirer, initiate, installations, keys, metadata, operations, operator, refunds, sdk, sweeping, team, timers,
+};
 use crate::command::{Caller, Command, Request, TeamChange};
 use crate::event::Answer;
 use crate::ids::InstallationId;
@@ -41,7 +43,14 @@ pub(super) fn dispatch(
         Command::RecordAuthorization(payment_id, result) => {
             acquirer::record_authorization(records, *payment_id, result, context)
         }
-        Command::RecordVoid(payment_id) => acquirer::record_void(records, *payment_id, context),
+        Command::CapturePayment(command) => operations::capture_payment(records, request.caller, command, context),
+        Command::VoidPayment(payment) => operations::void_payment(records, request.caller, payment, context),
+        Command::ReversePayment(payment) => operations::reverse_payment(records, request.caller, payment, context),
+        Command::RefundPayment(command) => refunds::refund_payment(records, request.caller, command, context),
+        Command::ExpirePayment(payment_id) => Ok(acquirer::expire_payment(records, *payment_id, context)?),
+        Command::RecordOperation(command) => operations::record_operation(records, command, context),
+        Command::RecordRefund(refund_id, result) => refunds::record_refund(records, *refund_id, result, context),
+        Command::RecordGivenBack(payment_id, result) => Ok(acquirer::record_given_back(records, *payment_id, result)?),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
         Command::ChangeTeam(merchant_id, change) => {
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };

@@ -3,9 +3,10 @@
 //! is not looked at.
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
-use crate::command::{Command, Request, Selection};
+use crate::command::{CapturePayment, Command, InitiatePayment, Request, SelectPaymentMethod, Selection};
 use crate::customer::{CardRef, CustomerRef};
 use crate::metadata::{CanonicalJson, MetadataPath};
+use crate::payment::PaymentRef;
 use crate::records::MerchantState;
 use crate::refusal::{CARD_NUMBERS_MAX, Refusal};
 use crate::text::ExternalId;
@@ -61,27 +62,77 @@ impl Found {
 }
 
 fn look_through(command: &Command, found: &mut Found) {
-    if let Command::AddInstallation(command) = command {
-        found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
-    } else if let Command::AddTopup(command) = command {
-        found.external_id("external_id", command.external_id.as_ref());
-    } else if let Command::SelectPaymentMethod(command) = command {
-        if let Selection::SavedCard(card) = &command.selection {
-            found.external_id("card_id", of_card(card));
+    match command {
+        Command::AddInstallation(command) => {
+            found.note("identifier", is_card_number_as_a_whole(command.identifier.as_str()));
         }
-        found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
-    } else if let Command::InitiatePayment(command) = command {
-        found.external_id("external_id", command.external_id.as_ref());
-        found.external_id("card_id", command.card.as_ref().and_then(of_card));
-        found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));
-        found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
-    } else if let Command::AddToMetadataSet(command) = command {
-        found.note("key", is_card_number_as_a_whole(command.key.as_str()));
-        found.path(&command.path);
-        found.metadata("value", &command.item);
-    } else if let Command::SyncMetadata(command) = command {
-        found.note("key", is_card_number_as_a_whole(command.key.as_str()));
-        found.metadata("metadata", &command.metadata);
+        Command::UpdateInstallation(command) => {
+            let identifier = command.identifier.as_ref();
+            let is_number = identifier.is_some_and(|identifier| is_card_number_as_a_whole(identifier.as_str()));
+            found.note("identifier", is_number);
+        }
+        Command::AddTopup(command) => found.external_id("external_id", command.external_id.as_ref()),
+        Command::SelectPaymentMethod(command) => look_through_selection(command, found),
+        Command::InitiatePayment(command) => look_through_initiation(command, found),
+        Command::CapturePayment(CapturePayment { payment, amount: _ })
+        | Command::VoidPayment(payment)
+        | Command::ReversePayment(payment) => found.external_id("payment_id", of_payment(payment)),
+        Command::RefundPayment(command) => {
+            found.external_id("payment_id", of_payment(&command.payment));
+            found.external_id("external_id", command.external_id.as_ref());
+        }
+        Command::AddToMetadataSet(command) => {
+            found.note("key", is_card_number_as_a_whole(command.key.as_str()));
+            found.path(&command.path);
+            found.metadata("value", &command.item);
+        }
+        Command::SyncMetadata(command) => {
+            found.note("key", is_card_number_as_a_whole(command.key.as_str()));
+            found.metadata("metadata", &command.metadata);
+        }
+        Command::CreateMerchant(_)
+        | Command::SuspendMerchant
+        | Command::ResumeMerchant
+        | Command::UpdateMerchant(_)
+        | Command::GenerateKey(_)
+        | Command::RevokeKey(_)
+        | Command::RenameKey(_, _)
+        | Command::RemoveInstallation(_)
+        | Command::ConfigurePaymentMethod(_, _)
+        | Command::OpenBalance
+        | Command::TokenizeCard(_)
+        | Command::RecordAuthorization(_, _)
+        | Command::ExpirePayment(_)
+        | Command::RecordOperation(_)
+        | Command::RecordRefund(_, _)
+        | Command::RecordGivenBack(_, _)
+        | Command::FireTimers(_)
+        | Command::ChangeTeam(_, _)
+        | Command::RemoveFromMetadataSet(_)
+        | Command::DeleteMetadata(_)
+        | Command::SweepMetadata(_)
+        | Command::Sweep(_) => {}
+    }
+}
+
+fn look_through_selection(command: &SelectPaymentMethod, found: &mut Found) {
+    if let Selection::SavedCard(card) = &command.selection {
+        found.external_id("card_id", of_card(card));
+    }
+    found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+}
+
+fn look_through_initiation(command: &InitiatePayment, found: &mut Found) {
+    found.external_id("external_id", command.external_id.as_ref());
+    found.external_id("card_id", command.card.as_ref().and_then(of_card));
+    found.note("return_url", has_card_number_as_a_part(command.return_url.as_str()));
+    found.external_id("customer_id", command.customer.id.as_ref().and_then(of_customer));
+}
+
+const fn of_payment(reference: &PaymentRef) -> Option<&ExternalId> {
+    match reference {
+        PaymentRef::External(id) => Some(id),
+        PaymentRef::Own(_) => None,
     }
 }
 

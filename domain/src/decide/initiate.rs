@@ -133,6 +133,9 @@ fn payment(
         capture: None,
         failure: None,
         refunded_minor: 0,
+        confirmed_refund_minor: 0,
+        operation: None,
+        last_operation: None,
     }
 }
 

@@ -3,7 +3,11 @@
 mod envelope;
 mod dispatch;
 mod context;
+mod caller;
 mod acquirer;
+mod captures;
+mod operations;
+mod refunds;
 mod customer;
 mod identifiers;
 mod initiate;

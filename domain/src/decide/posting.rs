@@ -1,9 +1,9 @@
 //! Postings: the transactions of the ledger, each balanced over the accounts.
 
 use super::context::Context;
-use crate::ids::{PaymentId, TopupId};
+use crate::ids::{PaymentId, RefundId, TopupId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
-use crate::money::{AmountMinor, Currency};
+use crate::money::{AmountMinor, Currency, Money};
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
 use crate::time::Millis;
@@ -57,6 +57,23 @@ pub(super) fn capture(
         created_at: context.now,
         settles_at: held.then_some(settles_at),
         effective_at: (!held).then_some(context.now),
+        canceled_at: None,
+    }
+}
+
+/// A refund: on hold until the acquirer confirms it.
+pub(super) fn refund(payment_id: PaymentId, id: RefundId, money: Money, context: &mut Context<'_>) -> Transaction {
+    let transaction_id = context.mint();
+    let pair = pair(EntryType::Refund, Direction::Debit, money.amount, Account::AcquirerClearing, context);
+    Transaction {
+        id: transaction_id,
+        cause: Cause::Refund(payment_id, id),
+        currency: money.currency,
+        legs: pair.to_vec(),
+        status: EntryStatus::OnHold,
+        created_at: context.now,
+        settles_at: None,
+        effective_at: None,
         canceled_at: None,
     }
 }

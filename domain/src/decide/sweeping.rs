@@ -48,7 +48,8 @@ pub(super) const fn kept_beside(answer: Answer) -> Option<VaultWrite> {
         | Answer::Changed(_)
         | Answer::Invitation(_)
         | Answer::User(_)
-        | Answer::Metadata { .. } => None,
+        | Answer::Metadata { .. }
+        | Answer::Refund(_) => None,
     }
 }
 

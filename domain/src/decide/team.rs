@@ -1,7 +1,8 @@
 //! The team and the plan. Whoever asks is the actor of the activity.
 
-use super::context::{Context, Decision, profile};
-use crate::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use super::caller::actor;
+use super::context::{Context, Decision};
+use crate::activity::{Activity, ActivityObject, ActivityType, PlanSwitch};
 use crate::command::Caller;
 use crate::event::{Answer, Event};
 use crate::ids::{InvitationId, MerchantId, PlanId, UserId};
@@ -25,15 +26,6 @@ impl Asker<'_> {
         let object = ActivityObject::Merchant(self.merchant_id);
         Ok(Activity::new(context.mint(), context.now, activity_type, actor(self.state, self.caller)?, object))
     }
-}
-
-/// The caller as activities name it: the operator as the address of its support.
-fn actor(state: &MerchantState, caller: Caller) -> Result<Actor, Refusal> {
-    Ok(match caller {
-        Caller::ApiKey(key_id) => Actor::ApiKey(key_id),
-        Caller::Operator => Actor::User { email: profile(state)?.support_email.clone() },
-        Caller::Sdk(_) | Caller::System => Actor::System,
-    })
 }
 
 pub(super) fn invite_user(

@@ -1,12 +1,11 @@
 //! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
-use super::metadata;
-use crate::effect::{Effect, EffectKind, Timer, TimerKind};
+use super::{metadata, operations};
+use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::{PaymentId, TransactionId};
 use crate::ledger::{Account, Direction, EntryStatus, Transaction};
-use crate::payment::PaymentAction;
 use crate::records::{Payments, Records, Timers, Transactions, Unreadable};
 use crate::refusal::Stop;
 use crate::time::Millis;
@@ -29,27 +28,42 @@ pub(super) fn fire_timers(
     Ok((decision, changed))
 }
 
-fn fire(records: &impl Records, timer: Timer, context: &Context<'_>) -> Result<Option<Event>, Unreadable> {
+fn fire(records: &impl Records, timer: Timer, context: &Context<'_>) -> Result<Vec<Event>, Unreadable> {
     match timer.kind {
         TimerKind::Settle(transaction_id) => settle(records, transaction_id, timer.due, context),
-        TimerKind::Lapse(payment_id) => lapse(records, payment_id, timer.due, context),
-        TimerKind::ExpireMetadata(id) => metadata::expire(records, id, timer.due, context),
+        TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
+        TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
     }
 }
 
 fn settle(
     records: &impl Records,
-    transaction_id: TransactionId,
+    id: TransactionId,
     settles_at: Millis,
     context: &Context<'_>,
-) -> Result<Option<Event>, Unreadable> {
-    let transaction = records.get::<Transactions>(transaction_id)?;
-    Ok(transaction.filter(|found| found.status == EntryStatus::OnHold).map(|found| Event::TransactionSettled {
-        transaction_id,
-        settles_at,
-        credit_minor: balance_minor(&found, Direction::Credit),
-        fee_minor: balance_minor(&found, Direction::Debit),
-        at: context.now,
+) -> Result<Vec<Event>, Unreadable> {
+    let transaction = records.shared::<Transactions>(id)?.filter(|found| found.status == EntryStatus::OnHold);
+    let Some(transaction) = transaction else { return Ok(Vec::new()) };
+    let (credit_minor, debit_minor) =
+        (balance_minor(&transaction, Direction::Credit), balance_minor(&transaction, Direction::Debit));
+    let at = context.now;
+    if transaction.cause.refund_id().is_some() {
+        let settled = Event::RefundSettled { transaction_id: id, settles_at, amount_minor: debit_minor, at };
+        return Ok(vec![settled]);
+    }
+    let settled =
+        Event::TransactionSettled { transaction_id: id, settles_at, credit_minor, fee_minor: debit_minor, at };
+    let uncovered = transaction.cause.payment_id().map_or(Ok(None), |payment_id| uncovered(records, payment_id))?;
+    Ok([settled].into_iter().chain(uncovered).collect())
+}
+
+/// The refunds of a payment whose capture settles are covered by it no longer.
+fn uncovered(records: &impl Records, payment_id: PaymentId) -> Result<Option<Event>, Unreadable> {
+    let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.refunded_minor > 0);
+    Ok(payment.map(|payment| {
+        let missing_minor = payment.missing_minor(payment.refunded_minor);
+        let covered_minor = payment.refunded_minor.saturating_sub(missing_minor);
+        Event::RefundsUncovered { payment_id, covered_minor }
     }))
 }
 
@@ -57,19 +71,4 @@ fn balance_minor(transaction: &Transaction, direction: Direction) -> u64 {
     let legs = transaction.legs.iter();
     let on_side = legs.filter(|leg| leg.account == Account::Balance && leg.direction == direction);
     on_side.map(|leg| leg.amount.get()).sum()
-}
-
-fn lapse(
-    records: &impl Records,
-    payment_id: PaymentId,
-    lapses_at: Millis,
-    context: &Context<'_>,
-) -> Result<Option<Event>, Unreadable> {
-    let payment = records.get::<Payments>(payment_id)?;
-    let effect = Effect { payment_id, kind: EffectKind::Void, opened_at: context.now };
-    Ok(payment.filter(|found| PaymentAction::Void.is_legal_in(found.status)).map(|_| Event::AuthorizationLapsed {
-        payment_id,
-        effect,
-        lapses_at,
-    }))
 }

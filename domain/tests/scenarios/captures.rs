@@ -117,11 +117,14 @@ fn a_result_that_comes_twice_changes_nothing_the_second_time() {
 }
 
 #[test]
-fn an_approval_after_a_decline_changes_nothing() {
+fn an_approval_after_a_decline_is_given_back_and_leaves_the_payment_failed() {
     let mut world = World::open();
     let id = pending(&mut world);
     world.given(result(id, declined()));
-    world.when(result(id, approved_and_captured())).changes_nothing(Answer::Changed(false));
+    world.when(result(id, approved_and_captured())).answers(Answer::Changed(true));
+    assert_eq!(world.payment_row(id).status, PaymentStatus::Failed);
+    assert_eq!(world.look_up::<Effects>(EffectId::operation(id)).kind, EffectKind::RefundLate);
+    assert_eq!(world.state.balance, None, "what is given back posts nothing");
 }
 
 #[test]

@@ -8,17 +8,19 @@ use till_domain::card::TokenUsage;
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
-use till_domain::ledger::{Account, BalanceTotals, Direction, Entry, EntryStatus, EntryType, Transaction};
+use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
-use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
     CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
     MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
-    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, QueuedTokens, Sessions, Single, Timers,
-    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, QueuedTokens, Refunds,
+    RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers, TokenQueues, Tokens, Topups,
+    TopupsByExternalId, Transactions, Users,
 };
+use till_domain::refund::RefundStatus;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
 pub(crate) fn check(world: &World) {
@@ -27,6 +29,7 @@ pub(crate) fn check(world: &World) {
     check_mirrors(world);
     check_ledger(world);
     check_payments(world);
+    check_refunds(world);
     check_customers(world);
     check_timers(world);
     check_activity(world);
@@ -73,11 +76,18 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     assert!(mutation.at >= state.last_at, "time of the log goes back");
     check_ids(state.last_id, mutation);
     for event in &mutation.events {
-        if let Event::TopupAdded { transaction, .. } | Event::PaymentCaptured { transaction, .. } = event {
+        if let Event::TopupAdded { transaction, .. }
+        | Event::PaymentCaptured { transaction, .. }
+        | Event::RefundRequested { transaction, .. } = event
+        {
             check_transaction(transaction);
         }
     }
     let totals = after.balance.unwrap_or_default();
+    let is_uncovered = |event: &Event| matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. });
+    let overdraws = totals.available_minor() < 0 && mutation.events.iter().any(is_uncovered);
+    assert!(!overdraws, "a refund overdraws what is available");
+    assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
 }
@@ -138,7 +148,14 @@ fn made_by(event: &Event) -> Vec<RawId> {
             vec![activity.id.raw()]
         }
         Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
-        Event::PaymentVoided { payment_id: _, released_minor: _, activity } => vec![activity.id.raw()],
+        Event::PaymentVoided { payment_id: _, released_minor: _, activity }
+        | Event::PaymentReversed { activity, .. } => {
+            vec![activity.id.raw()]
+        }
+        Event::RefundRequested { refund, transaction, uncovered_minor: _, activity } => {
+            [vec![refund.id.raw(), activity.id.raw()], posted_by(transaction)].concat()
+        }
+        Event::RefundConfirmed { activity, .. } => activity.iter().map(|activity| activity.id.raw()).collect(),
         Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
         | Event::SuspensionChanged { .. }
@@ -152,6 +169,14 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::DefaultCardSet { .. }
         | Event::AuthorizationLapsed { .. }
         | Event::TransactionSettled { .. }
+        | Event::OperationRequested { .. }
+        | Event::OperationRefused { .. }
+        | Event::PaymentExpired { .. }
+        | Event::LateSuccess { .. }
+        | Event::LateCallEnded { .. }
+        | Event::RefundFailed { .. }
+        | Event::RefundsUncovered { .. }
+        | Event::RefundSettled { .. }
         | Event::KeyRenamed { .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
@@ -199,11 +224,13 @@ fn check_ledger(world: &World) {
     assert_eq!(world.state.balance.unwrap_or_default(), sums(&entries), "totals are the sums of the entries");
 }
 
-fn check_transaction(transaction: &Transaction) {
+pub(crate) fn check_transaction(transaction: &Transaction) {
     assert!(transaction.is_balanced(), "{transaction:?}");
     assert_eq!(transaction.effective_at.is_some(), transaction.status == EntryStatus::Effective);
     assert_eq!(transaction.canceled_at.is_some(), transaction.status == EntryStatus::Canceled);
-    assert_eq!(transaction.settles_at.is_some(), transaction.status == EntryStatus::OnHold);
+    let is_refund = transaction.cause.refund_id().is_some();
+    let is_on_hold = transaction.status == EntryStatus::OnHold;
+    assert!(transaction.settles_at.is_some() == is_on_hold || (is_refund && is_on_hold));
     let net = |account: Account| transaction.legs.iter().filter(|leg| leg.account == account).map(signed).sum::<i128>();
     let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
     assert_eq!(accounts.into_iter().map(net).sum::<i128>(), 0, "the accounts sum to zero");
@@ -221,16 +248,24 @@ fn sums(entries: &[Entry]) -> BalanceTotals {
         let of = entries.iter().filter(|entry| entry.status == status && entry.direction == direction);
         of.map(|entry| entry.amount.get()).sum()
     };
-    let held_fees = entries.iter().filter(|entry| entry.status == EntryStatus::OnHold);
-    assert!(
-        held_fees.filter(|entry| entry.direction == Direction::Debit).all(|it| it.entry_type == EntryType::PaymentFee)
-    );
     BalanceTotals {
         effective_credit_minor: sum(EntryStatus::Effective, Direction::Credit),
         effective_debit_minor: sum(EntryStatus::Effective, Direction::Debit),
         held_credit_minor: sum(EntryStatus::OnHold, Direction::Credit),
-        held_fee_minor: sum(EntryStatus::OnHold, Direction::Debit),
+        held_debit_minor: sum(EntryStatus::OnHold, Direction::Debit),
+        uncovered_debit_minor: uncovered(entries),
     }
+}
+
+/// What is missing of each payment's capture on hold; of a payment without one, all of its debits on hold.
+fn uncovered(entries: &[Entry]) -> u64 {
+    let mut left: BTreeMap<PaymentId, i128> = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry.status == EntryStatus::OnHold) {
+        let payment_id = entry.cause.payment_id().expect("only payments hold entries");
+        let minor = i128::from(entry.amount.get());
+        *left.entry(payment_id).or_default() += if entry.direction == Direction::Credit { minor } else { -minor };
+    }
+    left.into_values().map(|left| u64::try_from(-left).unwrap_or(0)).sum()
 }
 
 /// A payment's status, effect, capture and session say the same; what may still be captured is reserved.
@@ -252,23 +287,89 @@ fn check_payments(world: &World) {
     check_references_of_payments(world, &payments);
 }
 
-fn check_payment(world: &World, payment: &Payment) {
-    let effect = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
+pub(crate) fn check_payment(world: &World, payment: &Payment) {
+    let open = world.find::<Effects>(EffectId::operation(payment.id)).map(|effect| effect.kind);
+    let operation = payment.operation.as_ref().map(|operation| operation.kind.effect_kind());
     match payment.status {
-        PaymentStatus::Pending => assert_eq!(effect, Some(EffectKind::Authorize)),
-        PaymentStatus::Authorized => assert!(matches!(effect, None | Some(EffectKind::Void))),
-        PaymentStatus::Successful | PaymentStatus::Failed | PaymentStatus::Voided => assert_eq!(effect, None),
-        PaymentStatus::Expired
+        PaymentStatus::Pending => assert_eq!(open, Some(EffectKind::Authorize)),
+        PaymentStatus::Authorized => {
+            let is_lapse = operation.is_none() && open == Some(EffectKind::Void);
+            assert!(is_lapse || open == operation, "{payment:?}");
+        }
+        PaymentStatus::Failed | PaymentStatus::Expired => {
+            let late = [EffectKind::Authorize, EffectKind::VoidLate, EffectKind::RefundLate];
+            assert!(open.is_none_or(|kind| late.contains(&kind)));
+            assert_eq!(operation, None);
+        }
+        PaymentStatus::Successful
+        | PaymentStatus::Voided
         | PaymentStatus::Reversed
         | PaymentStatus::PartiallyRefunded
-        | PaymentStatus::Refunded
-        | PaymentStatus::Disputed => panic!("nothing leads here yet: {:?}", payment.status),
+        | PaymentStatus::Refunded => assert_eq!(open, operation, "{payment:?}"),
+        PaymentStatus::Disputed => panic!("nothing leads here yet: {:?}", payment.status),
     }
-    assert_eq!(payment.capture.is_some(), payment.status == PaymentStatus::Successful);
-    assert_eq!(payment.failure.is_some(), payment.status == PaymentStatus::Failed);
-    let unanswered = matches!(payment.status, PaymentStatus::Pending | PaymentStatus::Failed);
-    assert_eq!(payment.authorization.is_none(), unanswered);
+    check_amounts(world, payment);
+    let has_failed = payment.status == PaymentStatus::Failed;
+    assert!(payment.failure.is_some() == has_failed || payment.status == PaymentStatus::Authorized);
+    let is_over = matches!(payment.status, PaymentStatus::Failed | PaymentStatus::Expired);
+    let is_pending = payment.status == PaymentStatus::Pending;
+    assert!(payment.authorization.is_none() == is_pending || is_over);
     assert!(payment.instrument != till_domain::session::Instrument::UnnamedCard, "something must pay");
+}
+
+/// No payment captures more than was authorized or refunds more than was captured, and its status says how much.
+fn check_amounts(world: &World, payment: &Payment) {
+    assert!(payment.captured_minor() <= payment.money.amount.get(), "more is captured than was authorized");
+    assert!(payment.refunded_minor <= payment.captured_minor(), "more is refunded than was captured");
+    assert!(payment.confirmed_refund_minor <= payment.refunded_minor);
+    let status = payment.worked_out(payment.confirmed_refund_minor);
+    match payment.capture {
+        None => assert!(!payment.status.ruling(PaymentAction::Settle).is_taken(), "{payment:?}"),
+        Some(capture) => {
+            let is_reversed = payment.status == PaymentStatus::Reversed;
+            assert!(payment.status == status || (is_reversed && payment.refunded_minor == 0), "{payment:?}");
+            let transaction = world.look_up::<Transactions>(capture.transaction_id);
+            assert_eq!(transaction.status == EntryStatus::Canceled, is_reversed);
+        }
+    }
+}
+
+/// A refund, its transaction, its effect and its indexes say the same, and the payment has their sums.
+fn check_refunds(world: &World) {
+    let refunds = world.all::<Refunds>();
+    let (mut accepted, mut confirmed) = (BTreeMap::<PaymentId, u64>::new(), BTreeMap::<PaymentId, u64>::new());
+    for refund in &refunds {
+        let minor = refund.money.amount.get();
+        let transaction = world.look_up::<Transactions>(refund.transaction_id);
+        assert_eq!(transaction.cause, Cause::Refund(refund.payment_id, refund.id));
+        assert_eq!(world.find::<Effects>(refund.effect().id()).is_some(), refund.status == RefundStatus::Pending);
+        assert!(world.find::<RefundsByStatus>((refund.status, refund.id)).is_some());
+        assert!(world.find::<RefundsByPayment>((refund.payment_id, refund.id)).is_some());
+        match refund.status {
+            RefundStatus::Pending => {
+                assert_eq!((transaction.status, transaction.settles_at), (EntryStatus::OnHold, None));
+            }
+            RefundStatus::Successful => {
+                *confirmed.entry(refund.payment_id).or_default() += minor;
+                let capture = world.transaction_of(refund.payment_id);
+                let is_early = transaction.status == EntryStatus::Effective && capture.status == EntryStatus::OnHold;
+                assert!(!is_early, "a refund is effective no earlier than its capture");
+                assert_ne!(transaction.status, EntryStatus::Canceled);
+            }
+            RefundStatus::Failed => assert_eq!(transaction.status, EntryStatus::Canceled),
+        }
+        if refund.status != RefundStatus::Failed {
+            *accepted.entry(refund.payment_id).or_default() += minor;
+        }
+        let external_id = refund.external_id.clone();
+        assert!(external_id.is_none_or(|key| world.find::<RefundsByExternalId>(key) == Some(refund.id)));
+    }
+    assert_eq!(world.all::<RefundsByStatus>().len(), refunds.len());
+    assert_eq!(world.all::<RefundsByPayment>().len(), refunds.len());
+    for payment in world.all::<Payments>() {
+        assert_eq!(accepted.get(&payment.id).copied().unwrap_or(0), payment.refunded_minor);
+        assert_eq!(confirmed.get(&payment.id).copied().unwrap_or(0), payment.confirmed_refund_minor);
+    }
 }
 
 fn check_references_of_payments(world: &World, payments: &[Payment]) {
@@ -300,16 +401,21 @@ fn check_customers(world: &World) {
     }
 }
 
-/// A timer is set exactly while something is on hold, authorized and not being given up, or a metadata record.
+/// A timer is set exactly while something is on hold, authorized or a metadata record, and no operation is open for it.
 fn check_timers(world: &World) {
+    let payments = world.all::<Payments>();
+    let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
+    let waiting: BTreeSet<_> =
+        with_operation.filter_map(|payment| payment.capture).map(|capture| capture.transaction_id).collect();
     let held = world.all::<Transactions>().into_iter().filter_map(|transaction| {
-        transaction.settles_at.map(|due| Timer { due, kind: TimerKind::Settle(transaction.id) })
+        let due = transaction.settles_at.filter(|_| !waiting.contains(&transaction.id))?;
+        Some(Timer { due, kind: TimerKind::Settle(transaction.id) })
     });
-    let standing = world.all::<Payments>().into_iter().filter(|payment| {
+    let standing = payments.iter().filter(|payment| {
         payment.status == PaymentStatus::Authorized && world.find::<Effects>(EffectId::operation(payment.id)).is_none()
     });
     let lapsing = standing.map(|payment| {
-        let lapses_at = payment.authorization.and_then(|authorization| authorization.lapses_at);
+        let lapses_at = payment.authorization.as_ref().and_then(|authorization| authorization.lapses_at);
         Timer { due: lapses_at.expect("a standing authorization lapses"), kind: TimerKind::Lapse(payment.id) }
     });
     let expiring = world.all::<Metadata>().into_iter().map(|record| {

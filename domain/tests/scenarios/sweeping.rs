@@ -139,7 +139,7 @@ fn the_number_of_a_used_token_stays_until_the_authorization_is_answered() {
     let payment_id = world.payment(initiate(session));
     world.after_seconds(SESSION_LIFETIME_SECONDS);
     world.when(sweep([Expired::TokenOf(session)])).changes_nothing(NOTHING);
-    world.given(result(payment_id, approved()));
+    world.given(result(payment_id, approved_and_captured()));
     world.when(sweep([Expired::TokenOf(session)])).answers(SOMETHING);
     assert_eq!(world.all::<Tokens>(), vec![]);
 }

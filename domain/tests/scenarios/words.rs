@@ -3,23 +3,27 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, Command, CreateMerchant, DeleteMetadata, Expired,
-    GenerateKey, InitiatePayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange,
-    TokenizeCard, UpdateInstallation, UpdateMerchant,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, Command,
+    CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation, RefundPayment,
+    RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
+    UpdateMerchant,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
 use till_domain::ids::{
-    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, SessionId, TokenId, UserId,
+    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, RefundId, SessionId,
+    TokenId, UserId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
 use till_domain::metadata::{CanonicalJson, MetadataPath};
 use till_domain::money::{AmountMinor, FeeRate, Money};
+use till_domain::payment::{Failure, OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    Email, ExternalId, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, ReturnUrl, TimeZone,
+    Email, ExternalId, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl,
+    TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -301,8 +305,105 @@ pub(crate) fn result(payment_id: PaymentId, result: AuthorizationResult) -> Ask 
     Ask::of(Who::Till, Command::RecordAuthorization(payment_id, result))
 }
 
-pub(crate) fn void_done(payment_id: PaymentId) -> Ask {
-    Ask::of(Who::Till, Command::RecordVoid(payment_id))
+/// capture-payment, of all that is authorized.
+pub(crate) fn capture(id: PaymentId) -> Ask {
+    let command = CapturePayment { payment: PaymentRef::Own(id), amount: None };
+    Ask::of(Who::Merchant, Command::CapturePayment(command))
+}
+
+/// capture-payment, of a part.
+pub(crate) fn capture_part(id: PaymentId, minor: u64) -> Ask {
+    let command = CapturePayment { payment: PaymentRef::Own(id), amount: Some(amount(minor)) };
+    Ask::of(Who::Merchant, Command::CapturePayment(command))
+}
+
+pub(crate) fn void(id: PaymentId) -> Ask {
+    Ask::of(Who::Merchant, Command::VoidPayment(PaymentRef::Own(id)))
+}
+
+pub(crate) fn reverse(id: PaymentId) -> Ask {
+    Ask::of(Who::Merchant, Command::ReversePayment(PaymentRef::Own(id)))
+}
+
+/// refund-payment: of all that is left, without anything optional.
+#[derive(Debug, Clone)]
+pub(crate) struct RefundOf(RefundPayment);
+
+pub(crate) fn refund(id: PaymentId) -> RefundOf {
+    RefundOf(RefundPayment { payment: PaymentRef::Own(id), amount: None, external_id: None, reason: None })
+}
+
+impl RefundOf {
+    pub(crate) fn part(mut self, minor: u64) -> RefundOf {
+        self.0.amount = Some(amount(minor));
+        self
+    }
+
+    pub(crate) fn external_id(mut self, text: &str) -> RefundOf {
+        self.0.external_id = Some(external(text));
+        self
+    }
+
+    pub(crate) fn because(mut self, text: &str) -> RefundOf {
+        self.0.reason = Some(Reason::new(text).expect("a test reason of proper form"));
+        self
+    }
+
+    /// The payment by the merchant's reference.
+    pub(crate) fn of_payment_known_as(mut self, text: &str) -> RefundOf {
+        self.0.payment = PaymentRef::External(external(text));
+        self
+    }
+}
+
+impl From<RefundOf> for Ask {
+    fn from(refund: RefundOf) -> Ask {
+        Ask::of(Who::Merchant, Command::RefundPayment(refund.0))
+    }
+}
+
+pub(crate) fn expire(id: PaymentId) -> Ask {
+    Ask::of(Who::Till, Command::ExpirePayment(id))
+}
+
+/// Why the acquirer declines here.
+pub(crate) fn refusal_by_acquirer() -> Failure {
+    Failure { code: "not_today".to_owned(), message: "The acquirer refused it.".to_owned() }
+}
+
+/// The acquirer's refusal.
+pub(crate) fn refused() -> CallResult {
+    CallResult::Declined(refusal_by_acquirer())
+}
+
+/// The acquirer's answer to the operation with this number of a payment.
+pub(crate) fn operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) -> Ask {
+    let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, result };
+    Ask::of(Who::Till, Command::RecordOperation(record))
+}
+
+pub(crate) fn capture_done(id: PaymentId) -> Ask {
+    operation_answered(id, OperationKind::Capture, 1, CallResult::Done)
+}
+
+pub(crate) fn void_done(id: PaymentId) -> Ask {
+    operation_answered(id, OperationKind::Void, 1, CallResult::Done)
+}
+
+pub(crate) fn reversal_done(id: PaymentId) -> Ask {
+    operation_answered(id, OperationKind::Reverse, 1, CallResult::Done)
+}
+
+pub(crate) fn refund_answered(id: RefundId, result: CallResult) -> Ask {
+    Ask::of(Who::Till, Command::RecordRefund(id, result))
+}
+
+pub(crate) fn refund_done(id: RefundId) -> Ask {
+    refund_answered(id, CallResult::Done)
+}
+
+pub(crate) fn given_back(id: PaymentId, result: CallResult) -> Ask {
+    Ask::of(Who::Till, Command::RecordGivenBack(id, result))
 }
 
 pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {

@@ -17,8 +17,8 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::Timer;
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, RawId, SessionId,
-    TokenId, TopupId,
+    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, RawId, RefundId,
+    SessionId, TokenId, TopupId,
 };
 use till_domain::ledger::{BalanceTotals, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
@@ -26,8 +26,9 @@ use till_domain::metadata::{Document, Piece, SetNumber};
 use till_domain::payment::Payment;
 use till_domain::records::{
     AnyKey, AnyRow, ApiKeys, Cards, Customers, MemoryRows, MerchantState, Metadata, MetadataDocuments,
-    MetadataPositions, Payments, Records, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
+    MetadataPositions, Payments, Records, Refunds, Rows, RowsMut, Sessions, Table, Tokens, Transactions, Unreadable,
 };
+use till_domain::refund::Refund;
 use till_domain::refusal::{Refusal, Stop};
 use till_domain::text::{IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
@@ -145,6 +146,15 @@ impl World {
             vault.iter().for_each(|write| self.write_to_the_vault(*write));
         }
         outcome
+    }
+
+    /// Events as an earlier version of the program recorded them: nothing but the fold.
+    pub(crate) fn fold(&mut self, events: Vec<Event>) {
+        let (at, last_id) = (self.clock.max(self.state.last_at), self.state.last_id);
+        let mutation = Mutation { at, caller: Caller::System, last_id, answer: None, events };
+        apply_rows(&mutation, &mut self.rows).expect("every row that an event changes is there");
+        apply_state(&mutation, &mut self.state);
+        self.log.push(mutation);
     }
 
     /// A token for several uses as versions made it that let it live without an end: nothing but its own event.
@@ -299,6 +309,33 @@ impl World {
         self.cards_of(owner).last().expect("the card was saved").id
     }
 
+    /// An authorized payment of [`crate::words::PRICE_MINOR`] of a fresh card session.
+    pub(crate) fn standing(&mut self) -> PaymentId {
+        let session = self.card_session();
+        self.authorized(initiate(session))
+    }
+
+    /// A captured payment of [`crate::words::PRICE_MINOR`] of a fresh card session, on hold.
+    pub(crate) fn held(&mut self) -> PaymentId {
+        let session = self.card_session();
+        self.captured(initiate(session))
+    }
+
+    /// The same once it has settled.
+    pub(crate) fn settled(&mut self) -> PaymentId {
+        let id = self.held();
+        self.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+        self.fire_all();
+        id
+    }
+
+    pub(crate) fn refund(&mut self, ask: impl Into<Ask>) -> RefundId {
+        match self.given(ask) {
+            Answer::Refund(id) => id,
+            other => panic!("a refund was asked for, not {other:?}"),
+        }
+    }
+
     pub(crate) fn topup(&mut self, ask: Ask) -> TopupId {
         match self.given(ask) {
             Answer::Topup(id) => id,
@@ -334,6 +371,10 @@ impl World {
 
     pub(crate) fn payment_row(&self, id: PaymentId) -> Payment {
         self.look_up::<Payments>(id)
+    }
+
+    pub(crate) fn refund_row(&self, id: RefundId) -> Refund {
+        self.look_up::<Refunds>(id)
     }
 
     pub(crate) fn customer_row(&self, id: CustomerId) -> Customer {
@@ -477,8 +518,15 @@ fn endpoint(command: &Command) -> &'static str {
         Command::RemoveFromMetadataSet(_) => "merchants/remove-from-metadata-set",
         Command::SyncMetadata(_) => "merchants/sync-metadata",
         Command::DeleteMetadata(_) => "merchants/delete-metadata",
+        Command::CapturePayment(_) => "merchants/capture-payment",
+        Command::VoidPayment(_) => "merchants/void-payment",
+        Command::ReversePayment(_) => "merchants/reverse-payment",
+        Command::RefundPayment(_) => "merchants/refund-payment",
         Command::RecordAuthorization(_, _)
-        | Command::RecordVoid(_)
+        | Command::ExpirePayment(_)
+        | Command::RecordOperation(_)
+        | Command::RecordRefund(_, _)
+        | Command::RecordGivenBack(_, _)
         | Command::FireTimers(_)
         | Command::SweepMetadata(_)
         | Command::Sweep(_) => "system",

@@ -56,7 +56,7 @@ impl EntryShape {
     pub(crate) fn new(entry: &Entry) -> EntryShape {
         let topup_id = match entry.cause {
             Cause::Topup(topup_id) => Some(topup_id.to_string()),
-            Cause::Capture(_) => None,
+            Cause::Capture(_) | Cause::Refund(_, _) => None,
         };
         EntryShape {
             entry_id: entry.id.to_string(),

@@ -232,6 +232,9 @@ mod tests {
             capture: None,
             failure: None,
             refunded_minor: 0,
+            confirmed_refund_minor: 0,
+            operation: None,
+            last_operation: None,
         }
     }
 

@@ -15,12 +15,15 @@ use till_domain::ledger::{
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
-use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::payment::{
+    Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
+};
 use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Table};
+use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
-    ReturnUrl, TimeZone,
+    Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -303,11 +306,127 @@ impl Draw {
             capture: self.maybe(Draw::capture),
             failure: self.maybe(Draw::failure),
             refunded_minor: self.magnitude(),
+            confirmed_refund_minor: 0,
+            operation: None,
+            last_operation: None,
+        }
+    }
+
+    fn attempt(&mut self) -> u32 {
+        u32::try_from(self.magnitude() % 0xffff_ffff).expect("below 2^32")
+    }
+
+    fn operation(&mut self) -> Operation {
+        Operation {
+            kind: self.one_of(&OperationKind::ALL),
+            amount: self.amount(),
+            requested_by: self.actor(),
+            requested_at: self.millis(),
+            attempt: self.attempt(),
+        }
+    }
+
+    fn refused_operation(&mut self) -> RefusedOperation {
+        RefusedOperation {
+            kind: self.one_of(&OperationKind::ALL),
+            failure: self.failure(),
+            at: self.millis(),
+            attempt: self.attempt(),
+        }
+    }
+
+    /// Of the first shape or of the second.
+    fn payment_row(&mut self) -> Payment {
+        let payment = self.payment();
+        Payment {
+            confirmed_refund_minor: if self.flag() { self.magnitude() } else { 0 },
+            operation: self.maybe(Draw::operation),
+            last_operation: self.maybe(Draw::refused_operation),
+            ..payment
+        }
+    }
+
+    fn refund(&mut self) -> Refund {
+        Refund {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            payment_id: self.id(),
+            status: self.one_of(&RefundStatus::ALL),
+            money: self.money(),
+            is_full: self.flag(),
+            reason: self.maybe(|draw| Reason::from_stored(draw.text())),
+            failure: self.maybe(Draw::failure),
+            requested_by: self.actor(),
+            transaction_id: self.id(),
+            created_at: self.millis(),
+            refunded_at: self.maybe(Draw::millis),
+        }
+    }
+
+    fn operation_event(&mut self) -> Event {
+        let (payment_id, minor) = (self.id(), self.magnitude());
+        match self.below(11) {
+            0 => Event::OperationRequested { payment_id, operation: self.operation() },
+            1 => Event::OperationRefused {
+                payment_id,
+                refused: self.refused_operation(),
+                lapses_at: self.maybe(Draw::millis),
+                fails: self.flag(),
+            },
+            2 => Event::PaymentReversed {
+                payment_id,
+                credit_minor: minor,
+                fee_minor: self.magnitude(),
+                at: self.millis(),
+                activity: self.activity(),
+            },
+            3 => Event::PaymentExpired { payment_id, released_minor: minor },
+            4 => Event::LateSuccess { payment_id, authorization: self.authorization(), captured: self.flag() },
+            5 => Event::LateCallEnded { payment_id, failure: self.maybe(Draw::failure) },
+            6 => Event::RefundRequested {
+                refund: self.refund(),
+                transaction: self.transaction(),
+                uncovered_minor: minor,
+                activity: self.activity(),
+            },
+            7 => Event::RefundConfirmed {
+                refund_id: self.id(),
+                payment_id,
+                amount_minor: minor,
+                status: self.one_of(&PaymentStatus::ALL),
+                settles_at: self.maybe(Draw::millis),
+                at: self.millis(),
+                activity: self.maybe(Draw::activity),
+            },
+            8 => Event::RefundFailed {
+                refund_id: self.id(),
+                payment_id,
+                amount_minor: minor,
+                uncovered_minor: self.magnitude(),
+                failure: self.failure(),
+                at: self.millis(),
+            },
+            9 => Event::RefundsUncovered { payment_id, covered_minor: minor },
+            _ => Event::RefundSettled {
+                transaction_id: self.id(),
+                settles_at: self.millis(),
+                amount_minor: minor,
+                at: self.millis(),
+            },
         }
     }
 
     fn effect(&mut self) -> Effect {
-        let kind = self.one_of(&[EffectKind::Authorize, EffectKind::Void]);
+        let kinds = [
+            EffectKind::Authorize,
+            EffectKind::Void,
+            EffectKind::Capture,
+            EffectKind::Reverse,
+            EffectKind::Refund(self.id()),
+            EffectKind::VoidLate,
+            EffectKind::RefundLate,
+        ];
+        let kind = self.one_of(&kinds);
         Effect { payment_id: self.id(), kind, opened_at: self.millis() }
     }
 
@@ -420,7 +539,7 @@ impl Draw {
     }
 
     fn entry_type(&mut self) -> EntryType {
-        self.one_of(&[EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee])
+        self.one_of(&EntryType::ALL)
     }
 
     fn entry_status(&mut self) -> EntryStatus {
@@ -428,7 +547,11 @@ impl Draw {
     }
 
     fn cause(&mut self) -> Cause {
-        if self.flag() { Cause::Topup(self.id()) } else { Cause::Capture(self.id()) }
+        match self.below(3) {
+            0 => Cause::Topup(self.id()),
+            1 => Cause::Capture(self.id()),
+            _ => Cause::Refund(self.id(), self.id()),
+        }
     }
 
     fn leg(&mut self) -> Leg {
@@ -487,7 +610,8 @@ impl Draw {
             effective_credit_minor: self.magnitude(),
             effective_debit_minor: self.magnitude(),
             held_credit_minor: self.magnitude(),
-            held_fee_minor: self.magnitude(),
+            held_debit_minor: self.magnitude(),
+            uncovered_debit_minor: if self.flag() { self.magnitude() } else { 0 },
         }
     }
 
@@ -500,7 +624,7 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(11) {
+        match self.below(12) {
             0 => Answer::Merchant(self.id()),
             1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
             2 => Answer::Installation(self.id()),
@@ -511,6 +635,7 @@ impl Draw {
             7 => Answer::Changed(self.flag()),
             8 => Answer::Invitation(self.id()),
             9 => Answer::User(self.id()),
+            10 => Answer::Refund(self.id()),
             _ => Answer::Metadata {
                 version: self.magnitude(),
                 created_at: self.millis(),
@@ -534,7 +659,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(41) {
+        match self.below(52) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -602,6 +727,7 @@ impl Draw {
             },
             32 => Event::TokenKept { token_id: self.id() },
             33 => Event::CardNumbersInIdentifiersChanged { allowed: self.flag() },
+            34..=44 => self.operation_event(),
             _ => self.metadata_event(),
         }
     }
@@ -644,7 +770,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(40) {
+        match self.below(44) {
             0 => (AnyKey::Profiles(Single), records::Profiles::wrap(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),
@@ -652,7 +778,7 @@ impl Draw {
             4 => (AnyKey::Balances(Single), records::Balances::wrap(self.totals())),
             5 => under!(Tokens, self.token(), id),
             6 => under!(Sessions, self.session(), id),
-            7 => under!(Payments, self.payment(), id),
+            7 => under!(Payments, self.payment_row(), id),
             8 => under!(Customers, self.customer(), id),
             9 => under!(Cards, self.card(), id),
             10 => under!(Topups, self.topup(), id),
@@ -697,6 +823,13 @@ impl Draw {
                 (AnyKey::TokenQueues(self.id()), records::TokenQueues::wrap(queue))
             }
             32 => (AnyKey::QueuedTokens((self.id(), self.magnitude())), records::QueuedTokens::wrap(self.id())),
+            33 => under!(Refunds, self.refund(), id),
+            34 => (AnyKey::RefundsByExternalId(self.external_id()), records::RefundsByExternalId::wrap(self.id())),
+            35 => {
+                let key = (self.one_of(&RefundStatus::ALL), self.id());
+                (AnyKey::RefundsByStatus(key), records::RefundsByStatus::wrap(Present))
+            }
+            36 => (AnyKey::RefundsByPayment((self.id(), self.id())), records::RefundsByPayment::wrap(Present)),
             _ => self.metadata_row(),
         }
     }

@@ -10,11 +10,7 @@ use super::arbitrary::Draw;
 
 impl Draw {
     pub(super) fn activity(&mut self) -> Activity {
-        let actor = match self.below(3) {
-            0 => Actor::User { email: self.maybe(Draw::email) },
-            1 => Actor::ApiKey(self.id()),
-            _ => Actor::System,
-        };
+        let actor = self.actor();
         Activity {
             id: self.id(),
             at: self.millis(),
@@ -24,6 +20,14 @@ impl Draw {
             parent: self.maybe(Draw::id),
             user_email: self.maybe(Draw::email),
             plan_switch: self.maybe(|draw| PlanSwitch { new: draw.plan(), previous: draw.plan() }),
+        }
+    }
+
+    pub(super) fn actor(&mut self) -> Actor {
+        match self.below(3) {
+            0 => Actor::User { email: self.maybe(Draw::email) },
+            1 => Actor::ApiKey(self.id()),
+            _ => Actor::System,
         }
     }
 

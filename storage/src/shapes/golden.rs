@@ -9,11 +9,12 @@ use till_domain::command::Caller;
 use till_domain::customer::CustomerRef;
 use till_domain::effect::EffectKind;
 use till_domain::event::{Event, Mutation, StoredAnswer};
-use till_domain::ids::{CustomerId, IdPosition, InstallationId, KeyId, PaymentId, TopupId};
+use till_domain::ids::{CustomerId, IdPosition, InstallationId, KeyId, PaymentId, RefundId, TopupId};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
-use till_domain::payment::{CaptureMode, PaymentStatus};
+use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
 use till_domain::records::{AnyKey, AnyRow, MerchantState};
+use till_domain::refund::RefundStatus;
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
@@ -26,7 +27,7 @@ use super::keys::row_key;
 use super::ledger::{AccountV1, CauseV1, DirectionV1, EntryStatusV1, EntryTypeV1};
 use super::merchant::{AcquirerNameV1, PaymentMethodV1, PlatformV1};
 use super::mutation::{CallerV1, decode_mutation, encode_mutation};
-use super::payment::{CaptureModeV1, EffectKindV1, PaymentStatusV1};
+use super::payment::{CaptureModeV1, EffectKindV1, OperationKindV1, PaymentStatusV1, RefundStatusV1};
 use super::rows::{decode_row, encode_row};
 use super::samples::{self, MERCHANT, TestPersonal};
 use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
@@ -102,10 +103,25 @@ fn kind(event: &Event) -> (&'static str, u8) {
         Event::TokenQueued { .. } => ("TokenQueued", 38),
         Event::TokenKept { .. } => ("TokenKept", 39),
         Event::CardNumbersInIdentifiersChanged { .. } => ("CardNumbersInIdentifiersChanged", 40),
+        Event::OperationRequested { .. } => ("OperationRequested", 44),
+        Event::OperationRefused { .. } => ("OperationRefused", 45),
+        Event::PaymentReversed { .. } => ("PaymentReversed", 46),
+        Event::PaymentExpired { .. } => ("PaymentExpired", 47),
+        Event::LateSuccess { .. } => ("LateSuccess", 48),
+        Event::LateCallEnded { .. } => ("LateCallEnded", 49),
+        Event::RefundRequested { .. } => ("RefundRequested", 50),
+        Event::RefundConfirmed { .. } => ("RefundConfirmed", 51),
+        Event::RefundFailed { .. } => ("RefundFailed", 52),
+        Event::RefundsUncovered { .. } => ("RefundsUncovered", 53),
+        Event::RefundSettled { .. } => ("RefundSettled", 54),
     }
 }
 
+/// Kinds in front of the later shapes.
 const EVENT_KINDS: usize = 41;
+
+/// Kinds behind the later shapes.
+const NEWER_EVENT_KINDS: usize = 11;
 
 /// Names of later shapes of events, at the positions behind the kinds.
 const LATER_EVENTS: [&str; 3] = ["MerchantCreatedV2", "CardTokenizedV2", "CardSavedV2"];
@@ -124,9 +140,10 @@ fn bare(event: Event) -> Mutation {
 
 #[test]
 fn every_kind_of_event_is_the_bytes_that_format_1_wrote() {
-    let events = samples::events();
-    assert_eq!(events.len(), EVENT_KINDS);
-    for (position, event) in (0..).zip(events) {
+    let (events, newer) = (samples::events(), samples::newer_events());
+    assert_eq!((events.len(), newer.len()), (EVENT_KINDS, NEWER_EVENT_KINDS));
+    let behind = u8::try_from(EVENT_KINDS + LATER_EVENTS.len()).expect("below 251, where a position takes a byte");
+    for (position, event) in (0..).zip(events).chain((behind..).zip(newer)) {
         let (name, expected) = kind(&event);
         assert_eq!(expected, position, "{name} is out of place");
         let mutation = bare(event);
@@ -189,11 +206,11 @@ fn every_kind_of_row_and_key_is_the_bytes_that_format_1_wrote() {
 }
 
 #[test]
-fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_format_2() {
+fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_its_later_one() {
     for (key, row) in samples::later_rows() {
         let written = encode_row(&row, &key, &mut TestPersonal::default()).expect("samples encode");
-        let golden = check(&format!("row.{}.2", TableKind::of(&key).name()), &written);
-        assert_eq!(golden[0], ROW_FORMAT);
+        let golden = check(&format!("row.{}.{}", TableKind::of(&key).name(), written[0]), &written);
+        assert!((2..=ROW_FORMAT).contains(&golden[0]), "{key:?}");
         assert_eq!(decode_row(&key, &golden, &TestPersonal::default()), Ok(row));
     }
 }
@@ -202,6 +219,14 @@ fn what_the_first_format_of_a_row_cannot_hold_is_the_bytes_of_format_2() {
 fn the_state_of_a_merchant_that_takes_card_numbers_is_the_bytes_of_format_2() {
     let state = MerchantState { profile: Some(samples::profile_with_card_numbers()), ..samples::state() };
     let golden = check("state.2", &encode_state(&state).expect("samples encode"));
+    assert_eq!(golden[0], 2);
+    assert_eq!(decode_state(&golden), Ok(state));
+}
+
+#[test]
+fn the_state_of_a_merchant_with_uncovered_debits_is_the_bytes_of_format_3() {
+    let state = MerchantState { balance: Some(samples::totals_with_uncovered_debits()), ..samples::state() };
+    let golden = check("state.3", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], STATE_FORMAT);
     assert_eq!(decode_state(&golden), Ok(state));
 }
@@ -230,7 +255,12 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     let (id, text) = ([1; 16], ExternalId::from_stored("x".to_owned()));
     assert_eq!(positions::<PaymentStatusV1, _>(&PaymentStatus::ALL), up_to(10));
     assert_eq!(positions::<CaptureModeV1, _>(&[CaptureMode::Automatic, CaptureMode::Manual]), up_to(2));
-    assert_eq!(positions::<EffectKindV1, _>(&[EffectKind::Authorize, EffectKind::Void]), up_to(2));
+    let effects = [EffectKind::Authorize, EffectKind::Void, EffectKind::Capture, EffectKind::Reverse];
+    assert_eq!(positions::<EffectKindV1, _>(&effects), up_to(4));
+    let effects = [EffectKind::Refund(RefundId::from_bytes(id)), EffectKind::VoidLate, EffectKind::RefundLate];
+    assert_eq!(positions::<EffectKindV1, _>(&effects), [4, 5, 6]);
+    assert_eq!(positions::<OperationKindV1, _>(&OperationKind::ALL), up_to(3));
+    assert_eq!(positions::<RefundStatusV1, _>(&RefundStatus::ALL), up_to(3));
     assert_eq!(positions::<SaveCardV1, _>(&SaveCard::ALL), up_to(2));
     assert_eq!(positions::<TokenUsageV1, _>(&TokenUsage::ALL), up_to(2));
     let schemes = [CardScheme::Visa, CardScheme::Mastercard, CardScheme::Amex, CardScheme::Jcb];
@@ -245,12 +275,13 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
     assert_eq!(positions::<AccountV1, _>(&accounts), up_to(4));
     assert_eq!(positions::<DirectionV1, _>(&[Direction::Credit, Direction::Debit]), up_to(2));
-    let types = [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee];
-    assert_eq!(positions::<EntryTypeV1, _>(&types), up_to(3));
+    assert_eq!(positions::<EntryTypeV1, _>(&EntryType::ALL), up_to(4));
     let statuses = [EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled];
     assert_eq!(positions::<EntryStatusV1, _>(&statuses), up_to(3));
-    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(PaymentId::from_bytes(id))];
-    assert_eq!(positions::<CauseV1, _>(&causes), up_to(2));
+    let payment_id = PaymentId::from_bytes(id);
+    let refunded = Cause::Refund(payment_id, RefundId::from_bytes(id));
+    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded];
+    assert_eq!(positions::<CauseV1, _>(&causes), up_to(3));
     assert_eq!(positions::<ActivityTypeV1, _>(&ActivityType::ALL), up_to(12));
     let suffix = "01h2e8kqvbfwea724h75qc655w";
     let objects =
@@ -277,6 +308,6 @@ fn the_position_of_every_instrument_is_the_one_of_format_1() {
 #[test]
 fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
-    let later = LATER_EVENTS.len() + samples::later_rows().len() + 1;
+    let later = LATER_EVENTS.len() + NEWER_EVENT_KINDS + samples::later_rows().len() + 2;
     assert_eq!(lines, EVENT_KINDS + 2 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

@@ -14,6 +14,7 @@ use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
 use till_domain::metadata::{ItemHash, SetNumber};
 use till_domain::records::Single;
+use till_domain::refund::RefundStatus;
 use till_domain::text::{Email, ExternalId, IdempotencyKey, MetadataKey};
 use till_domain::time::Millis;
 
@@ -272,6 +273,24 @@ impl KeyBytes for ActivityType {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         take_byte(ActivityType::ALL, type_byte, rest)
+    }
+}
+
+impl KeyBytes for RefundStatus {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(refund_status_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(RefundStatus::ALL, refund_status_byte, rest)
+    }
+}
+
+const fn refund_status_byte(status: RefundStatus) -> u8 {
+    match status {
+        RefundStatus::Pending => 0,
+        RefundStatus::Successful => 1,
+        RefundStatus::Failed => 2,
     }
 }
 

@@ -91,11 +91,13 @@ fn keys_of_one_table_have_the_documented_lengths() {
     let [scope, payment, customer, card, topup, call] = texts;
     let metadata = [17 + 6, 33, 37, 69, 45];
     let token_queue = [33];
+    let refunds = [33];
     let payments = [17, 33, 33, 18, 17, 33, 33, 33, 33, 33, 33, 33, 33, 33, scope];
     let team = [33, 33, 17];
     let indexes = [payment, customer, 49, 49, card, 65, topup, 34, 49, email, email, 50, 49, 17 + 16, 41, 33];
-    let expected =
-        [payments.as_slice(), &team, &metadata, &token_queue, &indexes, &[33, 42, 33], &[33, 17, call]].concat();
+    let refund_indexes = [17 + 6, 34, 49];
+    let rows = [payments.as_slice(), &team, &metadata, &token_queue, &refunds].concat();
+    let expected = [rows.as_slice(), &indexes, &refund_indexes, &[33, 42, 33], &[33, 17, call]].concat();
     assert_eq!(lengths, expected);
 }
 

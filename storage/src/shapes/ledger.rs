@@ -4,7 +4,11 @@ use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
 };
 
-use super::shape::{shape_enum, shape_struct};
+use till_domain::records::Unreadable;
+
+use super::codec::{Decode, Out, ShapeError};
+use super::personal::Personal;
+use super::shape::{Shape, shape_enum, shape_struct};
 
 shape_enum! {
     /// An account of a merchant.
@@ -30,6 +34,7 @@ shape_enum! {
         AddPrefund,
         Payment,
         PaymentFee,
+        Refund,
     }
 }
 
@@ -58,6 +63,7 @@ shape_enum! {
     CauseV1 of Cause {
         Topup(topup_id: [u8; 16]),
         Capture(payment_id: [u8; 16]),
+        Refund(payment_id: [u8; 16], refund_id: [u8; 16]),
     }
 }
 
@@ -104,12 +110,51 @@ shape_struct! {
     }
 }
 
+/// Sums of the entries on the balance, in minor units, when a capture covers every debit on hold.
+#[derive(Debug, Decode)]
+pub(super) struct BalanceTotalsV1 {
+    effective_credit_minor: u64,
+    effective_debit_minor: u64,
+    held_credit_minor: u64,
+    held_debit_minor: u64,
+}
+
+impl BalanceTotalsV1 {
+    /// True when the shape holds the totals.
+    pub(super) const fn holds(totals: &BalanceTotals) -> bool {
+        totals.uncovered_debit_minor == 0
+    }
+}
+
+impl Shape<BalanceTotals> for BalanceTotalsV1 {
+    fn write(totals: &BalanceTotals, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        if !BalanceTotalsV1::holds(totals) {
+            return Err(Unreadable { reason: "debits that no capture covers have no shape".to_owned() });
+        }
+        u64::write(&totals.effective_credit_minor, personal, out)?;
+        u64::write(&totals.effective_debit_minor, personal, out)?;
+        u64::write(&totals.held_credit_minor, personal, out)?;
+        u64::write(&totals.held_debit_minor, personal, out)
+    }
+
+    fn unpack(self, _: &dyn Personal) -> Result<BalanceTotals, ShapeError> {
+        Ok(BalanceTotals {
+            effective_credit_minor: self.effective_credit_minor,
+            effective_debit_minor: self.effective_debit_minor,
+            held_credit_minor: self.held_credit_minor,
+            held_debit_minor: self.held_debit_minor,
+            uncovered_debit_minor: 0,
+        })
+    }
+}
+
 shape_struct! {
     /// Sums of the entries on the balance, in minor units.
-    BalanceTotalsV1 of BalanceTotals {
+    BalanceTotalsV2 of BalanceTotals {
         effective_credit_minor: u64,
         effective_debit_minor: u64,
         held_credit_minor: u64,
-        held_fee_minor: u64,
+        held_debit_minor: u64,
+        uncovered_debit_minor: u64,
     }
 }

@@ -17,7 +17,10 @@ use super::customer::CustomerV1;
 use super::ledger::{TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
-use super::payment::{AuthorizationV1, CaptureV1, EffectV1, FailureV1, PaymentV1};
+use super::payment::{
+    AuthorizationV1, CaptureV1, EffectV1, FailureV1, OperationV1, PaymentStatusV1, PaymentV1, RefundV1,
+    RefusedOperationV1,
+};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
@@ -60,6 +63,7 @@ shape_enum! {
         Invitation(invitation_id: [u8; 16]),
         User(user_id: [u8; 16]),
         Metadata { version: u64, created_at: u64, updated_at: u64, expires_at: u64 },
+        Refund(refund_id: [u8; 16]),
     }
 }
 
@@ -152,6 +156,49 @@ shape_enum! {
         },
         CardTokenizedV2 of CardTokenized(token: TokenV2),
         CardSavedV2 of CardSaved { card: CardV2, is_default: bool, at: u64 },
+    } then {
+        OperationRequested { payment_id: [u8; 16], operation: OperationV1 },
+        OperationRefused {
+            payment_id: [u8; 16],
+            refused: RefusedOperationV1,
+            lapses_at: Option<u64>,
+            fails: bool
+        },
+        PaymentReversed {
+            payment_id: [u8; 16],
+            credit_minor: u64,
+            fee_minor: u64,
+            at: u64,
+            activity: ActivityV1
+        },
+        PaymentExpired { payment_id: [u8; 16], released_minor: u64 },
+        LateSuccess { payment_id: [u8; 16], authorization: AuthorizationV1, captured: bool },
+        LateCallEnded { payment_id: [u8; 16], failure: Option<FailureV1> },
+        RefundRequested {
+            refund: RefundV1,
+            transaction: TransactionV1,
+            uncovered_minor: u64,
+            activity: ActivityV1
+        },
+        RefundConfirmed {
+            refund_id: [u8; 16],
+            payment_id: [u8; 16],
+            amount_minor: u64,
+            status: PaymentStatusV1,
+            settles_at: Option<u64>,
+            at: u64,
+            activity: Option<ActivityV1>
+        },
+        RefundFailed {
+            refund_id: [u8; 16],
+            payment_id: [u8; 16],
+            amount_minor: u64,
+            uncovered_minor: u64,
+            failure: FailureV1,
+            at: u64
+        },
+        RefundsUncovered { payment_id: [u8; 16], covered_minor: u64 },
+        RefundSettled { transaction_id: [u8; 16], settles_at: u64, amount_minor: u64, at: u64 },
     }
 }
 

@@ -1,12 +1,16 @@
-//! Shapes of payments, and of the calls to an acquirer that they wait for.
+//! Shapes of payments and refunds, and of the calls to an acquirer that they wait for.
 
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, PaymentId};
-use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::payment::{
+    Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
+};
 use till_domain::records::Unreadable;
+use till_domain::refund::{Refund, RefundStatus};
 
 use crate::vault::SubjectId;
 
+use super::activity::ActorV1;
 use super::card::SaveCardV1;
 use super::codec::{Decode, Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
@@ -40,7 +44,7 @@ shape_enum! {
 }
 
 shape_struct! {
-    /// Why an acquirer did not authorize.
+    /// Why an acquirer refused what it was asked for.
     FailureV1 of Failure {
         code: String,
         message: String,
@@ -72,6 +76,11 @@ shape_enum! {
     EffectKindV1 of EffectKind {
         Authorize,
         Void,
+        Capture,
+        Reverse,
+        Refund(refund_id: [u8; 16]),
+        VoidLate,
+        RefundLate,
     }
 }
 
@@ -81,6 +90,63 @@ shape_struct! {
         payment_id: [u8; 16],
         kind: EffectKindV1,
         opened_at: u64,
+    }
+}
+
+shape_enum! {
+    /// What the acquirer can be asked to do to a payment.
+    OperationKindV1 of OperationKind {
+        Capture,
+        Void,
+        Reverse,
+    }
+}
+
+shape_struct! {
+    /// An operation that the acquirer has not answered.
+    OperationV1 of Operation {
+        kind: OperationKindV1,
+        amount: u64,
+        requested_by: ActorV1,
+        requested_at: u64,
+        attempt: u32,
+    }
+}
+
+shape_struct! {
+    /// An operation that the acquirer refused.
+    RefusedOperationV1 of RefusedOperation {
+        kind: OperationKindV1,
+        failure: FailureV1,
+        at: u64,
+        attempt: u32,
+    }
+}
+
+shape_enum! {
+    /// How far a refund has come.
+    RefundStatusV1 of RefundStatus {
+        Pending,
+        Successful,
+        Failed,
+    }
+}
+
+shape_struct! {
+    /// A refund.
+    RefundV1 of Refund {
+        id: [u8; 16],
+        external_id: Option<String>,
+        payment_id: [u8; 16],
+        status: RefundStatusV1,
+        money: MoneyV1,
+        is_full: bool,
+        reason: Option<String>,
+        failure: Option<FailureV1>,
+        requested_by: ActorV1,
+        transaction_id: [u8; 16],
+        created_at: u64,
+        refunded_at: Option<u64>,
     }
 }
 
@@ -106,12 +172,27 @@ pub(super) struct PaymentV1 {
     refunded_minor: u64,
 }
 
+/// A payment of which more is known than the first shape holds.
+#[derive(Debug, Decode)]
+pub(super) struct PaymentV2 {
+    first: PaymentV1,
+    confirmed_refund_minor: u64,
+    operation: Option<OperationV1>,
+    last_operation: Option<RefusedOperationV1>,
+}
+
 fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
     customer_id.map_or(SubjectId::payment(id), SubjectId::customer)
 }
 
-impl Shape<Payment> for PaymentV1 {
-    fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+impl PaymentV1 {
+    /// True when the shape holds all of the payment.
+    pub(super) fn holds(payment: &Payment) -> bool {
+        let Payment { confirmed_refund_minor, operation, last_operation, .. } = payment;
+        *confirmed_refund_minor == 0 && operation.is_none() && last_operation.is_none()
+    }
+
+    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let Payment { id, external_id, session_id, status, money, instrument, acquirer, capture_mode, .. } = payment;
         let Payment { return_url, customer_id, contact, save_card, created_at, authorization, .. } = payment;
         let Payment { capture, failure, refunded_minor, .. } = payment;
@@ -132,6 +213,17 @@ impl Shape<Payment> for PaymentV1 {
         Option::<CaptureV1>::write(capture, personal, out)?;
         Option::<FailureV1>::write(failure, personal, out)?;
         u64::write(refunded_minor, personal, out)
+    }
+}
+
+impl Shape<Payment> for PaymentV1 {
+    fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        if !PaymentV1::holds(payment) {
+            return Err(Unreadable {
+                reason: "an operation or a confirmed refund of a payment has no shape".to_owned(),
+            });
+        }
+        PaymentV1::write_what_it_holds(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -156,6 +248,27 @@ impl Shape<Payment> for PaymentV1 {
             capture: self.capture.unpack(personal)?,
             failure: self.failure.unpack(personal)?,
             refunded_minor: self.refunded_minor,
+            confirmed_refund_minor: 0,
+            operation: None,
+            last_operation: None,
+        })
+    }
+}
+
+impl Shape<Payment> for PaymentV2 {
+    fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        PaymentV1::write_what_it_holds(payment, personal, out)?;
+        u64::write(&payment.confirmed_refund_minor, personal, out)?;
+        Option::<OperationV1>::write(&payment.operation, personal, out)?;
+        Option::<RefusedOperationV1>::write(&payment.last_operation, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
+        Ok(Payment {
+            confirmed_refund_minor: self.confirmed_refund_minor,
+            operation: self.operation.unpack(personal)?,
+            last_operation: self.last_operation.unpack(personal)?,
+            ..self.first.unpack(personal)?
         })
     }
 }

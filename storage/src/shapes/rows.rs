@@ -1,10 +1,10 @@
 //! Shapes of rows, by table.
 //!
 //! ```text
-//! 0 format (1) = 1 or 2 | 1 the table's shape of that format, see `codec` and `tables`
+//! 0 format (1) = 1 to 3 | 1 the table's shape of that format, see `codec` and `tables`
 //! ```
 //! A row is written in the lowest format that can hold it, so that a replay of the log gives the bytes that stand there,
-//! whichever program wrote them. Both formats are read.
+//! whichever program wrote them. All formats are read.
 
 use till_domain::records::{AnyKey, AnyRow, Unreadable};
 

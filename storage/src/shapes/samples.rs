@@ -13,7 +13,7 @@ use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    MetadataId, PaymentId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -22,16 +22,19 @@ use till_domain::ledger::{
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
-use till_domain::payment::{Authorization, Capture, CaptureMode, Failure, Payment, PaymentStatus};
+use till_domain::payment::{
+    Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
+};
 use till_domain::plan::{GROWTH, PlanChoice, STARTER};
 use till_domain::records::{
     self, AnyKey, AnyRow, CreatedMerchant, EmailUse, KeyOwner, MerchantState, Present, Single, Table, Unreadable,
 };
+use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
-    ReturnUrl, TimeZone,
+    Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -271,6 +274,68 @@ pub(super) fn payment() -> Payment {
         capture: Some(capture()),
         failure: Some(failure()),
         refunded_minor: 17,
+        confirmed_refund_minor: 0,
+        operation: None,
+        last_operation: None,
+    }
+}
+
+fn operation() -> Operation {
+    Operation {
+        kind: OperationKind::Reverse,
+        amount: amount(10_000),
+        requested_by: Actor::ApiKey(api_key().id),
+        requested_at: Millis(1_743_500_000_018),
+        attempt: 2,
+    }
+}
+
+fn refused_operation() -> RefusedOperation {
+    RefusedOperation { kind: OperationKind::Capture, failure: failure(), at: Millis(1_743_500_000_018), attempt: 1 }
+}
+
+/// A payment of the second shape.
+pub(super) fn payment_with_operation() -> Payment {
+    Payment {
+        instrument: payment_without_customer().instrument,
+        confirmed_refund_minor: 16,
+        operation: Some(operation()),
+        last_operation: Some(refused_operation()),
+        ..payment()
+    }
+}
+
+fn refund() -> Refund {
+    Refund {
+        id: RefundId::from_bytes([0x1a; 16]),
+        external_id: external_id("back-1"),
+        payment_id: payment().id,
+        status: RefundStatus::Successful,
+        money: Money { amount: amount(17), ..money() },
+        is_full: false,
+        reason: Some(Reason::new("too small").expect("a reason")),
+        failure: Some(failure()),
+        requested_by: Actor::ApiKey(api_key().id),
+        transaction_id: TransactionId::from_bytes([0x1b; 16]),
+        created_at: Millis(1_743_500_000_019),
+        refunded_at: Some(Millis(1_743_500_000_020)),
+    }
+}
+
+fn refund_transaction() -> Transaction {
+    Transaction {
+        id: refund().transaction_id,
+        cause: Cause::Refund(payment().id, refund().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x1c, Account::Balance, Direction::Debit, EntryType::Refund, 17),
+            leg(0x1d, Account::AcquirerClearing, Direction::Credit, EntryType::Refund, 17),
+        ],
+        status: EntryStatus::OnHold,
+        created_at: Millis(1_743_500_000_019),
+        settles_at: None,
+        effective_at: None,
+        canceled_at: None,
     }
 }
 
@@ -358,8 +423,14 @@ fn totals() -> BalanceTotals {
         effective_credit_minor: 5_000_000,
         effective_debit_minor: 3,
         held_credit_minor: 10_000,
-        held_fee_minor: 1_250,
+        held_debit_minor: 1_250,
+        uncovered_debit_minor: 0,
     }
+}
+
+/// Totals of the second shape.
+pub(super) fn totals_with_uncovered_debits() -> BalanceTotals {
+    BalanceTotals { uncovered_debit_minor: 17, ..totals() }
 }
 
 fn activity() -> Activity {
@@ -532,6 +603,48 @@ pub(super) fn events() -> Vec<Event> {
     [payment_events(), metadata_events(), sweeping_events(), installation_events(), token_events(), settings].concat()
 }
 
+/// One event of every kind that came after the later shapes, in the order of the kinds.
+pub(super) fn newer_events() -> Vec<Event> {
+    let (payment_id, refund_id, at) = (payment().id, refund().id, Millis(1_743_500_000_021));
+    let refunded = Activity { object: ActivityObject::Refund(refund_id), parent: Some(payment_id), ..activity() };
+    vec![
+        Event::OperationRequested { payment_id, operation: operation() },
+        Event::OperationRefused {
+            payment_id,
+            refused: refused_operation(),
+            lapses_at: Some(Millis(1_744_104_800_008)),
+            fails: true,
+        },
+        Event::PaymentReversed { payment_id, credit_minor: 10_000, fee_minor: 1_250, at, activity: activity() },
+        Event::PaymentExpired { payment_id, released_minor: 10_000 },
+        Event::LateSuccess { payment_id, authorization: authorization(), captured: true },
+        Event::LateCallEnded { payment_id, failure: Some(failure()) },
+        Event::RefundRequested {
+            refund: refund(),
+            transaction: refund_transaction(),
+            uncovered_minor: 16,
+            activity: refunded,
+        },
+        Event::RefundConfirmed {
+            refund_id,
+            payment_id,
+            amount_minor: 17,
+            status: PaymentStatus::PartiallyRefunded,
+            settles_at: Some(Millis(1_743_672_800_008)),
+            at,
+            activity: Some(activity()),
+        },
+        Event::RefundFailed { refund_id, payment_id, amount_minor: 17, uncovered_minor: 16, failure: failure(), at },
+        Event::RefundsUncovered { payment_id, covered_minor: 17 },
+        Event::RefundSettled {
+            transaction_id: refund().transaction_id,
+            settles_at: Millis(1_743_672_800_008),
+            amount_minor: 17,
+            at,
+        },
+    ]
+}
+
 /// Events of later shapes, in the order of these.
 pub(super) fn later_events() -> Vec<Event> {
     let (profile, integrations) = (profile_with_card_numbers(), vec![(PaymentMethod::Card, Integration::initial())]);
@@ -546,6 +659,8 @@ pub(super) fn later_events() -> Vec<Event> {
 pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
     vec![
         (AnyKey::Profiles(Single), records::Profiles::wrap(profile_with_card_numbers())),
+        (AnyKey::Balances(Single), records::Balances::wrap(totals_with_uncovered_debits())),
+        (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_operation())),
         (AnyKey::Tokens(token().id), records::Tokens::wrap(sealed_token())),
         (AnyKey::Cards(card().id), records::Cards::wrap(sealed_card())),
     ]
@@ -626,6 +741,7 @@ pub(super) fn answers() -> Vec<Answer> {
             updated_at: Millis(1_743_500_000_016),
             expires_at: Millis(1_743_500_060_017),
         },
+        Answer::Refund(refund().id),
     ]
 }
 
@@ -675,6 +791,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::MetadataItems((record, number, ItemHash([0xb3; 32]))), records::MetadataItems::wrap(299)),
         (AnyKey::MetadataPositions((record, number, 299)), records::MetadataPositions::wrap(item())),
         (AnyKey::TokenQueues(installation().id), records::TokenQueues::wrap(TokenQueue { first: 2, next: 300 })),
+        (AnyKey::Refunds(refund().id), records::Refunds::wrap(refund())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -691,6 +808,9 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivityEmails(member_email()), records::ActivityEmails::wrap(EmailUse { has_belonged: true })),
         (AnyKey::QueuedTokens((installation().id, 299)), records::QueuedTokens::wrap(token().id)),
         (AnyKey::MetadataByCreation(record), records::MetadataByCreation::wrap(metadata_key())),
+        (AnyKey::RefundsByExternalId(text("back-1")), records::RefundsByExternalId::wrap(refund().id)),
+        (AnyKey::RefundsByStatus((refund().status, refund().id)), records::RefundsByStatus::wrap(Present)),
+        (AnyKey::RefundsByPayment((payment().id, refund().id)), records::RefundsByPayment::wrap(Present)),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),

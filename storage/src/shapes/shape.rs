@@ -14,7 +14,7 @@ use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::records::{Present, Unreadable};
 use till_domain::text::{
-    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, ReturnUrl, TimeZone,
+    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -70,7 +70,8 @@ macro_rules! frozen_struct {
 
 /// Declares a frozen enum and its conversion, variant by variant. The position of a variant is on disk. Fields
 /// with names have places on disk, as those without have: bincode writes either alike. A variant whose parts cannot
-/// hold every value says `if` it can; those `later` hold the others, and stand behind all of the first list.
+/// hold every value says `if` it can; those `later` hold the others, and stand behind all of the first list. Kinds that
+/// came after those stand behind them, under `then`.
 #[macro_export]
 macro_rules! frozen_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
@@ -78,12 +79,16 @@ macro_rules! frozen_enum {
     } $(later {
         $($later:ident of $old:ident $(( $($late_place:ident: $late_part:ty),+ ))?
             $({ $($late_field:ident: $late_kind:ty),+ })?,)+
+    })? $(then {
+        $($then:ident $(( $($then_place:ident: $then_part:ty),+ ))?
+            $({ $($then_field:ident: $then_kind:ty),+ })?,)+
     })?) => {
         $(#[$doc])*
         #[derive(Debug, $crate::shapes::frozen::Decode)]
         pub(super) enum $name {
             $($variant $(( $($part),+ ))? $(( $($kind),+ ))?,)+
             $($($later $(( $($late_part),+ ))? $(( $($late_kind),+ ))?,)+)?
+            $($($then $(( $($then_part),+ ))? $(( $($then_kind),+ ))?,)+)?
         }
 
         impl $crate::shapes::frozen::Shape<$domain> for $name {
@@ -93,7 +98,7 @@ macro_rules! frozen_enum {
                 out: &mut $crate::shapes::frozen::Out,
             ) -> Result<(), till_domain::records::Unreadable> {
                 /// The positions on disk.
-                enum Position { $($variant,)+ $($($later,)+)? }
+                enum Position { $($variant,)+ $($($later,)+)? $($($then,)+)? }
                 let _ = &personal; // Not every enum has a field.
                 match value {
                     $($domain::$variant $(( $($place),+ ))? $({ $($field),+ })? $(if $fits)? => {
@@ -105,6 +110,11 @@ macro_rules! frozen_enum {
                         $crate::shapes::frozen::put(&(Position::$later as u32), out)?;
                         $($(<$late_part as $crate::shapes::frozen::Shape<_>>::write($late_place, personal, out)?;)+)?
                         $($(<$late_kind as $crate::shapes::frozen::Shape<_>>::write($late_field, personal, out)?;)+)?
+                    })+)?
+                    $($($domain::$then $(( $($then_place),+ ))? $({ $($then_field),+ })? => {
+                        $crate::shapes::frozen::put(&(Position::$then as u32), out)?;
+                        $($(<$then_part as $crate::shapes::frozen::Shape<_>>::write($then_place, personal, out)?;)+)?
+                        $($(<$then_kind as $crate::shapes::frozen::Shape<_>>::write($then_field, personal, out)?;)+)?
                     })+)?
                 }
                 Ok(())
@@ -122,6 +132,9 @@ macro_rules! frozen_enum {
                     $($($name::$later $(( $($late_place),+ ))? $(( $($late_field),+ ))? => $domain::$old
                         $(( $($crate::shapes::frozen::Shape::unpack($late_place, personal)?),+ ))?
                         $({ $($late_field: $crate::shapes::frozen::Shape::unpack($late_field, personal)?),+ })?,)+)?
+                    $($($name::$then $(( $($then_place),+ ))? $(( $($then_field),+ ))? => $domain::$then
+                        $(( $($crate::shapes::frozen::Shape::unpack($then_place, personal)?),+ ))?
+                        $({ $($then_field: $crate::shapes::frozen::Shape::unpack($then_field, personal)?),+ })?,)+)?
                 })
             }
         }
@@ -219,6 +232,7 @@ plain_shapes! {
     bool as bool: |value| *value, |value| value;
     u8 as u8: |value| *value, |value| value;
     u16 as u16: |value| *value, |value| value;
+    u32 as u32: |value| *value, |value| value;
     u64 as u64: |value| *value, |value| value;
     u64 as Millis: |millis| millis.0, |millis| Millis(millis);
     String as String: |text| text.as_str(), |text| text;
@@ -240,7 +254,7 @@ id_shapes! {
 
 // Not here: `PersonName`, `HolderName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
 // here is of the operator's staff and of dashboard users.
-text_shapes! { Email ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
+text_shapes! { Email ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
 impl Shape<AmountMinor> for u64 {
     fn write(amount: &AmountMinor, _: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {

@@ -17,8 +17,8 @@ use till_domain::payment::Payment;
 use till_domain::records::Present;
 use till_domain::session::Session;
 use till_domain::text::{
-    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, ReturnUrl,
-    TimeZone,
+    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason,
+    ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -130,7 +130,10 @@ macro_rules! shown_struct {
 macro_rules! shown_enum {
     ($(#[$doc:meta])* $name:ident of $domain:ident {
         $($variant:ident $(( $($place:ident: $part:ty),+ ))? $({ $($field:ident: $kind:ty),+ })? $(if $fits:expr)?,)+
-    } $($later:tt)*) => {
+    } $(later { $($later:tt)* })? $(then {
+        $($then:ident $(( $($then_place:ident: $then_part:ty),+ ))?
+            $({ $($then_field:ident: $then_kind:ty),+ })?,)+
+    })?) => {
         impl serde::Serialize for $crate::shapes::shown::Shown<'_, $domain> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self.value() {
@@ -139,6 +142,11 @@ macro_rules! shown_enum {
                             self, serializer, $variant; $($($place)+)? $($($field)+)?
                         )
                     })+
+                    $($($domain::$then $(( $($then_place),+ ))? $({ $($then_field),+ })? => {
+                        $crate::shapes::shown::shown_variant!(
+                            self, serializer, $then; $($($then_place)+)? $($($then_field)+)?
+                        )
+                    })+)?
                 }
             }
         }
@@ -213,6 +221,7 @@ shown_as! {
     bool: |value, _| value;
     u8: |number, _| number;
     u16: |number, _| number;
+    u32: |number, _| number;
     u64: |number, _| number;
     String: |text, _| text;
     Millis: |millis, _| millis.unix_seconds();
@@ -229,7 +238,7 @@ shown_ids! {
     PayoutId PlanId RefundId SessionId TopupId TransactionId UserId
 }
 
-shown_texts! { ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name ReturnUrl TimeZone }
+shown_texts! { ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
 personal_texts! { CanonicalJson Document Email Mobile PersonName }
 
@@ -245,7 +254,8 @@ shown_struct! {
 shown_struct! {
     Payment {
         id, external_id, session_id, status, money, instrument, acquirer, capture_mode, return_url, customer_id,
-        contact, save_card, created_at, authorization, capture, failure, refunded_minor
+        contact, save_card, created_at, authorization, capture, failure, refunded_minor, confirmed_refund_minor,
+        operation, last_operation
     }
 }
 
@@ -256,7 +266,7 @@ mod tests {
 
     /// Every event and answer, as text.
     fn shown(disclosure: Disclosure) -> String {
-        let events: Vec<_> = [samples::events(), samples::later_events()].concat();
+        let events: Vec<_> = [samples::events(), samples::later_events(), samples::newer_events()].concat();
         let answers = samples::answers();
         let shown = serde_json::json!([Shown::new(&events, disclosure), Shown::new(&answers, disclosure)]);
         shown.to_string()

@@ -3,38 +3,43 @@
 //! ```text
 //! 0 format (1) = 1 | 1 MerchantStateV1, see `codec`
 //! 0 format (1) = 2 | 1 MerchantStateV2, of a merchant whose profile has a later shape
+//! 0 format (1) = 3 | 1 MerchantStateV3, of a merchant whose totals have a later shape, too
 //! ```
 //! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
 
 use till_domain::ids::{InstallationId, KeyId};
 use till_domain::key::ApiKey;
+use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::{Installation, Integration, PaymentMethod, Profile};
 use till_domain::records::{MerchantState, Unreadable};
 use till_domain::team::{Invitation, User};
 
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{self, Decode, Out, ShapeError};
-use super::ledger::BalanceTotalsV1;
+use super::ledger::{BalanceTotalsV1, BalanceTotalsV2};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::personal::{NoPersonal, Personal};
 use super::shape::{IdPositionV1, Shape};
 
 /// The highest format of a snapshot's content.
-pub const STATE_FORMAT: u8 = 2;
+pub const STATE_FORMAT: u8 = 3;
 
-/// The format of a state whose profile has the first shape.
+/// The format of a state whose profile and totals have the first shape.
 const FIRST_STATE_FORMAT: u8 = 1;
+
+/// The format of a state whose totals have the first shape.
+const SECOND_STATE_FORMAT: u8 = 2;
 
 const WHAT: &str = "state of a merchant";
 
 /// What a merchant's actor keeps in memory. Maps are lists in the order of their keys.
 #[derive(Debug, Decode)]
-struct MerchantStateOf<P> {
+struct MerchantStateOf<P, B> {
     profile: Option<P>,
     keys: Vec<ApiKeyV1>,
     installations: Vec<InstallationV1>,
     integrations: Vec<(PaymentMethodV1, IntegrationV1)>,
-    balance: Option<BalanceTotalsV1>,
+    balance: Option<B>,
     reserved_minor: u64,
     users: Vec<UserV1>,
     invitations: Vec<InvitationV1>,
@@ -43,10 +48,11 @@ struct MerchantStateOf<P> {
     last_id: IdPositionV1,
 }
 
-type MerchantStateV1 = MerchantStateOf<ProfileV1>;
-type MerchantStateV2 = MerchantStateOf<ProfileV2>;
+type MerchantStateV1 = MerchantStateOf<ProfileV1, BalanceTotalsV1>;
+type MerchantStateV2 = MerchantStateOf<ProfileV2, BalanceTotalsV1>;
+type MerchantStateV3 = MerchantStateOf<ProfileV2, BalanceTotalsV2>;
 
-impl<P: Shape<Profile>> Shape<MerchantState> for MerchantStateOf<P> {
+impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for MerchantStateOf<P, B> {
     fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         let MerchantState {
             profile,
@@ -71,7 +77,7 @@ impl<P: Shape<Profile>> Shape<MerchantState> for MerchantStateOf<P> {
         Vec::<ApiKeyV1>::write(&keys, personal, out)?;
         Vec::<InstallationV1>::write(&installations, personal, out)?;
         Vec::<(PaymentMethodV1, IntegrationV1)>::write(&integrations, personal, out)?;
-        Option::<BalanceTotalsV1>::write(balance, personal, out)?;
+        Option::<B>::write(balance, personal, out)?;
         u64::write(reserved_minor, personal, out)?;
         Vec::<UserV1>::write(&users, personal, out)?;
         Vec::<InvitationV1>::write(&invitations, personal, out)?;
@@ -109,11 +115,17 @@ impl<P: Shape<Profile>> Shape<MerchantState> for MerchantStateOf<P> {
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
-    if state.profile.as_ref().is_none_or(ProfileV1::holds) {
-        let write = |out: &mut Out| MerchantStateV1::write(state, &mut NoPersonal, out);
-        return codec::encode::<MerchantStateV1>(WHAT, FIRST_STATE_FORMAT, write);
+    let has_first_totals = state.balance.as_ref().is_none_or(BalanceTotalsV1::holds);
+    let has_first_profile = state.profile.as_ref().is_none_or(ProfileV1::holds);
+    match (has_first_totals, has_first_profile) {
+        (true, true) => encode_as::<MerchantStateV1>(state, FIRST_STATE_FORMAT),
+        (true, false) => encode_as::<MerchantStateV2>(state, SECOND_STATE_FORMAT),
+        (false, _) => encode_as::<MerchantStateV3>(state, STATE_FORMAT),
     }
-    codec::encode::<MerchantStateV2>(WHAT, STATE_FORMAT, |out| MerchantStateV2::write(state, &mut NoPersonal, out))
+}
+
+fn encode_as<S: Shape<MerchantState> + Decode<()>>(state: &MerchantState, format: u8) -> Result<Vec<u8>, Unreadable> {
+    codec::encode::<S>(WHAT, format, |out| S::write(state, &mut NoPersonal, out))
 }
 
 /// The state with this content.
@@ -121,10 +133,13 @@ pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
 /// # Errors
 /// Any error means: take an older snapshot or the whole log.
 pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
-    if bytes.first() == Some(&STATE_FORMAT) {
-        return codec::decode::<MerchantStateV2>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal);
+    match bytes.first() {
+        Some(&STATE_FORMAT) => codec::decode::<MerchantStateV3>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal),
+        Some(&SECOND_STATE_FORMAT) => {
+            codec::decode::<MerchantStateV2>(WHAT, SECOND_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
+        }
+        _ => codec::decode::<MerchantStateV1>(WHAT, FIRST_STATE_FORMAT, bytes)?.unpack(&NoPersonal),
     }
-    codec::decode::<MerchantStateV1>(WHAT, FIRST_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! tag | family | in what way the key's own type does not give its bytes | shape of format 1,
-//! one of format 2 for what the first cannot hold, and the field or method that a row tells its key by
+//! the format and shape of what the first cannot hold, and the field or method that a row tells its key by
 //! ```
 
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
@@ -16,17 +16,17 @@ use super::card::{CardFactsV1, CardV1, CardV2, TokenQueueV1, TokenV1, TokenV2};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
-use super::ledger::{BalanceTotalsV1, EntryV1, TopupV1, TransactionV1};
+use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{EffectV1, PaymentV1};
+use super::payment::{EffectV1, PaymentV1, PaymentV2, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 2;
+pub const ROW_FORMAT: u8 = 3;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -96,7 +96,7 @@ macro_rules! decode_parts {
 /// Declares the kinds of rows.
 macro_rules! tables {
     ($($name:ident = $tag:literal in $family:ident $(by $how:ident)?:
-        $shape:ty $(, if $fits:expr, else $later:ty)? $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
+        $shape:ty $(, if $fits:expr, else $format:literal $later:ty)? $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
         /// A kind of rows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum TableKind {
@@ -189,7 +189,7 @@ macro_rules! tables {
                     $(let fits: fn(&<records::$name as Table>::Row) -> bool = $fits;
                     if !fits(row) {
                         let write = |out: &mut Out| <$later as Shape<_>>::write(row.as_ref(), personal, out);
-                        return codec::push::<$later>(stringify!($name), ROW_FORMAT, bytes, write);
+                        return codec::push::<$later>(stringify!($name), $format, bytes, write);
                     })?
                     let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
                     codec::push::<$shape>(stringify!($name), FIRST_ROW_FORMAT, bytes, write)
@@ -201,8 +201,8 @@ macro_rules! tables {
         pub(super) fn decode_value(table: TableKind, bytes: &[u8], personal: &dyn Personal) -> Result<AnyRow, ShapeError> {
             match table {
                 $(TableKind::$name => {
-                    $(if bytes.first() == Some(&ROW_FORMAT) {
-                        let shape: $later = codec::decode(stringify!($name), ROW_FORMAT, bytes)?;
+                    $(if bytes.first() == Some(&$format) {
+                        let shape: $later = codec::decode(stringify!($name), $format, bytes)?;
                         return Ok(records::$name::wrap(shape.unpack(personal)?));
                     })?
                     let shape: $shape = codec::decode(stringify!($name), FIRST_ROW_FORMAT, bytes)?;
@@ -222,16 +222,16 @@ macro_rules! tables {
 }
 
 tables! {
-    Profiles = 1 in Rows: ProfileV1, if ProfileV1::holds, else ProfileV2;
+    Profiles = 1 in Rows: ProfileV1, if ProfileV1::holds, else 2 ProfileV2;
     ApiKeys = 2 in Rows: ApiKeyV1, under id;
     Installations = 3 in Rows: InstallationV1, under id;
     Integrations = 4 in Rows: IntegrationV1;
-    Balances = 5 in Rows: BalanceTotalsV1;
-    Tokens = 6 in Rows: TokenV1, if |token| CardFactsV1::holds(&token.card), else TokenV2, under id;
+    Balances = 5 in Rows: BalanceTotalsV1, if BalanceTotalsV1::holds, else 3 BalanceTotalsV2;
+    Tokens = 6 in Rows: TokenV1, if |token| CardFactsV1::holds(&token.card), else 2 TokenV2, under id;
     Sessions = 7 in Rows: SessionV1, under id;
-    Payments = 8 in Rows: PaymentV1, under id;
+    Payments = 8 in Rows: PaymentV1, if PaymentV1::holds, else 3 PaymentV2, under id;
     Customers = 9 in Rows: CustomerV1, under id;
-    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else CardV2, under id;
+    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else 2 CardV2, under id;
     Topups = 11 in Rows: TopupV1, under id;
     Transactions = 12 in Rows: TransactionV1, under id;
     Entries = 13 in Rows: EntryV1, under id;
@@ -246,6 +246,7 @@ tables! {
     MetadataItems = 23 in Rows: u64;
     MetadataPositions = 24 in Rows: String;
     TokenQueues = 25 in Rows: TokenQueueV1;
+    Refunds = 26 in Rows: RefundV1, under id;
     PaymentsByExternalId = 32 in Indexes: [u8; 16];
     CustomersByExternalId = 33 in Indexes: [u8; 16];
     CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
@@ -262,6 +263,9 @@ tables! {
     ActivityEmails = 45 in Indexes by text: EmailUseV1;
     QueuedTokens = 46 in Indexes: [u8; 16];
     MetadataByCreation = 48 in Indexes: String;
+    RefundsByExternalId = 49 in Indexes: [u8; 16];
+    RefundsByStatus = 50 in Indexes: ();
+    RefundsByPayment = 51 in Indexes: ();
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;

@@ -26,6 +26,7 @@ pub(super) fn cause(cause: Cause) -> String {
     match cause {
         Cause::Topup(id) => id.to_string(),
         Cause::Capture(id) => id.to_string(),
+        Cause::Refund(_, id) => id.to_string(),
     }
 }
 

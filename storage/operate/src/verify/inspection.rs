@@ -1,10 +1,12 @@
 //! What must hold among a merchant's stored rows, whatever its log says: the ledger, and the numbers of cards
 //! that may still be charged. It also adds up the captures, for the acquirer's book.
 
-use till_domain::ids::MerchantId;
-use till_domain::ledger::{BalanceTotals, Direction, Entry, EntryStatus, Transaction};
+use std::collections::BTreeMap;
+
+use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ledger::{BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::payment::Payment;
-use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Rows, Single, Table, Transactions};
+use till_domain::records::{AnyKey, AnyRow, Balances, Entries, Payments, Rows, Single, Table, Transactions};
 use till_domain::time::Millis;
 use till_storage::family::Family;
 use till_storage::shapes::{KeyParts, TableKind, decode_key, decode_row, row_key, table_range};
@@ -28,6 +30,8 @@ pub(super) struct Inspection<'a, 'p> {
 #[derive(Debug, Default)]
 struct Sums {
     entries: BalanceTotals,
+    /// Refunds on hold of each payment, in minor units.
+    held_refunds: BTreeMap<PaymentId, u64>,
     entry_count: u64,
     /// Entries of transactions.
     entries_expected: u64,
@@ -46,6 +50,7 @@ impl Inspection<'_, '_> {
             self.inspect_table(table, &mut sums, job);
         }
         if !sums.incomplete {
+            self.add_uncovered(&mut sums);
             self.check_totals(&sums, job);
             self.check_strays(&sums, job);
         }
@@ -132,6 +137,17 @@ impl Inspection<'_, '_> {
         }
     }
 
+    /// What the captures of payments do not cover of their refunds on hold. A capture that has settled covers nothing.
+    fn add_uncovered(&self, sums: &mut Sums) {
+        for (payment_id, held_minor) in &sums.held_refunds {
+            let Ok(Some(payment)) = self.personal.get::<Payments>(*payment_id) else { continue };
+            let capture = payment.capture.map(|capture| self.personal.get::<Transactions>(capture.transaction_id));
+            let covers = matches!(capture, Some(Ok(Some(found))) if found.status == EntryStatus::OnHold);
+            let uncovered_minor = if covers { payment.missing_minor(*held_minor) } else { *held_minor };
+            sums.entries = sums.entries.with_uncovered(uncovered_minor);
+        }
+    }
+
     fn check_totals(&self, sums: &Sums, job: &mut Job<'_>) {
         let Ok(totals) = self.personal.get::<Balances>(Single) else { return };
         // Totals that fit the log and not a faulty entry are not at fault.
@@ -180,11 +196,15 @@ impl Sums {
         self.entry_count += 1;
         let total = match (entry.status, entry.direction) {
             (EntryStatus::OnHold, Direction::Credit) => &mut self.entries.held_credit_minor,
-            (EntryStatus::OnHold, Direction::Debit) => &mut self.entries.held_fee_minor,
+            (EntryStatus::OnHold, Direction::Debit) => &mut self.entries.held_debit_minor,
             (EntryStatus::Effective, Direction::Credit) => &mut self.entries.effective_credit_minor,
             (EntryStatus::Effective, Direction::Debit) => &mut self.entries.effective_debit_minor,
             (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => return,
         };
         *total = total.saturating_add(entry.amount.get());
+        if let (EntryStatus::OnHold, Cause::Refund(payment_id, _)) = (entry.status, entry.cause) {
+            let held = self.held_refunds.entry(payment_id).or_default();
+            *held = held.saturating_add(entry.amount.get());
+        }
     }
 }

@@ -1,0 +1,115 @@
+//! The fold of a payment's operations into rows: capture, void, reversal, and calls that end when it is over.
+
+use super::activity::log_activity;
+use super::rows::{change, change_balance, found, put_transaction, taken};
+use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
+use crate::event::Event;
+use crate::ids::PaymentId;
+use crate::payment::{Authorization, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation};
+use crate::records::{Effects, Payments, Present, RowsMut, Timers, Transactions, Unreadable};
+use crate::time::Millis;
+
+/// Folds an event of operations in; any other changes nothing here.
+pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Event::OperationRequested { payment_id, operation } = event {
+        request(*payment_id, operation, rows)
+    } else if let Event::OperationRefused { payment_id, refused, lapses_at, fails } = event {
+        refuse(*payment_id, refused, *lapses_at, *fails, rows)
+    } else if let Event::PaymentReversed { payment_id, credit_minor, fee_minor, at, activity } = event {
+        reverse(*payment_id, *at, rows)?;
+        change_balance(rows, |totals| totals.with_canceled(*credit_minor, *fee_minor))?;
+        log_activity(activity, rows)
+    } else if let Event::PaymentExpired { payment_id, released_minor: _ } = event {
+        change::<Payments>(rows, *payment_id, |payment| payment.status = PaymentStatus::Expired)
+    } else if let Event::LateSuccess { payment_id, authorization, captured } = event {
+        give_back(*payment_id, authorization, *captured, rows)
+    } else if let Event::LateCallEnded { payment_id, failure: _ } = event {
+        rows.remove::<Effects>(EffectId::operation(*payment_id));
+        Ok(())
+    } else {
+        Ok(())
+    }
+}
+
+/// The call is open, and what comes due by itself waits for it.
+fn request(id: PaymentId, operation: &Operation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let effect = operation.effect(id);
+    rows.put::<Effects>(effect.id(), effect);
+    let payment = taken::<Payments>(id, rows)?;
+    if let Some(timer) = timer_of(&payment, operation.kind) {
+        rows.remove::<Timers>(timer);
+    }
+    rows.put::<Payments>(id, Payment { operation: Some(operation.clone()), ..payment });
+    Ok(())
+}
+
+/// What comes due by itself unless the operation is done.
+fn timer_of(payment: &Payment, kind: OperationKind) -> Option<Timer> {
+    match kind {
+        OperationKind::Capture | OperationKind::Void => {
+            let due = payment.authorization.as_ref()?.lapses_at?;
+            Some(Timer { due, kind: TimerKind::Lapse(payment.id) })
+        }
+        OperationKind::Reverse => {
+            let capture = payment.capture?;
+            Some(Timer { due: capture.settles_at, kind: TimerKind::Settle(capture.transaction_id) })
+        }
+    }
+}
+
+/// The payment is as before, and what comes due by itself waits no longer.
+fn refuse(
+    id: PaymentId,
+    refused: &RefusedOperation,
+    lapses_at: Option<Millis>,
+    fails: bool,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    rows.remove::<Effects>(EffectId::operation(id));
+    change::<Payments>(rows, id, |payment| {
+        payment.operation = None;
+        payment.last_operation = Some(refused.clone());
+        if let (Some(authorization), Some(lapses_at)) = (&mut payment.authorization, lapses_at) {
+            authorization.lapses_at = Some(lapses_at);
+        }
+        if fails {
+            payment.failure = Some(refused.failure.clone());
+        }
+    })?;
+    if let Some(timer) = timer_of(&found::<Payments>(id, rows)?, refused.kind) {
+        rows.put::<Timers>(timer, Present);
+    }
+    Ok(())
+}
+
+/// Ends the operation that is open, if one is, as part of what it led to.
+pub(super) fn end_operation(payment: &mut Payment, rows: &mut impl RowsMut) {
+    if payment.operation.take().is_some() {
+        rows.remove::<Effects>(EffectId::operation(payment.id));
+    }
+    payment.last_operation = None;
+}
+
+fn reverse(id: PaymentId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let mut payment = taken::<Payments>(id, rows)?;
+    end_operation(&mut payment, rows);
+    payment.status = PaymentStatus::Reversed;
+    if let Some(capture) = payment.capture {
+        let transaction = found::<Transactions>(capture.transaction_id, rows)?;
+        put_transaction(&transaction.canceled(at), rows);
+    }
+    rows.put::<Payments>(id, payment);
+    Ok(())
+}
+
+/// The payment stays over; its authorization is given up, or paid back where it was captured.
+fn give_back(
+    id: PaymentId,
+    authorization: &Authorization,
+    captured: bool,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    let kind = if captured { EffectKind::RefundLate } else { EffectKind::VoidLate };
+    rows.put::<Effects>(EffectId::operation(id), Effect { payment_id: id, kind, opened_at: authorization.at });
+    change::<Payments>(rows, id, |payment| payment.authorization = Some(authorization.clone()))
+}

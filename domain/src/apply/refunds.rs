@@ -1,0 +1,122 @@
+//! The fold of refunds into rows and indexes.
+
+use super::activity::log_activity;
+use super::rows::{change, change_balance, found, post, put_transaction, settle};
+use crate::activity::Activity;
+use crate::effect::{Timer, TimerKind};
+use crate::event::Event;
+use crate::ids::{PaymentId, RefundId};
+use crate::ledger::Transaction;
+use crate::payment::{Failure, PaymentStatus};
+use crate::records::{
+    Effects, Payments, Present, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, RowsMut, Timers,
+    Transactions, Unreadable,
+};
+use crate::refund::{Refund, RefundStatus};
+use crate::time::Millis;
+
+/// Folds an event of refunds in; any other changes nothing here.
+pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Event::RefundRequested { refund, transaction, uncovered_minor, activity } = event {
+        request(refund, transaction, *uncovered_minor, rows)?;
+        log_activity(activity, rows)
+    } else if let Event::RefundConfirmed { refund_id, payment_id, amount_minor, status, settles_at, at, activity } =
+        event
+    {
+        let confirmed = Confirmed { amount_minor: *amount_minor, settles_at: *settles_at, at: *at };
+        confirm(*refund_id, confirmed, rows)?;
+        reduce(*payment_id, *amount_minor, *status, rows)?;
+        activity.as_ref().map_or(Ok(()), |activity: &Activity| log_activity(activity, rows))
+    } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, uncovered_minor, failure, at } = event {
+        fail(*refund_id, failure, *at, rows)?;
+        change::<Payments>(rows, *payment_id, |payment| {
+            payment.refunded_minor = payment.refunded_minor.saturating_sub(*amount_minor);
+        })?;
+        change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor))
+    } else if let Event::RefundsUncovered { payment_id: _, covered_minor } = event {
+        change_balance(rows, |totals| totals.with_uncovered(*covered_minor))
+    } else if let Event::RefundSettled { transaction_id, settles_at, amount_minor, at } = event {
+        settle(*transaction_id, *settles_at, *at, rows)?;
+        change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))
+    } else {
+        Ok(())
+    }
+}
+
+fn request(
+    refund: &Refund,
+    transaction: &Transaction,
+    uncovered_minor: u64,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    if let Some(external_id) = &refund.external_id {
+        rows.put::<RefundsByExternalId>(external_id.clone(), refund.id);
+    }
+    rows.put::<RefundsByPayment>((refund.payment_id, refund.id), Present);
+    rows.put::<RefundsByStatus>((refund.status, refund.id), Present);
+    rows.put::<Refunds>(refund.id, refund.clone());
+    let effect = refund.effect();
+    rows.put::<Effects>(effect.id(), effect);
+    change::<Payments>(rows, refund.payment_id, |payment| {
+        payment.refunded_minor = payment.refunded_minor.saturating_add(refund.money.amount.get());
+    })?;
+    post(transaction, rows)?;
+    change_balance(rows, |totals| totals.with_uncovered(uncovered_minor))
+}
+
+/// What a confirmation says of the ledger.
+struct Confirmed {
+    amount_minor: u64,
+    settles_at: Option<Millis>,
+    at: Millis,
+}
+
+fn confirm(id: RefundId, confirmed: Confirmed, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let Confirmed { amount_minor, settles_at, at } = confirmed;
+    let refund = end(id, RefundStatus::Successful, rows, |refund| refund.refunded_at = Some(at))?;
+    let transaction = found::<Transactions>(refund.transaction_id, rows)?;
+    let Some(due) = settles_at else {
+        put_transaction(&transaction.settled(at), rows);
+        return change_balance(rows, |totals| totals.with_settled(0, amount_minor).with_covered(amount_minor));
+    };
+    rows.put::<Timers>(Timer { due, kind: TimerKind::Settle(transaction.id) }, Present);
+    put_transaction(&Transaction { settles_at, ..transaction }, rows);
+    Ok(())
+}
+
+fn reduce(
+    payment_id: PaymentId,
+    amount_minor: u64,
+    status: PaymentStatus,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    change::<Payments>(rows, payment_id, |payment| {
+        payment.confirmed_refund_minor = payment.confirmed_refund_minor.saturating_add(amount_minor);
+        payment.status = status;
+    })
+}
+
+fn fail(id: RefundId, failure: &Failure, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let refund = end(id, RefundStatus::Failed, rows, |refund| refund.failure = Some(failure.clone()))?;
+    let transaction = found::<Transactions>(refund.transaction_id, rows)?;
+    put_transaction(&transaction.canceled(at), rows);
+    Ok(())
+}
+
+/// Ends a refund that waits: its call is closed, and it is found under its new status.
+fn end(
+    id: RefundId,
+    status: RefundStatus,
+    rows: &mut impl RowsMut,
+    change_more: impl FnOnce(&mut Refund),
+) -> Result<Refund, Unreadable> {
+    change::<Refunds>(rows, id, |refund| {
+        refund.status = status;
+        change_more(refund);
+    })?;
+    let refund = found::<Refunds>(id, rows)?;
+    rows.remove::<Effects>(refund.effect().id());
+    rows.remove::<RefundsByStatus>((RefundStatus::Pending, id));
+    rows.put::<RefundsByStatus>((status, id), Present);
+    Ok(refund)
+}

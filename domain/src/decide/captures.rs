@@ -1,0 +1,51 @@
+//! The capture of a payment: its fee, its transaction, its activity.
+
+use super::context::{Context, profile};
+use super::posting;
+use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
+use crate::event::Event;
+use crate::ids::PaymentId;
+use crate::merchant::Integration;
+use crate::money::AmountMinor;
+use crate::payment::{Capture, Payment};
+use crate::records::Records;
+use crate::refusal::Stop;
+
+/// How much of a payment is captured, and at whose request.
+pub(super) struct Captured {
+    pub(super) amount: AmountMinor,
+    pub(super) requested_by: Actor,
+    pub(super) settles_at_once: bool,
+}
+
+/// The event of a capture that the acquirer made, with the fee of this moment. The rest of what was authorized is
+/// released.
+pub(super) fn captured(
+    records: &impl Records,
+    payment: &Payment,
+    Captured { amount, requested_by, settles_at_once }: Captured,
+    context: &mut Context<'_>,
+) -> Result<Event, Stop> {
+    let state = records.state();
+    let method = payment.instrument.method();
+    let fee = state.integrations.get(&method).copied().unwrap_or(Integration::initial()).fee;
+    let delay_seconds = if settles_at_once { 0 } else { profile(state)?.settlement_delay_seconds };
+    let settles_at = context.now.plus_seconds(delay_seconds);
+    let fee_minor = fee.fee_minor(amount);
+    let transaction = posting::capture(payment.id, amount, fee_minor, payment.money.currency, settles_at, context);
+    let capture =
+        Capture { amount_minor: amount.get(), fee_minor, transaction_id: transaction.id, at: context.now, settles_at };
+    let activity = activity(ActivityType::PaymentCaptured, payment.id, requested_by, context);
+    let released_minor = payment.money.amount.get();
+    Ok(Event::PaymentCaptured { payment_id: payment.id, released_minor, capture, transaction, activity })
+}
+
+/// What was done to a payment, and at whose request.
+pub(super) fn activity(
+    activity_type: ActivityType,
+    payment_id: PaymentId,
+    actor: Actor,
+    context: &mut Context<'_>,
+) -> Activity {
+    Activity::new(context.mint(), context.now, activity_type, actor, ActivityObject::Payment(payment_id))
+}

@@ -1,0 +1,226 @@
+//! Captures, voids and reversals: what the merchant asks, and what the acquirer answers. One is open for a payment at most.
+
+use super::caller::actor;
+use super::captures::{Captured, activity, captured};
+use super::context::{Context, Decision};
+use crate::activity::{ActivityType, Actor};
+use crate::command::{CallResult, Caller, CapturePayment, RecordOperation};
+use crate::effect::EffectId;
+use crate::event::{Answer, Event};
+use crate::ids::PaymentId;
+use crate::money::AmountMinor;
+use crate::payment::{
+    CaptureMode, Failure, LAPSE_REPEATED_AFTER_SECONDS, Operation, OperationKind, Payment, PaymentAction, PaymentRef,
+    PaymentStatus, RefusedOperation, Ruling,
+};
+use crate::records::{Effects, Payments, PaymentsByExternalId, Records, Unreadable};
+use crate::refusal::{Refusal, Stop};
+use crate::time::Millis;
+use std::sync::Arc;
+
+pub(super) fn capture_payment(
+    records: &impl Records,
+    caller: Caller,
+    command: &CapturePayment,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let payment = permitted(records, &command.payment, OperationKind::Capture, context)?;
+    let authorized = payment.money.amount;
+    let amount = command.amount.unwrap_or(authorized);
+    if amount > authorized {
+        return Err(Refusal::AmountExceedsPayment { limit_minor: authorized.get() }.into());
+    }
+    let asker = actor(records.state(), caller)?;
+    Ok(accepted(requested(&payment, OperationKind::Capture, amount, asker, context.now)))
+}
+
+pub(super) fn void_payment(
+    records: &impl Records,
+    caller: Caller,
+    payment: &PaymentRef,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let payment = permitted(records, payment, OperationKind::Void, context)?;
+    let asker = actor(records.state(), caller)?;
+    Ok(accepted(requested(&payment, OperationKind::Void, payment.money.amount, asker, context.now)))
+}
+
+pub(super) fn reverse_payment(
+    records: &impl Records,
+    caller: Caller,
+    payment: &PaymentRef,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let payment = permitted(records, payment, OperationKind::Reverse, context)?;
+    let amount = AmountMinor::new(payment.captured_minor()).unwrap_or(payment.money.amount);
+    let asker = actor(records.state(), caller)?;
+    Ok(accepted(requested(&payment, OperationKind::Reverse, amount, asker, context.now)))
+}
+
+fn accepted(event: Event) -> (Decision, Answer) {
+    (Decision::one(event), Answer::Changed(true))
+}
+
+/// The payment that a call names.
+pub(super) fn named(records: &impl Records, payment: &PaymentRef) -> Result<Arc<Payment>, Stop> {
+    let id = match payment {
+        PaymentRef::Own(id) => *id,
+        PaymentRef::External(external_id) => {
+            records.get::<PaymentsByExternalId>(external_id.clone())?.ok_or(Refusal::PaymentNotFound)?
+        }
+    };
+    Ok(records.shared::<Payments>(id)?.ok_or(Refusal::PaymentNotFound)?)
+}
+
+/// The payment that a call names, if the operation may be asked for.
+fn permitted(
+    records: &impl Records,
+    payment: &PaymentRef,
+    kind: OperationKind,
+    context: &Context<'_>,
+) -> Result<Arc<Payment>, Stop> {
+    let payment = named(records, payment)?;
+    if payment.allows(kind.action(), context.now) && !has_open_call(records, &payment)? {
+        return Ok(payment);
+    }
+    let operation = payment.operation.as_ref().map(|operation| operation.kind);
+    Err(Refusal::InvalidState { status: payment.status, operation }.into())
+}
+
+/// True while the acquirer has not answered a call that is no refund. A void that an earlier version of the program asked
+/// for is no operation of the payment.
+pub(super) fn has_open_call(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
+    Ok(records.shared::<Effects>(EffectId::operation(payment.id))?.is_some())
+}
+
+/// The event by which an operation is asked for.
+pub(super) fn requested(
+    payment: &Payment,
+    kind: OperationKind,
+    amount: AmountMinor,
+    requested_by: Actor,
+    requested_at: Millis,
+) -> Event {
+    let attempt = payment.last_operation.as_ref().map_or(1, |last| last.attempt.saturating_add(1));
+    let operation = Operation { kind, amount, requested_by, requested_at, attempt };
+    Event::OperationRequested { payment_id: payment.id, operation }
+}
+
+/// Records an answer of the acquirer. One for an operation that is not open changes nothing.
+pub(super) fn record_operation(
+    records: &impl Records,
+    command: &RecordOperation,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let Some((payment, operation)) = open(records, command)? else {
+        return Ok((Decision::nothing(), Answer::Changed(false)));
+    };
+    let decision = match &command.result {
+        CallResult::Done => Decision::one(done(records, &payment, operation, command.settles_at_once, context)?),
+        CallResult::Declined(failure) => declined(&payment, &operation, failure, context.now),
+    };
+    Ok((decision, Answer::Changed(true)))
+}
+
+/// The operation that an answer is for, with its payment, while it is open.
+fn open(records: &impl Records, command: &RecordOperation) -> Result<Option<(Arc<Payment>, Operation)>, Unreadable> {
+    let effect = records.shared::<Effects>(EffectId::operation(command.payment_id))?;
+    let Some(effect) = effect.filter(|effect| effect.kind == command.kind.effect_kind()) else { return Ok(None) };
+    let Some(payment) = records.shared::<Payments>(command.payment_id)? else { return Ok(None) };
+    // An earlier version of the program has voids of lapsed authorizations asked for by their effect alone.
+    let operation = payment.operation.clone().unwrap_or(Operation {
+        kind: OperationKind::Void,
+        amount: payment.money.amount,
+        requested_by: Actor::System,
+        requested_at: effect.opened_at,
+        attempt: 1,
+    });
+    Ok((operation.attempt == command.attempt).then_some((payment, operation)))
+}
+
+fn done(
+    records: &impl Records,
+    payment: &Payment,
+    operation: Operation,
+    settles_at_once: bool,
+    context: &mut Context<'_>,
+) -> Result<Event, Stop> {
+    let Operation { kind, amount, requested_by, requested_at: _, attempt: _ } = operation;
+    match kind {
+        OperationKind::Capture => {
+            captured(records, payment, Captured { amount, requested_by, settles_at_once }, context)
+        }
+        OperationKind::Void => Ok(voided(payment, requested_by, context)),
+        OperationKind::Reverse => Ok(reversed(payment, requested_by, context)),
+    }
+}
+
+/// A payment whose capture was refused has failed once its authorization is given up.
+fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
+    let (payment_id, released_minor) = (payment.id, payment.money.amount.get());
+    if let Some(failure) = payment.failure.clone() {
+        return Event::PaymentFailed { payment_id, released_minor, failure };
+    }
+    let activity = activity(ActivityType::PaymentVoided, payment_id, requested_by, context);
+    Event::PaymentVoided { payment_id, released_minor, activity }
+}
+
+fn reversed(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
+    let fee_minor = payment.capture.map_or(0, |capture| capture.fee_minor);
+    Event::PaymentReversed {
+        payment_id: payment.id,
+        credit_minor: payment.captured_minor(),
+        fee_minor,
+        at: context.now,
+        activity: activity(ActivityType::PaymentReversed, payment.id, requested_by, context),
+    }
+}
+
+/// The payment is as before. After `capture: true` it is given up, and fails.
+fn declined(payment: &Payment, operation: &Operation, failure: &Failure, now: Millis) -> Decision {
+    let Operation { kind, amount: _, requested_by, requested_at: _, attempt } = operation;
+    let refused = RefusedOperation { kind: *kind, failure: failure.clone(), at: now, attempt: *attempt };
+    let is_of_till = *requested_by == Actor::System;
+    let fails = is_of_till && *kind == OperationKind::Capture && payment.capture_mode == CaptureMode::Automatic;
+    let lapses_at = lapses_again_at(payment, *kind, is_of_till, now);
+    let refused = Event::OperationRefused { payment_id: payment.id, refused, lapses_at, fails };
+    let mut decision = Decision::one(refused);
+    if fails {
+        let again = attempt.saturating_add(1);
+        decision.events.push(given_up(payment, again, now));
+    }
+    decision
+}
+
+fn given_up(payment: &Payment, attempt: u32, now: Millis) -> Event {
+    let operation = Operation {
+        kind: OperationKind::Void,
+        amount: payment.money.amount,
+        requested_by: Actor::System,
+        requested_at: now,
+        attempt,
+    };
+    Event::OperationRequested { payment_id: payment.id, operation }
+}
+
+/// When the authorization lapses after a refusal: when it would have without the operation, but a void of Till's own is
+/// asked for again later.
+fn lapses_again_at(payment: &Payment, kind: OperationKind, is_of_till: bool, now: Millis) -> Option<Millis> {
+    match kind {
+        OperationKind::Reverse => None,
+        OperationKind::Void if is_of_till => Some(now.plus_seconds(LAPSE_REPEATED_AFTER_SECONDS)),
+        OperationKind::Capture | OperationKind::Void => {
+            payment.authorization.as_ref().and_then(|authorization| authorization.lapses_at)
+        }
+    }
+}
+
+/// What an authorization that lapses asks for; nothing when the payment's life has gone on.
+pub(super) fn lapse(records: &impl Records, id: PaymentId, now: Millis) -> Result<Option<Event>, Unreadable> {
+    let lapses = |payment: &Arc<Payment>| {
+        payment.status.ruling(PaymentAction::Expire) == Ruling::Becomes(PaymentStatus::Voided)
+            && payment.operation.is_none()
+    };
+    let payment = records.shared::<Payments>(id)?.filter(lapses);
+    Ok(payment.map(|payment| requested(&payment, OperationKind::Void, payment.money.amount, Actor::System, now)))
+}

@@ -1,0 +1,182 @@
+//! Refunds: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
+
+use super::caller::actor;
+use super::captures::activity;
+use super::context::{Context, Decision};
+use super::operations::{has_open_call, named};
+use super::posting;
+use crate::activity::{Activity, ActivityObject, ActivityType};
+use crate::command::{CallResult, Caller, RefundPayment};
+use crate::event::{Answer, Event};
+use crate::ids::RefundId;
+use crate::ledger::EntryStatus;
+use crate::money::{AmountMinor, Money};
+use crate::payment::{Failure, Payment, PaymentAction, PaymentStatus};
+use crate::records::{Payments, Records, Refunds, RefundsByExternalId, Transactions, Unreadable};
+use crate::refund::{Refund, RefundStatus};
+use crate::refusal::{Refusal, Stop};
+use std::sync::Arc;
+
+pub(super) fn refund_payment(
+    records: &impl Records,
+    caller: Caller,
+    command: &RefundPayment,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let payment = named(records, &command.payment)?;
+    check_external_id(records, command)?;
+    let amount = refundable(records, &payment, command.amount, context)?;
+    let uncovered_minor = uncovered_minor(records, &payment, payment.refunded_minor, amount.get())?;
+    check_available(records, uncovered_minor)?;
+    let requested_by = actor(records.state(), caller)?;
+    let id: RefundId = context.mint();
+    let money = Money { amount, currency: payment.money.currency };
+    let transaction = posting::refund(payment.id, id, money, context);
+    let object = ActivityObject::Refund(id);
+    let activity = Activity {
+        parent: Some(payment.id),
+        ..Activity::new(context.mint(), context.now, ActivityType::RefundCreated, requested_by.clone(), object)
+    };
+    let refund = Refund {
+        id,
+        external_id: command.external_id.clone(),
+        payment_id: payment.id,
+        status: RefundStatus::Pending,
+        money,
+        is_full: amount.get() == payment.captured_minor(),
+        reason: command.reason.clone(),
+        failure: None,
+        requested_by,
+        transaction_id: transaction.id,
+        created_at: context.now,
+        refunded_at: None,
+    };
+    let event = Event::RefundRequested { refund, transaction, uncovered_minor, activity };
+    Ok((Decision::one(event), Answer::Refund(id)))
+}
+
+fn check_external_id(records: &impl Records, command: &RefundPayment) -> Result<(), Stop> {
+    let Some(external_id) = &command.external_id else { return Ok(()) };
+    match records.get::<RefundsByExternalId>(external_id.clone())? {
+        Some(refund_id) => Err(Refusal::RefundExternalIdTaken { refund_id }.into()),
+        None => Ok(()),
+    }
+}
+
+/// How much is refunded: what is asked for, else all that is left.
+fn refundable(
+    records: &impl Records,
+    payment: &Payment,
+    asked: Option<AmountMinor>,
+    context: &Context<'_>,
+) -> Result<AmountMinor, Stop> {
+    let is_allowed = payment.allows(PaymentAction::Refund, context.now) && !has_open_call(records, payment)?;
+    let left = AmountMinor::new(payment.refundable_minor()).filter(|_| is_allowed);
+    let left = left.ok_or_else(|| not_refundable(payment))?;
+    match asked {
+        Some(asked) if asked > left => Err(Refusal::AmountExceedsPayment { limit_minor: left.get() }.into()),
+        Some(asked) => Ok(asked),
+        None => Ok(left),
+    }
+}
+
+fn not_refundable(payment: &Payment) -> Refusal {
+    let operation = payment.operation.as_ref().map(|operation| operation.kind);
+    Refusal::NotRefundable { status: payment.status, operation }
+}
+
+/// How much of a refund the payment's capture does not cover, beside these other refunds: all of it once that has settled.
+fn uncovered_minor(
+    records: &impl Records,
+    payment: &Payment,
+    other_refunds_minor: u64,
+    amount_minor: u64,
+) -> Result<u64, Unreadable> {
+    if !is_on_hold(records, payment)? {
+        return Ok(amount_minor);
+    }
+    let with_it = payment.missing_minor(other_refunds_minor.saturating_add(amount_minor));
+    Ok(with_it.saturating_sub(payment.missing_minor(other_refunds_minor)))
+}
+
+/// True while the captured money has not settled.
+fn is_on_hold(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
+    let Some(capture) = payment.capture else { return Ok(false) };
+    let transaction = records.shared::<Transactions>(capture.transaction_id)?;
+    Ok(transaction.is_some_and(|transaction| transaction.status == EntryStatus::OnHold))
+}
+
+/// Refuses a debit that would overdraw what is available. One that its capture covers needs nothing.
+fn check_available(records: &impl Records, uncovered_minor: u64) -> Result<(), Refusal> {
+    let available_minor = records.state().balance.unwrap_or_default().available_minor();
+    let needed_minor = i64::try_from(uncovered_minor).unwrap_or(i64::MAX);
+    let is_covered = uncovered_minor == 0 || needed_minor <= available_minor;
+    if is_covered { Ok(()) } else { Err(Refusal::InsufficientBalance { available_minor }) }
+}
+
+/// Records an answer of the acquirer. One for a refund that has ended changes nothing.
+pub(super) fn record_refund(
+    records: &impl Records,
+    id: RefundId,
+    result: &CallResult,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let nothing = (Decision::nothing(), Answer::Changed(false));
+    let Some(refund) = pending(records, id)? else { return Ok(nothing) };
+    let Some(payment) = records.shared::<Payments>(refund.payment_id)? else { return Ok(nothing) };
+    let event = match result {
+        CallResult::Done => confirmed(records, &refund, &payment, context)?,
+        CallResult::Declined(failure) => failed(records, &refund, &payment, failure, context)?,
+    };
+    Ok((Decision::one(event), Answer::Changed(true)))
+}
+
+/// A refund that the acquirer has not answered.
+fn pending(records: &impl Records, id: RefundId) -> Result<Option<Arc<Refund>>, Unreadable> {
+    Ok(records.shared::<Refunds>(id)?.filter(|refund| refund.status == RefundStatus::Pending))
+}
+
+fn confirmed(
+    records: &impl Records,
+    refund: &Refund,
+    payment: &Payment,
+    context: &mut Context<'_>,
+) -> Result<Event, Unreadable> {
+    let amount_minor = refund.money.amount.get();
+    let status = payment.worked_out(payment.confirmed_refund_minor.saturating_add(amount_minor));
+    let settles_at = payment.capture.map(|capture| capture.settles_at);
+    Ok(Event::RefundConfirmed {
+        refund_id: refund.id,
+        payment_id: payment.id,
+        amount_minor,
+        status,
+        settles_at: if is_on_hold(records, payment)? { settles_at } else { None },
+        at: context.now,
+        activity: all_paid_back(refund, status, context),
+    })
+}
+
+/// The refund that leaves nothing of its payment reverses it, by whoever asked for it.
+fn all_paid_back(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
+    let is_all = status == PaymentStatus::Refunded;
+    is_all.then(|| activity(ActivityType::PaymentReversed, refund.payment_id, refund.requested_by.clone(), context))
+}
+
+fn failed(
+    records: &impl Records,
+    refund: &Refund,
+    payment: &Payment,
+    failure: &Failure,
+    context: &Context<'_>,
+) -> Result<Event, Unreadable> {
+    let amount_minor = refund.money.amount.get();
+    let other_refunds_minor = payment.refunded_minor.saturating_sub(amount_minor);
+    Ok(Event::RefundFailed {
+        refund_id: refund.id,
+        payment_id: payment.id,
+        amount_minor,
+        uncovered_minor: uncovered_minor(records, payment, other_refunds_minor, amount_minor)?,
+        failure: failure.clone(),
+        at: context.now,
+    })
+}

@@ -1,0 +1,179 @@
+//! The table of a payment's life, cell by cell: what becomes of a payment in each status by each action.
+
+use crate::words::*;
+use crate::world::World;
+use till_domain::command::CallResult;
+use till_domain::decide::Outcome;
+use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
+use till_domain::ids::{PaymentId, RefundId};
+use till_domain::payment::{
+    AUTHORIZATION_LIFETIME_SECONDS, OperationKind, PENDING_LIFETIME_SECONDS, PaymentAction, PaymentStatus, Ruling,
+};
+use till_domain::records::Effects;
+use till_domain::refusal::Stop;
+
+/// Every status that a payment can come to without disputes.
+const REACHED: [PaymentStatus; 9] = [
+    PaymentStatus::Pending,
+    PaymentStatus::Authorized,
+    PaymentStatus::Successful,
+    PaymentStatus::Failed,
+    PaymentStatus::Expired,
+    PaymentStatus::Voided,
+    PaymentStatus::Reversed,
+    PaymentStatus::PartiallyRefunded,
+    PaymentStatus::Refunded,
+];
+
+/// Every action that needs no dispute.
+const TAKEN: [PaymentAction; 8] = [
+    PaymentAction::Capture,
+    PaymentAction::Void,
+    PaymentAction::Reverse,
+    PaymentAction::Refund,
+    PaymentAction::Settle,
+    PaymentAction::Expire,
+    PaymentAction::Succeed,
+    PaymentAction::Fail,
+];
+
+/// A payment that is authorized or not answered yet.
+fn initiated(world: &mut World) -> PaymentId {
+    let session = world.card_session();
+    world.payment(initiate(session).authorize_only())
+}
+
+/// A payment in this status, on hold where it was captured.
+fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
+    let id = match status {
+        PaymentStatus::Pending => initiated(world),
+        PaymentStatus::Authorized => world.standing(),
+        PaymentStatus::Successful => world.held(),
+        PaymentStatus::Failed => {
+            let id = initiated(world);
+            world.given(result(id, declined()));
+            id
+        }
+        PaymentStatus::Expired => {
+            let id = initiated(world);
+            world.after_seconds(PENDING_LIFETIME_SECONDS);
+            world.given(expire(id));
+            id
+        }
+        PaymentStatus::Voided => {
+            let id = world.standing();
+            world.given(void(id));
+            world.given(void_done(id));
+            id
+        }
+        PaymentStatus::Reversed => {
+            let id = world.held();
+            world.given(reverse(id));
+            world.given(reversal_done(id));
+            id
+        }
+        PaymentStatus::PartiallyRefunded => {
+            let id = world.held();
+            let refund = world.refund(refund(id).part(1));
+            world.given(refund_done(refund));
+            id
+        }
+        PaymentStatus::Refunded => {
+            let id = world.held();
+            let refund = world.refund(refund(id));
+            world.given(refund_done(refund));
+            id
+        }
+        PaymentStatus::Disputed => panic!("nothing leads here yet"),
+    };
+    assert_eq!(world.payment_row(id).status, status);
+    id
+}
+
+/// What is asked of a payment, and whether it was refused or changed anything.
+fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, &'static str> {
+    let ask: Ask = match action {
+        PaymentAction::Capture => capture(id),
+        PaymentAction::Void => void(id),
+        PaymentAction::Reverse => reverse(id),
+        PaymentAction::Refund => refund(id).part(1).into(),
+        PaymentAction::Settle | PaymentAction::Expire => {
+            let is_pending = world.payment_row(id).status == PaymentStatus::Pending;
+            world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
+            let is_asked =
+                |timer: &Timer| matches!(timer.kind, TimerKind::Settle(_)) == (action == PaymentAction::Settle);
+            let timers: Vec<Timer> = world.timers().into_iter().filter(is_asked).collect();
+            if action == PaymentAction::Expire && is_pending { expire(id) } else { fire(timers) }
+        }
+        PaymentAction::Succeed => result(id, approved()),
+        PaymentAction::Fail => result(id, declined()),
+        PaymentAction::OpenDispute
+        | PaymentAction::ChallengeDispute
+        | PaymentAction::ConcedeDispute
+        | PaymentAction::CloseDispute => panic!("nothing asks for it yet"),
+    };
+    match world.step(&ask) {
+        Ok(Outcome::Effective { .. }) => Ok(true),
+        Ok(_) => Ok(false),
+        Err(Stop::Refused(refusal)) => Err(refusal.code()),
+        Err(Stop::Unreadable(unreadable)) => panic!("{unreadable}"),
+    }
+}
+
+/// Has the acquirer do what it was asked.
+fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
+    if let Some(refund_id) = refund_id {
+        world.given(refund_done(refund_id));
+    }
+    let Some(effect) = world.find::<Effects>(EffectId::operation(id)) else { return };
+    let done = |kind| operation_answered(id, kind, 1, CallResult::Done);
+    match effect.kind {
+        EffectKind::Capture => _ = world.given(done(OperationKind::Capture)),
+        EffectKind::Void => _ = world.given(done(OperationKind::Void)),
+        EffectKind::Reverse => _ = world.given(done(OperationKind::Reverse)),
+        EffectKind::VoidLate | EffectKind::RefundLate => _ = world.given(given_back(id, CallResult::Done)),
+        EffectKind::Authorize | EffectKind::Refund(_) => {}
+    }
+}
+
+#[test]
+fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
+    for status in REACHED {
+        for action in TAKEN {
+            check_cell(status, action);
+        }
+    }
+}
+
+fn check_cell(status: PaymentStatus, action: PaymentAction) {
+    let mut world = World::open();
+    let id = payment_in(&mut world, status);
+    let (before, records) = (world.payment_row(id), world.log.len());
+    let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));
+    let acted = act(&mut world, id, action);
+    let cell = format!("{action:?} of {status:?}");
+    let is_call =
+        matches!(action, PaymentAction::Capture | PaymentAction::Void | PaymentAction::Reverse | PaymentAction::Refund);
+    assert!(!is_call || allowed == acted.is_ok(), "{cell}: the flag is true exactly where the call is taken");
+    let refund_id = world.all::<till_domain::records::Refunds>().last().map(|refund| refund.id);
+    carry_out(&mut world, id, refund_id.filter(|_| action == PaymentAction::Refund && acted.is_ok()));
+    let after = world.payment_row(id).status;
+    match ruling {
+        Ruling::Refused => {
+            let code = if action == PaymentAction::Refund { "NOT_REFUNDABLE" } else { "INVALID_STATE" };
+            assert_eq!(acted, Err(code), "{cell}");
+            assert_eq!(world.log.len(), records, "{cell}");
+        }
+        Ruling::Nothing => assert_eq!((acted.is_ok(), after), (true, status), "{cell}"),
+        // A reversed payment has nothing on hold, and one that is refunded settles as any other.
+        Ruling::Stays => {
+            let is_on_hold = status != PaymentStatus::Reversed;
+            assert_eq!((acted, after), (Ok(is_on_hold), status), "{cell}");
+        }
+        Ruling::Becomes(expected) => assert_eq!((acted, after), (Ok(true), expected), "{cell}"),
+        Ruling::Authorizes => assert_eq!((acted, after), (Ok(true), PaymentStatus::Authorized), "{cell}"),
+        Ruling::WorkedOut => assert_eq!((acted, after), (Ok(true), PaymentStatus::PartiallyRefunded), "{cell}"),
+        Ruling::GivenBack => assert_eq!((acted, after), (Ok(true), status), "{cell}"),
+    }
+    crate::invariants::check(&world);
+}

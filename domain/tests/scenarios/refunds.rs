@@ -1,0 +1,299 @@
+//! Refunds: whole, in parts, several at once, before and after settlement.
+
+use crate::words::*;
+use crate::world::World;
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
+use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
+use till_domain::event::Answer;
+use till_domain::ids::{PaymentId, RefundId};
+use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
+use till_domain::merchant::{PaymentMethod, SETTLEMENT_DELAY_DEFAULT_SECONDS};
+use till_domain::payment::PaymentStatus;
+use till_domain::records::{Activities, Effects, RefundsByExternalId, Transactions};
+use till_domain::refund::RefundStatus;
+use till_domain::refusal::Refusal;
+
+const CHANGED: Answer = Answer::Changed(true);
+const UNCHANGED: Answer = Answer::Changed(false);
+
+/// Available and pending.
+fn balance(world: &World) -> (i64, i64) {
+    (world.totals().available_minor(), world.totals().pending_minor())
+}
+
+fn entry_status(world: &World, id: RefundId) -> EntryStatus {
+    world.look_up::<Transactions>(world.refund_row(id).transaction_id).status
+}
+
+/// A world in which a payment costs the merchant 100 of its 10,000.
+fn with_fees() -> World {
+    let mut world = World::open();
+    world.given(configure(PaymentMethod::Card, with_fee(100, 0)));
+    world
+}
+
+fn not_refundable(status: PaymentStatus) -> Refusal {
+    Refusal::NotRefundable { status, operation: None }
+}
+
+#[test]
+fn a_refund_is_accepted_with_its_entries_on_hold_and_the_acquirer_asked() {
+    let mut world = World::open();
+    let id = world.settled();
+    world.after_seconds(1);
+    let refund_id = world.refund(refund(id).part(4_000).external_id("back-1").because("too small"));
+    let refund = world.refund_row(refund_id);
+    assert_eq!((refund.payment_id, refund.status, refund.money), (id, RefundStatus::Pending, thb(4_000)));
+    assert_eq!((refund.is_full, refund.created_at, refund.refunded_at), (false, world.clock, None));
+    assert_eq!(refund.reason.as_ref().map(|reason| reason.as_str()), Some("too small"));
+    assert_eq!(world.find::<RefundsByExternalId>(external("back-1")), Some(refund_id));
+    let effect = world.look_up::<Effects>(EffectId { payment_id: id, refund_id: Some(refund_id) });
+    assert_eq!((effect.kind, effect.opened_at), (EffectKind::Refund(refund_id), world.clock));
+    let transaction = world.look_up::<Transactions>(refund.transaction_id);
+    assert_eq!((transaction.cause, transaction.status), (Cause::Refund(id, refund_id), EntryStatus::OnHold));
+    let legs: Vec<_> =
+        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
+    assert_eq!(
+        legs,
+        [
+            (Account::Balance, Direction::Debit, EntryType::Refund, 4_000),
+            (Account::AcquirerClearing, Direction::Credit, EntryType::Refund, 4_000),
+        ]
+    );
+    assert_eq!((balance(&world), world.payment_row(id).refunded_minor), ((6_000, 0), 4_000));
+    assert_eq!(world.payment_row(id).status, PaymentStatus::Successful, "the status moves on confirmation");
+}
+
+#[test]
+fn a_refund_is_an_activity_of_who_asked_with_its_payment_as_the_parent() {
+    let mut world = World::open();
+    let id = world.settled();
+    let refund_id = world.refund(refund(id).part(1));
+    let Activity { activity_type, actor, object, parent, .. } = world.all::<Activities>().pop().expect("the refund");
+    assert_eq!((activity_type, actor), (ActivityType::RefundCreated, Actor::ApiKey(world.first_key())));
+    assert_eq!((object, parent), (ActivityObject::Refund(refund_id), Some(id)));
+}
+
+#[test]
+fn a_confirmed_refund_of_settled_money_is_effective_at_once() {
+    let mut world = World::open();
+    let id = world.settled();
+    let refund_id = world.refund(refund(id).part(4_000));
+    world.after_seconds(9);
+    world.when(refund_done(refund_id)).answers(CHANGED);
+    let refund = world.refund_row(refund_id);
+    assert_eq!((refund.status, refund.refunded_at), (RefundStatus::Successful, Some(world.clock)));
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Effective, (6_000, 0)));
+    assert_eq!(world.payment_row(id).status, PaymentStatus::PartiallyRefunded);
+    assert_eq!(world.find::<Effects>(refund.effect().id()), None);
+}
+
+#[test]
+fn a_confirmed_refund_of_money_on_hold_is_effective_with_its_capture() {
+    let mut world = with_fees();
+    let id = world.held();
+    let settles_at = world.timers()[0].due;
+    let refund_id = world.refund(refund(id).part(4_000));
+    assert_eq!(balance(&world), (0, 5_900));
+    world.given(refund_done(refund_id));
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::OnHold, (0, 5_900)));
+    let timer = Timer { due: settles_at, kind: TimerKind::Settle(world.refund_row(refund_id).transaction_id) };
+    assert!(world.timers().contains(&timer));
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    world.fire_all();
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
+    assert_eq!(world.timers(), []);
+}
+
+#[test]
+fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
+    let mut world = with_fees();
+    let id = world.held();
+    let refund_id = world.refund(refund(id).part(4_000));
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    world.fire_all();
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::OnHold, (5_900, 0)));
+    world.given(refund_done(refund_id));
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
+}
+
+#[test]
+fn a_failed_refund_gives_its_money_back_and_can_be_asked_for_again() {
+    for settles in [false, true] {
+        let mut world = with_fees();
+        let id = if settles { world.settled() } else { world.held() };
+        let before = balance(&world);
+        let refund_id = world.refund(refund(id).part(4_000));
+        world.when(refund_answered(refund_id, refused())).answers(CHANGED);
+        let row = world.refund_row(refund_id);
+        assert_eq!((row.status, row.failure), (RefundStatus::Failed, Some(refusal_by_acquirer())));
+        assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Canceled, before));
+        assert_eq!(
+            (world.payment_row(id).refunded_minor, world.payment_row(id).status),
+            (0, PaymentStatus::Successful)
+        );
+        world.when(refund(id).part(9_900)).takes_effect();
+    }
+}
+
+#[test]
+fn a_refund_that_fails_after_its_capture_settled_gives_back_what_it_counted() {
+    let mut world = with_fees();
+    let id = world.held();
+    let refund_id = world.refund(refund(id).part(9_900));
+    assert_eq!(balance(&world), (0, 0));
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    world.fire_all();
+    assert_eq!(balance(&world), (0, 0));
+    world.given(refund_answered(refund_id, refused()));
+    assert_eq!(balance(&world), (9_900, 0));
+}
+
+#[test]
+fn the_last_refund_that_leaves_nothing_reverses_the_payment_by_whoever_asked_for_it() {
+    let mut world = World::open();
+    let id = world.settled();
+    let first = world.refund(refund(id).part(4_000));
+    let rest = world.refund(Ask::from(refund(id)).by(Who::Operator));
+    assert_eq!(world.refund_row(rest).money, thb(6_000), "all that is left");
+    world.given(refund_done(rest));
+    assert_eq!(world.payment_row(id).status, PaymentStatus::PartiallyRefunded);
+    world.given(refund_done(first));
+    assert_eq!(world.payment_row(id).status, PaymentStatus::Refunded);
+    let Activity { activity_type, actor, object, .. } = world.all::<Activities>().pop().expect("the reversal");
+    assert_eq!((activity_type, actor), (ActivityType::PaymentReversed, Actor::ApiKey(world.first_key())));
+    assert_eq!(object, ActivityObject::Payment(id));
+}
+
+#[test]
+fn a_refund_of_all_that_was_captured_is_full_and_two_halves_are_not() {
+    let mut world = World::open();
+    let id = world.standing();
+    world.given(capture_part(id, 4_000));
+    world.given(capture_done(id));
+    let whole = world.refund(refund(id));
+    assert!(world.refund_row(whole).is_full, "of what was captured, not of what was authorized");
+    let id = world.settled();
+    let halves = [world.refund(refund(id).part(5_000)), world.refund(refund(id))];
+    assert!(halves.iter().all(|half| !world.refund_row(*half).is_full));
+}
+
+#[test]
+fn no_more_than_what_is_left_is_refunded_however_often_it_is_asked() {
+    let mut world = World::open();
+    let id = world.settled();
+    world.given(refund(id).part(4_000));
+    world.when(refund(id).part(6_001)).refused(Refusal::AmountExceedsPayment { limit_minor: 6_000 });
+    let taken = (0..100).filter(|_| world.step(&refund(id).part(100).into()).is_ok()).count();
+    assert_eq!(taken, 60);
+    world.when(refund(id)).refused(not_refundable(PaymentStatus::Successful));
+    world.when(refund(id).part(1)).refused(not_refundable(PaymentStatus::Successful));
+}
+
+#[test]
+fn a_refund_that_is_not_confirmed_counts_as_refunded() {
+    let mut world = World::open();
+    let id = world.settled();
+    let open = world.refund(refund(id));
+    world.when(refund(id)).refused(not_refundable(PaymentStatus::Successful));
+    world.given(refund_done(open));
+    world.when(refund(id)).refused(not_refundable(PaymentStatus::Refunded));
+}
+
+#[test]
+fn a_refund_of_money_on_hold_needs_the_balance_only_beyond_what_is_left_of_its_capture() {
+    let mut world = with_fees();
+    let id = world.held();
+    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+    world.when(refund(id).part(9_901)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+    world.given(topup(99));
+    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 99 });
+    world.given(topup(1));
+    world.when(refund(id)).takes_effect();
+    assert_eq!(balance(&world), (0, 0));
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    world.fire_all();
+    assert_eq!(balance(&world), (0, 0));
+}
+
+#[test]
+fn a_refund_of_one_capture_does_not_take_what_is_left_of_another() {
+    let mut world = with_fees();
+    let (id, _other) = (world.held(), world.held());
+    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+    world.when(refund(id).part(9_900)).takes_effect();
+    assert_eq!(balance(&world), (0, 9_900));
+}
+
+#[test]
+fn a_refund_of_settled_money_needs_the_balance() {
+    let mut world = with_fees();
+    let id = world.settled();
+    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 9_900 });
+    world.when(refund(id).part(9_900)).takes_effect();
+    world.when(refund(id)).refused(Refusal::InsufficientBalance { available_minor: 0 });
+}
+
+#[test]
+fn a_refund_is_judged_in_the_order_of_the_contract() {
+    let mut world = with_fees();
+    let (pending, id) = (world.standing(), world.settled());
+    let first = world.refund(refund(id).part(1).external_id("back-1"));
+    let taken = Refusal::RefundExternalIdTaken { refund_id: first };
+    let unknown = crate::world::raw_id(9, PaymentId::from_raw);
+    world.when(refund(unknown).external_id("back-1")).refused(Refusal::PaymentNotFound);
+    world.when(refund(pending).part(99_999).external_id("back-1")).refused(taken);
+    world.when(refund(pending).part(99_999)).refused(not_refundable(PaymentStatus::Authorized));
+    world.when(refund(id).part(99_999)).refused(Refusal::AmountExceedsPayment { limit_minor: 9_999 });
+    world.when(refund(id).part(9_999)).refused(Refusal::InsufficientBalance { available_minor: 9_899 });
+}
+
+#[test]
+fn a_refunds_external_id_names_the_first_one_even_when_that_failed() {
+    let mut world = World::open();
+    let id = world.settled();
+    let refund_id = world.refund(refund(id).part(1).external_id("back-1"));
+    world.given(refund_answered(refund_id, refused()));
+    world.when(refund(id).part(1).external_id("back-1")).refused(Refusal::RefundExternalIdTaken { refund_id });
+    world.when(refund(id).part(1).external_id("back-2")).takes_effect();
+}
+
+#[test]
+fn a_payment_is_refunded_by_the_merchants_own_reference() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let id = world.captured(initiate(session).external_id("order-1"));
+    let refund_id = world.refund(refund(crate::world::raw_id(9, PaymentId::from_raw)).of_payment_known_as("order-1"));
+    assert_eq!(world.refund_row(refund_id).payment_id, id);
+}
+
+#[test]
+fn an_answer_to_a_refund_that_has_ended_changes_nothing() {
+    let mut world = World::open();
+    let id = world.settled();
+    let (done, failed) = (world.refund(refund(id).part(1)), world.refund(refund(id).part(2)));
+    world.given(refund_done(done));
+    world.given(refund_answered(failed, refused()));
+    for refund_id in [done, failed, crate::world::raw_id(9, RefundId::from_raw)] {
+        world.when(refund_done(refund_id)).changes_nothing(UNCHANGED);
+        world.when(refund_answered(refund_id, refused())).changes_nothing(UNCHANGED);
+    }
+}
+
+#[test]
+fn a_suspended_merchant_refunds() {
+    let mut world = World::open();
+    let id = world.settled();
+    world.given(suspend());
+    world.when(refund(id)).takes_effect();
+}
+
+#[test]
+fn a_named_refund_is_made_once() {
+    let mut world = World::open();
+    let id = world.settled();
+    let ask = Ask::from(refund(id).part(1)).named("call-1");
+    let refund_id = world.refund(ask.clone());
+    world.given(refund_answered(refund_id, refused()));
+    world.when(ask).replays(Answer::Refund(refund_id));
+}
