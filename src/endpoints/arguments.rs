@@ -5,8 +5,9 @@ use std::str::FromStr;
 use jiff::tz::TimeZone as IanaTimeZone;
 use till_domain::card::SaveCard;
 use till_domain::customer::{CardRef, Contact, CustomerFields, CustomerRef};
-use till_domain::ids::{CardId, CustomerId, PaymentId};
+use till_domain::ids::{CardId, CustomerId, RefundId};
 use till_domain::money::{AmountMinor, Currency};
+use till_domain::payment::PaymentRef;
 use till_domain::session::InterestBearer;
 use till_domain::text::{Email, ExternalId, Mobile, Name, PersonName, ReturnUrl, TextError, TimeZone};
 
@@ -48,16 +49,21 @@ pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     checked(ExternalId::new(text))
 }
 
-/// A payment by its id or by the merchant's own.
+/// A refund by its id or by the merchant's own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PaymentRef {
+pub enum RefundRef {
     /// By its id.
-    Own(PaymentId),
+    Own(RefundId),
     /// By the merchant's.
     External(ExternalId),
 }
 
-/// Reads [`PaymentRef`].
+/// Reads [`RefundRef`].
+pub fn refund_ref(value: &Json) -> Result<RefundRef, String> {
+    own_or_external(value, RefundRef::Own, RefundRef::External)
+}
+
+/// A payment by its id or by the merchant's own.
 pub fn payment_ref(value: &Json) -> Result<PaymentRef, String> {
     own_or_external(value, PaymentRef::Own, PaymentRef::External)
 }

@@ -5,7 +5,8 @@ use till_domain::merchant::PaymentMethod;
 use till_domain::session::InterestBearer;
 use till_domain::text::{EXTERNAL_ID_MAX_BYTES, NAME_MAX_CHARACTERS};
 
-use crate::protocol::declaration::{Text, ValueType, words_of};
+use crate::protocol::api_error::Code;
+use crate::protocol::declaration::{Argument, DeclaredError, Text, ValueType, words_of};
 
 /// No control characters.
 const PRINTABLE: &str = "^[^\\x00-\\x1f\\x7f-\\x9f]+$";
@@ -34,3 +35,13 @@ pub(super) const PAYMENT_METHOD_WORDS: ValueType = words_of!(PaymentMethod);
 pub(super) const SAVE_CARD_WORDS: ValueType = words_of!(SaveCard);
 /// The side that pays the interest.
 pub(super) const INTEREST_BEARER_WORDS: ValueType = words_of!(InterestBearer);
+
+/// The argument that names a payment.
+pub(super) const PAYMENT_ARGUMENT: Argument = Argument::required(
+    "payment_id",
+    EXTERNAL_ID,
+    "The payment: its id (`pay_...`) or the merchant's own `external_id`.",
+);
+/// The refusal when no payment has that id.
+pub(super) const PAYMENT_NOT_FOUND: DeclaredError =
+    DeclaredError::when(Code::NotFound, "No payment of this merchant has this id.");

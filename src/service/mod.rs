@@ -22,7 +22,7 @@ pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
 pub use operations::{Operations, RewrapKeyring};
-pub use page::{Page, read_page, read_page_with_ids};
+pub use page::{Page, read_index_page, read_page, read_page_with_ids};
 pub use pause_note::PauseNote;
 pub use reloads::{Reloaded, Reloads};
 pub use shared::{Reader, Service, Shared};

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use till_domain::ids::Id;
+use till_domain::records::Rows;
 use till_storage::rows::{Beside, Cursor};
 use till_storage::shapes::{KeyedRow, StoredTable};
 
@@ -100,8 +101,7 @@ pub fn read_page<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
 ) -> Result<Page<T::Row>, ApiError> {
-    let Page { previous, page, next } = read_page_with_ids::<T>(reader, request)?;
-    Ok(Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next })
+    read_page_with_ids::<T>(reader, request).map(without_ids)
 }
 
 /// The page with the id of each row beside it.
@@ -114,4 +114,29 @@ pub fn read_page_with_ids<T: StoredTable<Key: Id + Display>>(
 ) -> Result<Page<KeyedRow<T>>, ApiError> {
     let (rows, beside) = reader.view().page::<T>(usize::from(request.per_page), request.cursor)?;
     Ok(Page::found(request, rows, |(id, _)| *id, beside))
+}
+
+/// The page that a call asks for of the rows whose ids an index has under `first`.
+///
+/// # Errors
+/// As [`read_page`]; also when a row that the index names is missing.
+pub fn read_index_page<I, T, F>(
+    reader: &Reader<'_>,
+    first: F,
+    request: PageRequest<T::Key>,
+) -> Result<Page<T::Row>, ApiError>
+where
+    I: StoredTable<Key = (F, T::Key)>,
+    T: StoredTable<Key: Id + Display>,
+    F: Clone,
+{
+    let view = reader.view();
+    let (ids, beside) = view.index_page::<I, F, T::Key>(first, usize::from(request.per_page), request.cursor)?;
+    let row = |id: T::Key| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
+    let rows = ids.into_iter().map(row).collect::<Result<Vec<KeyedRow<T>>, ApiError>>()?;
+    Ok(without_ids(Page::found(request, rows, |(id, _)| *id, beside)))
+}
+
+fn without_ids<I, R>(Page { previous, page, next }: Page<(I, R)>) -> Page<R> {
+    Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next }
 }

@@ -13,6 +13,7 @@ mod crash;
 mod damage;
 mod offline;
 mod initiate;
+mod take_and_give_back;
 mod sdk;
 mod lists;
 mod empty_pages;

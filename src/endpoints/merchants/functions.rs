@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     balance_history, find_contact, find_payment, get_balance, initiate_payment_flow, keys, list_activity_logs,
-    list_payments, metadata, plans, team,
+    list_payments, metadata, operations, plans, refunds, team,
 };
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -21,6 +21,13 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
             initiate_payment_flow::initiate_payment_flow,
         ),
         endpoint(&find_payment::FIND_PAYMENT, of(service), find_payment::find_payment),
+        endpoint(&operations::CAPTURE_PAYMENT, of(service), operations::capture_payment),
+        endpoint(&operations::VOID_PAYMENT, of(service), operations::void_payment),
+        endpoint(&operations::REVERSE_PAYMENT, of(service), operations::reverse_payment),
+        endpoint(&refunds::REFUND_PAYMENT, of(service), refunds::refund_payment),
+        endpoint(&refunds::FIND_REFUND, of(service), refunds::find_refund),
+        endpoint(&refunds::LIST_REFUNDS, of(service), refunds::list_refunds),
+        endpoint(&refunds::LIST_REFUNDS_BY_PAYMENT, of(service), refunds::list_refunds_by_payment),
         endpoint(&find_contact::FIND_CONTACT, of(service), find_contact::find_contact),
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),

@@ -4,13 +4,15 @@ use jiff::tz::TimeZone;
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::ids::{ActivityId, KeyId};
 use till_domain::merchant::Profile;
+use till_domain::payment::PaymentRef;
 use till_domain::records::{ActivityEmails, ApiKeys, PaymentsByExternalId, Profiles, Rows, Single};
 use till_domain::text::{Email, ExternalId};
 use till_domain::time::Millis;
 use till_storage::shapes::ActivityIndex;
 
+use super::named_payment;
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, PaymentRef};
+use crate::endpoints::arguments;
 use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range};
 use crate::endpoints::forms::{EXTERNAL_ID, printable};
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
@@ -187,10 +189,7 @@ impl Filters {
             selection.any_of(object.index(reader)?.into_iter().collect());
         }
         if let Some(parent) = &self.parent {
-            let payment_id = match parent {
-                PaymentRef::Own(id) => Some(*id),
-                PaymentRef::External(external_id) => reader.get::<PaymentsByExternalId>(external_id.clone())?,
-            };
+            let payment_id = named_payment::id(reader, parent)?;
             selection.any_of(payment_id.map(ActivityIndex::Parent).into_iter().collect());
         }
         if let Some(email) = &self.actor_email {
@@ -221,10 +220,7 @@ impl Filters {
             ObjectRef::Own(object) => object.id_text(),
             ObjectRef::External(external_id) => external_id.as_str().to_owned(),
         });
-        let parent = self.parent.as_ref().map(|parent| match parent {
-            PaymentRef::Own(id) => id.to_string(),
-            PaymentRef::External(external_id) => external_id.as_str().to_owned(),
-        });
+        let parent = self.parent.as_ref().map(named_payment::text);
         let texts = [
             ("activity_type", self.types.map(|(word, _)| word.to_owned())),
             ("actor_email", self.actor_email.as_ref().map(|email| email.as_str().to_owned())),

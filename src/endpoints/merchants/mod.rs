@@ -11,7 +11,10 @@ mod keys;
 mod list_activity_logs;
 mod list_payments;
 mod metadata;
+mod named_payment;
+mod operations;
 mod plans;
+mod refunds;
 mod team;
 
 pub use functions::functions;

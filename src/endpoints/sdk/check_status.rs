@@ -13,7 +13,7 @@ pub(super) static CHECK_STATUS: Declaration = Declaration {
     package: Package::Sdk,
     group: "sessions",
     summary: "Answers how far the payment of a session has come.",
-    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer is at it, `SUCCESSFUL` once authorized or captured, `FAILED` when it was declined or the session expired unused.",
+    docs: "`PENDING` before the merchant initiates it, `INITIATED` while the acquirer is at it, `SUCCESSFUL` once authorized or captured, also after a refund or in a dispute, `FAILED` when it was declined, voided or reversed, or the session expired unused.",
     arguments: &SESSION_ARGUMENTS,
     returns: Returns::Words(&["PENDING", "INITIATED", "SUCCESSFUL", "FAILED"]),
     errors: &INSTALLATION_ERRORS,

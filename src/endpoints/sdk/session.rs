@@ -63,11 +63,12 @@ fn of_payment(status: PaymentStatus) -> Progress {
         PaymentStatus::Pending => Progress::Initiated,
         PaymentStatus::Authorized
         | PaymentStatus::Successful
-        | PaymentStatus::Reversed
         | PaymentStatus::PartiallyRefunded
         | PaymentStatus::Refunded
         | PaymentStatus::Disputed => Progress::Successful,
-        PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided => Progress::Failed,
+        PaymentStatus::Failed | PaymentStatus::Expired | PaymentStatus::Voided | PaymentStatus::Reversed => {
+            Progress::Failed
+        }
     }
 }
 

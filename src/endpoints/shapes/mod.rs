@@ -8,4 +8,5 @@ pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod metadata;
 pub(crate) mod payment;
+pub(super) mod refund;
 pub(super) mod team;

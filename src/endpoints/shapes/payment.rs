@@ -3,7 +3,9 @@
 use serde::Serialize;
 use till_domain::card::{CardFacts, CardScheme};
 use till_domain::ledger::EntryType;
-use till_domain::payment::{CaptureMode, Payment, PaymentAction, PaymentStatus};
+use till_domain::payment::{
+    CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
+};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
@@ -24,7 +26,22 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         Attribute::always("payment_method_display_name", ValueType::STRING, "The same for a person."),
         Attribute::always("capture", words_of!(CaptureMode), "Whether it is captured on authorization."),
         Attribute::always("amount_captured", ValueType::INTEGER, "How much was captured, in minor units."),
-        Attribute::always("amount_refunded", ValueType::INTEGER, "How much was refunded, in minor units."),
+        Attribute::always(
+            "amount_refunded",
+            ValueType::INTEGER,
+            "How much is refunded or about to be, in minor units.",
+        ),
+        Attribute::always("amount_charged_back", ValueType::INTEGER, "How much was charged back, in minor units."),
+        Attribute::nullable(
+            "operation",
+            ValueType::Object(&OPERATION),
+            "The capture, void or reversal that the acquirer has not answered yet.",
+        ),
+        Attribute::nullable(
+            "last_operation",
+            ValueType::Object(&LAST_OPERATION),
+            "The last capture, void or reversal that the acquirer refused.",
+        ),
         Attribute::always("return_url", ValueType::URL, "Where the customer is sent afterwards."),
         Attribute::nullable("customer_id", ValueType::STRING, "The customer (`ctc_...`)."),
         Attribute::nullable(
@@ -59,6 +76,28 @@ pub(in crate::endpoints) static PAYMENT: ObjectType = ObjectType {
         Attribute::always("voidable", ValueType::BOOLEAN, "Whether it can be voided now."),
         Attribute::always("reversible", ValueType::BOOLEAN, "Whether it can be reversed now."),
         Attribute::always("refundable", ValueType::BOOLEAN, "Whether it can be refunded now."),
+    ],
+};
+
+/// The declared members of an operation that is open.
+static OPERATION: ObjectType = ObjectType {
+    name: "payment_operation",
+    attributes: &[
+        Attribute::always("kind", words_of!(OperationKind), "What is to be done."),
+        Attribute::always("amount", ValueType::INTEGER, "How much, in minor units."),
+        Attribute::always("requested_at", ValueType::TIMESTAMP, "When it was asked for."),
+    ],
+};
+
+/// The declared members of an operation that was refused.
+static LAST_OPERATION: ObjectType = ObjectType {
+    name: "payment_last_operation",
+    attributes: &[
+        Attribute::always("kind", words_of!(OperationKind), "What was to be done."),
+        Attribute::always("status", ValueType::words(&["FAILED"]), "How it ended."),
+        Attribute::always("failure_code", ValueType::STRING, "Why the acquirer refused it, for programs."),
+        Attribute::always("failure_message", ValueType::STRING, "Why the acquirer refused it, for a person."),
+        Attribute::always("at", ValueType::TIMESTAMP, "When that was recorded."),
     ],
 };
 
@@ -98,6 +137,9 @@ pub(crate) struct PaymentShape<'a> {
     capture: &'static str,
     amount_captured: u64,
     amount_refunded: u64,
+    amount_charged_back: u64,
+    operation: Option<OperationShape>,
+    last_operation: Option<LastOperationShape<'a>>,
     return_url: &'a str,
     customer_id: Option<String>,
     customer_email: Option<&'a str>,
@@ -116,6 +158,22 @@ pub(crate) struct PaymentShape<'a> {
     voidable: bool,
     reversible: bool,
     refundable: bool,
+}
+
+#[derive(Serialize)]
+struct OperationShape {
+    kind: &'static str,
+    amount: u64,
+    requested_at: u64,
+}
+
+#[derive(Serialize)]
+struct LastOperationShape<'a> {
+    kind: &'static str,
+    status: &'static str,
+    failure_code: &'a str,
+    failure_message: &'a str,
+    at: u64,
 }
 
 #[derive(Serialize)]
@@ -152,6 +210,9 @@ impl<'a> PaymentShape<'a> {
             capture: payment.capture_mode.name(),
             amount_captured: payment.capture.map_or(0, |capture| capture.amount_minor),
             amount_refunded: payment.refunded_minor,
+            amount_charged_back: 0, // There are no disputes yet.
+            operation: payment.operation.as_ref().map(OperationShape::new),
+            last_operation: payment.last_operation.as_ref().map(LastOperationShape::new),
             return_url: payment.return_url.as_str(),
             customer_id: payment.customer_id.map(|id| id.to_string()),
             customer_email: payment.contact.email.as_ref().map(|email| email.as_str()),
@@ -170,6 +231,26 @@ impl<'a> PaymentShape<'a> {
             voidable: allows(PaymentAction::Void),
             reversible: allows(PaymentAction::Reverse),
             refundable: allows(PaymentAction::Refund),
+        }
+    }
+}
+
+impl OperationShape {
+    fn new(operation: &Operation) -> OperationShape {
+        let Operation { kind, amount, requested_by: _, requested_at, attempt: _ } = operation;
+        OperationShape { kind: kind.name(), amount: amount.get(), requested_at: requested_at.unix_seconds() }
+    }
+}
+
+impl<'a> LastOperationShape<'a> {
+    fn new(refused: &'a RefusedOperation) -> LastOperationShape<'a> {
+        let RefusedOperation { kind, failure, at, attempt: _ } = refused;
+        LastOperationShape {
+            kind: kind.name(),
+            status: "FAILED",
+            failure_code: &failure.code,
+            failure_message: &failure.message,
+            at: at.unix_seconds(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::{Bound, RangeBounds};
 
 use till_domain::effect::EffectId;
-use till_domain::ids::{Id, MerchantId};
+use till_domain::ids::{Id, MerchantId, RawId};
 use till_domain::records::{AnyKey, Effects, Table, Timers, Unreadable};
 use till_domain::time::Millis;
 
@@ -65,11 +65,42 @@ impl<R: RowReader> MerchantReader<R> {
         size: usize,
         cursor: Option<Cursor<T::Key>>,
     ) -> Result<(Vec<KeyedRow<T>>, Beside), Unreadable> {
-        use Bound::{Excluded, Unbounded};
+        self.page_within::<T, T::Key>((|id| id, |key| *key), size, cursor)
+    }
+
+    /// The page at a cursor, or the newest one, of the ids that an index has under `first`; newest first.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when a key of the page cannot be read.
+    pub fn index_page<T, F, K>(
+        &self,
+        first: F,
+        size: usize,
+        cursor: Option<Cursor<K>>,
+    ) -> Result<(Vec<K>, Beside), Unreadable>
+    where
+        T: StoredTable<Key = (F, K)>,
+        F: Clone,
+        K: Id,
+    {
+        let key_of = |id| (first.clone(), id);
+        let (rows, beside) = self.page_within::<T, K>((key_of, |(_, id)| *id), size, cursor)?;
+        Ok((rows.into_iter().map(|((_, id), _)| id).collect(), beside))
+    }
+
+    fn page_within<T: StoredTable, K: Id>(
+        &self,
+        (key_of, id_of): (impl Fn(K) -> T::Key, impl Fn(&T::Key) -> K),
+        size: usize,
+        cursor: Option<Cursor<K>>,
+    ) -> Result<(Vec<KeyedRow<T>>, Beside), Unreadable> {
+        let [first, last] = [u8::MIN, u8::MAX].map(|byte| K::from_raw(RawId::from_bytes([byte; 16])));
+        let older = |id: K| (Bound::Included(key_of(first)), Bound::Excluded(key_of(id)));
+        let newer = |id: K| (Bound::Excluded(key_of(id)), Bound::Included(key_of(last)));
         let (range, direction) = match cursor {
-            None => ((Unbounded, Unbounded), Direction::Backward),
-            Some(Cursor::After(id)) => ((Unbounded, Excluded(id)), Direction::Backward),
-            Some(Cursor::Before(id)) => ((Excluded(id), Unbounded), Direction::Forward),
+            None => ((Bound::Included(key_of(first)), Bound::Included(key_of(last))), Direction::Backward),
+            Some(Cursor::After(id)) => (older(id), Direction::Backward),
+            Some(Cursor::Before(id)) => (newer(id), Direction::Forward),
         };
         // One row more than the page has tells whether the list goes on; it is not decoded.
         let mut pairs = self.pairs::<T>(range, direction, size.saturating_add(1))?;
@@ -82,12 +113,12 @@ impl<R: RowReader> MerchantReader<R> {
         let beside = match cursor {
             None => Beside { newer: false, older: goes_on },
             Some(cursor @ Cursor::After(_)) => {
-                let newest = rows.first().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: self.has_any::<T>((Excluded(newest), Unbounded))?, older: goes_on }
+                let newest = rows.first().map_or(cursor.vacancy(), |(key, _)| id_of(key));
+                Beside { newer: self.has_any::<T>(newer(newest))?, older: goes_on }
             }
             Some(cursor @ Cursor::Before(_)) => {
-                let oldest = rows.last().map_or(cursor.vacancy(), |(id, _)| *id);
-                Beside { newer: goes_on, older: self.has_any::<T>((Unbounded, Excluded(oldest)))? }
+                let oldest = rows.last().map_or(cursor.vacancy(), |(key, _)| id_of(key));
+                Beside { newer: goes_on, older: self.has_any::<T>(older(oldest))? }
             }
         };
         Ok((rows, beside))

@@ -92,7 +92,8 @@ fn a_captured_payment_shows_every_member() {
         "payment_id": paid["payment_id"], "external_id": "order-1", "payment_session_id": session,
         "status": "SUCCESSFUL", "amount": 10_000, "currency": "THB", "payment_method": "CARD",
         "payment_method_display_name": "Visa 4242", "capture": "automatic", "amount_captured": 10_000,
-        "amount_refunded": 0, "return_url": "https://shop.example/done", "customer_id": shop.contact("ada")["contact_id"],
+        "amount_refunded": 0, "amount_charged_back": 0,
+        "operation": null, "last_operation": null, "return_url": "https://shop.example/done", "customer_id": shop.contact("ada")["contact_id"],
         "customer_email": "ada@example.com", "customer_mobile": "+66812345678", "customer_name": "Ada",
         "card": {
             "card_id": null, "scheme": "VISA", "first_digits": "424242", "last_digits": "4242",

@@ -36,6 +36,7 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         (Package::Merchants, "metadata") => "Values of the merchant's own under keys of its own, and sets in them.",
         (Package::Merchants, "payments") => "Payments, from their initiation on.",
         (Package::Merchants, "plans") => "The subscription plan that the merchant has.",
+        (Package::Merchants, "refunds") => "Money of payments that is paid back.",
         (Package::Merchants, "team") => "The people of the merchant's team, and invitations to it.",
         (Package::Merchants, "versions") => "The versions of this API.",
         (Package::Sdk, "cards") => "Cards of customers, before they pay.",

@@ -1,0 +1,30 @@
+//! Payments as calls name them: by Till's id or by the merchant's own.
+
+use till_domain::ids::PaymentId;
+use till_domain::payment::PaymentRef;
+use till_domain::records::{PaymentsByExternalId, Rows};
+
+use crate::protocol::api_error::ApiError;
+use crate::service::Reader;
+
+/// The id of the payment; none when no payment has the merchant's identifier.
+pub(super) fn id(reader: &Reader<'_>, payment: &PaymentRef) -> Result<Option<PaymentId>, ApiError> {
+    match payment {
+        PaymentRef::Own(id) => Ok(Some(*id)),
+        PaymentRef::External(external_id) => Ok(reader.get::<PaymentsByExternalId>(external_id.clone())?),
+    }
+}
+
+/// The text that named it.
+pub(super) fn text(payment: &PaymentRef) -> String {
+    match payment {
+        PaymentRef::Own(id) => id.to_string(),
+        PaymentRef::External(external_id) => external_id.as_str().to_owned(),
+    }
+}
+
+/// The refusal when there is no such payment.
+pub(super) fn unknown() -> ApiError {
+    let message = "No payment of this merchant has this payment_id: neither as Till's id (pay_...) nor as the merchant's external_id. list-payments shows those that there are.";
+    ApiError::not_found("payment_id", message)
+}

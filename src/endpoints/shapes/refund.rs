@@ -1,0 +1,63 @@
+//! A refund on the wire: contract, section 9.1a.
+
+use serde::Serialize;
+use till_domain::refund::{Refund, RefundStatus};
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
+
+/// The declared members.
+pub(in crate::endpoints) static REFUND: ObjectType = ObjectType {
+    name: "refund",
+    attributes: &[
+        Attribute::always("refund_id", ValueType::STRING, "The refund's id (`rfn_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own reference."),
+        Attribute::always("payment_id", ValueType::STRING, "The payment whose money is paid back."),
+        Attribute::always("status", words_of!(RefundStatus), "How far it has come."),
+        Attribute::always("amount", ValueType::INTEGER, "How much is paid back, in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("full", ValueType::BOOLEAN, "Whether it gives all of the payment back by itself."),
+        Attribute::nullable("reason", ValueType::STRING, "Why it is paid back."),
+        Attribute::nullable("failure_code", ValueType::STRING, "Why it failed, for programs."),
+        Attribute::nullable("failure_message", ValueType::STRING, "Why it failed, for a person."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was accepted."),
+        Attribute::nullable("refunded_at", ValueType::TIMESTAMP, "When the acquirer confirmed it."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(crate) struct RefundShape {
+    refund_id: String,
+    external_id: Option<String>,
+    payment_id: String,
+    status: &'static str,
+    amount: u64,
+    currency: String,
+    full: bool,
+    reason: Option<String>,
+    failure_code: Option<String>,
+    failure_message: Option<String>,
+    created_at: u64,
+    refunded_at: Option<u64>,
+}
+
+impl RefundShape {
+    /// The object for a refund.
+    pub(crate) fn new(refund: &Refund) -> RefundShape {
+        let failure = refund.failure.as_ref();
+        RefundShape {
+            refund_id: refund.id.to_string(),
+            external_id: refund.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
+            payment_id: refund.payment_id.to_string(),
+            status: refund.status.name(),
+            amount: refund.money.amount.get(),
+            currency: refund.money.currency.to_string(),
+            full: refund.is_full,
+            reason: refund.reason.as_ref().map(|reason| reason.as_str().to_owned()),
+            failure_code: failure.map(|failure| failure.code.clone()),
+            failure_message: failure.map(|failure| failure.message.clone()),
+            created_at: refund.created_at.unix_seconds(),
+            refunded_at: refund.refunded_at.map(|at| at.unix_seconds()),
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Captures, voids, reversals and refunds over HTTP: contract, sections 9, 9.1a and 10.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Shop, id_of_nothing};
+
+/// How long an operation or a refund may stay open before the test gives up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A payment that is authorized and not captured.
+fn authorized(shop: &Shop, minor: u64) -> String {
+    let payment = shop.initiate(&shop.session(minor), minor, &json!({ "capture": false })).id();
+    assert_eq!(shop.settled(&payment)["status"], "AUTHORIZED");
+    payment
+}
+
+/// What `ask` answers once `is_done` holds of it.
+fn eventually(mut ask: impl FnMut() -> Value, is_done: impl Fn(&Value) -> bool) -> Value {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = ask();
+        if is_done(&answer) {
+            return answer;
+        }
+        assert!(Instant::now() < until, "still not done: {answer}");
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The payment once no operation is open.
+fn operated(shop: &Shop, payment: &str) -> Value {
+    eventually(|| shop.payment(payment), |payment| payment["operation"].is_null())
+}
+
+/// The refund once the acquirer has answered.
+fn refunded(shop: &Shop, refund: &str) -> Value {
+    let find = || shop.call("find-refund", &json!({ "refund_id": refund })).ok();
+    eventually(find, |refund| refund["status"] != "PENDING")
+}
+
+fn refund(shop: &Shop, payment: &str, minor: u64) -> String {
+    shop.call("refund-payment", &json!({ "payment_id": payment, "amount": minor })).id()
+}
+
+fn flags(payment: &Value) -> Vec<&'static str> {
+    ["capturable", "voidable", "reversible", "refundable"].into_iter().filter(|flag| payment[flag] == true).collect()
+}
+
+fn activity(shop: &Shop, kind: &str) -> Vec<Value> {
+    shop.all("list-activity-logs").into_iter().filter(|entry| entry["activity_type"] == kind).collect()
+}
+
+#[test]
+fn a_part_is_captured_the_rest_is_released_and_the_key_that_asked_is_named() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = authorized(&shop, 10_000);
+    assert_eq!(flags(&shop.payment(&payment)), ["capturable", "voidable"]);
+    assert_eq!(shop.call("capture-payment", &json!({ "payment_id": payment, "amount": 8_000 })).ok(), true);
+    let paid = operated(&shop, &payment);
+    assert_eq!(
+        (&paid["status"], &paid["amount_captured"], &paid["amount"]),
+        (&json!("SUCCESSFUL"), &json!(8_000), &json!(10_000))
+    );
+    assert_eq!((&paid["last_operation"], flags(&paid)), (&Value::Null, vec!["reversible", "refundable"]));
+    let entry = shop.all("balance-history").remove(0);
+    assert_eq!(
+        (&entry["type"], &entry["amount"], &entry["payment_id"]),
+        (&json!("PAYMENT"), &json!(8_000), &json!(payment))
+    );
+    assert_eq!(shop.balance()["pending"], 8_000);
+    let captured = activity(&shop, "PAYMENT_CAPTURED");
+    assert_eq!(
+        (captured.len(), &captured[0]["actor_type"], &captured[0]["actor_key_id"]),
+        (1, &json!("API_KEY"), &json!(shop.key_id))
+    );
+}
+
+#[test]
+fn a_voided_payment_moves_no_money_and_allows_nothing_more() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = authorized(&shop, 500);
+    assert_eq!(shop.call("void-payment", &json!({ "payment_id": payment })).ok(), true);
+    let voided = operated(&shop, &payment);
+    assert_eq!((&voided["status"], flags(&voided)), (&json!("VOIDED"), Vec::new()));
+    assert!(shop.all("balance-history").is_empty());
+    assert_eq!(activity(&shop, "PAYMENT_VOIDED")[0]["actor_key_id"], json!(shop.key_id));
+    for endpoint in ["capture-payment", "void-payment", "reverse-payment"] {
+        let details = shop.call(endpoint, &json!({ "payment_id": payment })).refused("INVALID_STATE");
+        assert_eq!(details, json!({ "status": "VOIDED", "operation": null }), "{endpoint}");
+    }
+    let details = shop.call("refund-payment", &json!({ "payment_id": payment })).refused("NOT_REFUNDABLE");
+    assert_eq!(details, json!({ "status": "VOIDED", "operation": null }));
+    let status = shop.sdk("check-status", &json!({ "payment_session_id": voided["payment_session_id"] })).ok();
+    assert_eq!(status, "FAILED");
+}
+
+#[test]
+fn a_reversal_cancels_the_entries_and_comes_only_before_settlement_and_refunds() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.pay(700);
+    assert_eq!(shop.call("reverse-payment", &json!({ "payment_id": payment })).ok(), true);
+    let reversed = operated(&shop, &payment);
+    assert_eq!((&reversed["status"], &reversed["amount_captured"]), (&json!("REVERSED"), &json!(700)));
+    let entry = shop.all("balance-history").remove(0);
+    assert!(entry["status"] == "CANCELED" && entry["canceled_at"].is_u64(), "{entry}");
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 0 }));
+    assert_eq!(activity(&shop, "PAYMENT_REVERSED").len(), 1);
+    let status = shop.sdk("check-status", &json!({ "payment_session_id": reversed["payment_session_id"] })).ok();
+    assert_eq!(status, "FAILED");
+    let other = shop.pay(700);
+    refunded(&shop, &refund(&shop, &other, 1));
+    shop.call("reverse-payment", &json!({ "payment_id": other })).refused("INVALID_STATE");
+    let settled = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
+    shop.call("reverse-payment", &json!({ "payment_id": settled["payment_id"] })).refused("INVALID_STATE");
+}
+
+#[test]
+fn refunds_in_parts_end_with_the_payment_refunded_and_are_listed() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.pay(1_000);
+    let body = json!({ "payment_id": payment, "amount": 400, "external_id": "return-1", "reason": "damaged" });
+    let first = shop.call("refund-payment", &body).id();
+    assert!(first.starts_with("rfn_"), "{first}");
+    let found = refunded(&shop, "return-1");
+    assert_eq!(
+        (&found["refund_id"], &found["status"], &found["full"]),
+        (&json!(first), &json!("SUCCESSFUL"), &json!(false))
+    );
+    assert_eq!(
+        (&found["reason"], &found["failure_code"], found["refunded_at"].is_u64()),
+        (&json!("damaged"), &Value::Null, true)
+    );
+    assert_eq!(
+        shop.call("refund-payment", &body).refused("CONFLICT"),
+        json!({ "argument": "external_id", "refund_id": first })
+    );
+    let part = shop.payment(&payment);
+    assert_eq!((&part["status"], &part["amount_refunded"]), (&json!("PARTIALLY_REFUNDED"), &json!(400)));
+    let details =
+        shop.call("refund-payment", &json!({ "payment_id": payment, "amount": 601 })).refused("AMOUNT_EXCEEDS_LIMIT");
+    assert_eq!(details, json!({ "limit": 600 }));
+    let rest = shop.call("refund-payment", &json!({ "payment_id": payment })).id();
+    assert_eq!(refunded(&shop, &rest)["amount"], 600);
+    let whole = eventually(|| shop.payment(&payment), |payment| payment["status"] == "REFUNDED");
+    assert_eq!((&whole["amount_refunded"], flags(&whole)), (&json!(1_000), Vec::new()));
+    let status = shop.sdk("check-status", &json!({ "payment_session_id": whole["payment_session_id"] })).ok();
+    assert_eq!(status, "SUCCESSFUL");
+    let ids = |page: &Value| {
+        page["page"].as_array().expect("a page").iter().map(|it| it["refund_id"].clone()).collect::<Vec<_>>()
+    };
+    let listed = shop.call("list-refunds-by-payment", &json!({ "payment_id": payment, "per_page": 1 })).ok();
+    assert_eq!(ids(&listed), [json!(rest)]);
+    assert_eq!(listed["next"], json!({ "after": rest, "per_page": 1, "payment_id": payment }));
+    let next = shop.call("list-refunds-by-payment", &listed["next"]).ok();
+    assert_eq!((ids(&next), &next["next"]), (vec![json!(first)], &Value::Null));
+    assert_eq!(ids(&shop.call("list-refunds", &json!({ "status": "SUCCESSFUL" })).ok()), [json!(rest), json!(first)]);
+    assert_eq!(ids(&shop.call("list-refunds", &json!({ "status": "PENDING" })).ok()), Vec::<Value>::new());
+    assert_eq!(shop.all("list-refunds").len(), 2);
+    let created = activity(&shop, "REFUND_CREATED");
+    assert_eq!((created.len(), &created[0]["parent_id"], &created[0]["object_id"]), (2, &json!(payment), &json!(rest)));
+    let entries = shop.all("balance-history");
+    let refunds: Vec<&Value> = entries.iter().filter(|entry| entry["type"] == "REFUND").collect();
+    assert_eq!(
+        (refunds.len(), &refunds[1]["refund_id"], &refunds[1]["direction"]),
+        (2, &json!(first), &json!("DEBIT"))
+    );
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 0 }));
+}
+
+#[test]
+fn a_refund_after_settlement_needs_the_available_balance() {
+    let server = Server::start();
+    let shop = server.shop();
+    let settled = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
+    let payment = settled["payment_id"].as_str().expect("an id");
+    refunded(&shop, &refund(&shop, payment, 1_000));
+    assert_eq!(shop.balance()["available"], 0);
+    let fee = json!({ "merchant_id": shop.merchant_id, "payment_method": "CARD", "enabled": true, "fee_basis_points": 1_000 });
+    server.admin("configure-payment-method", &fee).ok();
+    let charged = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
+    let body = json!({ "payment_id": charged["payment_id"] });
+    assert_eq!(shop.call("refund-payment", &body).refused("INSUFFICIENT_BALANCE"), json!({ "available": 900 }));
+    server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 100 })).ok();
+    refunded(&shop, &shop.call("refund-payment", &body).id());
+    assert_eq!(shop.balance()["available"], 0, "a refund returns no fee");
+}
+
+#[test]
+fn a_suspended_merchant_can_give_back_and_not_take() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (paid, held) = (shop.pay(300), authorized(&shop, 300));
+    let third = shop.pay(300);
+    server.admin("suspend-merchant", &json!({ "merchant_id": shop.merchant_id })).ok();
+    shop.call("capture-payment", &json!({ "payment_id": held })).refused("MERCHANT_SUSPENDED");
+    assert_eq!(shop.call("void-payment", &json!({ "payment_id": held })).ok(), true);
+    assert_eq!(shop.call("reverse-payment", &json!({ "payment_id": third })).ok(), true);
+    refunded(&shop, &refund(&shop, &paid, 300));
+}
+
+#[test]
+fn what_there_is_not_and_amounts_out_of_range_are_refused() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = authorized(&shop, 100);
+    for endpoint in ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"]
+    {
+        for nothing in [id_of_nothing(&payment), "order-none".to_owned()] {
+            let details = shop.call(endpoint, &json!({ "payment_id": nothing })).refused("NOT_FOUND");
+            assert_eq!(details["argument"], "payment_id", "{endpoint}");
+        }
+    }
+    shop.call("find-refund", &json!({ "refund_id": "return-none" })).refused("NOT_FOUND");
+    let details =
+        shop.call("capture-payment", &json!({ "payment_id": payment, "amount": 101 })).refused("AMOUNT_EXCEEDS_LIMIT");
+    assert_eq!(details, json!({ "limit": 100 }));
+    shop.call("capture-payment", &json!({ "payment_id": payment, "amount": 0 })).refused("INVALID_ARGUMENTS");
+    let other = server.shop();
+    other.call("void-payment", &json!({ "payment_id": payment })).refused("NOT_FOUND");
+    assert_eq!(shop.payment(&payment)["status"], "AUTHORIZED");
+}
+
+#[test]
+fn a_repeated_call_with_its_idempotency_key_takes_effect_once() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.pay(1_000);
+    let client = shop.client().idempotency_key("refund 1");
+    let body = json!({ "payment_id": payment, "amount": 100 });
+    let first = client.post("/merchants/refund-payment", &body).id();
+    let again = client.post("/merchants/refund-payment", &body);
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.id(), first);
+    refunded(&shop, &first);
+    assert_eq!(shop.payment(&payment)["amount_refunded"], 100);
+}
+
+#[test]
+fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allows() {
+    let server = Server::start();
+    let shop = server.shop();
+    let (captured, held) = (shop.pay(1_000), authorized(&shop, 1_000));
+    let (refunds, captures) = thread::scope(|scope| {
+        let refunds: Vec<_> = (0..100)
+            .map(|_| scope.spawn(|| shop.call("refund-payment", &json!({ "payment_id": captured, "amount": 30 }))))
+            .collect();
+        let captures: Vec<_> =
+            (0..100).map(|_| scope.spawn(|| shop.call("capture-payment", &json!({ "payment_id": held })))).collect();
+        let taken = |calls: Vec<thread::ScopedJoinHandle<'_, crate::harness::Answer>>| {
+            calls.into_iter().map(|call| call.join().expect("no panic")).filter(|answer| answer.status == 200).count()
+        };
+        (taken(refunds), taken(captures))
+    });
+    assert_eq!((refunds, captures), (33, 1));
+    assert_eq!(operated(&shop, &held)["amount_captured"], 1_000);
+    let all = || shop.call("list-refunds", &json!({ "status": "PENDING" })).ok();
+    eventually(all, |page| page["page"] == json!([]));
+    assert_eq!(shop.payment(&captured)["amount_refunded"], 990);
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 1_010 }));
+}
