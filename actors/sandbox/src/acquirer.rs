@@ -11,8 +11,8 @@ use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, code_and_message};
-use super::judgement::{Ask, What};
-use super::queue::{Queue, Recorded, Request, Waiting};
+use super::judgement::{Ask, RefundEnd, What};
+use super::queue::{Answered, Queue, Request, Waiting};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
     Instrument, Reference,
@@ -64,6 +64,15 @@ impl SandboxAcquirer {
         Ok(SandboxAcquirer { queue, thread: Some(thread) })
     }
 
+    /// Ends a merchant's refund that is pending, as the provider would; false when there is none under the reference.
+    ///
+    /// # Errors
+    /// [`AcquirerUnavailable`] by the answer: it may be ended or still pending.
+    pub fn end_refund(&self, merchant: MerchantId, reference: Reference, end: RefundEnd) -> AcquirerAnswer<bool> {
+        let waiting = self.queue.push(Request::EndRefund { merchant, reference: reference.into_text(), end });
+        Box::pin(async move { Ok(line_of(waiting).await?.is_some()) })
+    }
+
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         // A reference that is not the sandbox's own names no line, and is declined as unknown.
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
@@ -82,9 +91,14 @@ impl SandboxAcquirer {
     }
 }
 
-/// The line that a request is answered with.
-async fn line_of(waiting: Waiting) -> Recorded {
-    waiting?.await.map_err(|_| AcquirerUnavailable::because("the sandbox stopped before it answered"))?
+/// The line that a request is answered with, when it is time to answer.
+async fn line_of(waiting: Waiting) -> Result<Option<BookLine>, AcquirerUnavailable> {
+    let stopped = |_| AcquirerUnavailable::because("the sandbox stopped before it answered");
+    let Answered { line, delay } = waiting?.await.map_err(stopped)??;
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    Ok(line)
 }
 
 impl Acquirer for SandboxAcquirer {
@@ -137,8 +151,8 @@ fn authorization(line: &BookLine) -> Option<Authorization> {
     Some(match outcome {
         AuthorizeOutcome::Approved(standing) => Authorization::Approved {
             acquirer_reference: own_reference(line),
-            // What was asked, not what stands now: a later capture must not change the first answer.
-            captured: *capture == CaptureMode::Automatic,
+            // A later capture must not change the first answer. What was not captured when it was asked to never is.
+            captured: *capture == CaptureMode::Automatic && standing.captured_minor > 0,
             settles_at_once: standing.settles_at_once,
         },
         AuthorizeOutcome::Declined(reason) => {
@@ -149,7 +163,11 @@ fn authorization(line: &BookLine) -> Option<Authorization> {
 }
 
 fn completion(line: &BookLine) -> Option<Completion> {
-    let Deed::FollowUp { declined, .. } = &line.deed else { return None };
+    let declined = match &line.deed {
+        Deed::FollowUp { declined, .. } => declined,
+        Deed::PendingRefund { .. } => return Some(Completion::Pending),
+        Deed::Authorize { .. } | Deed::TimedOut => return None,
+    };
     Some(match declined {
         None => Completion::Done { acquirer_reference: own_reference(line) },
         Some(reason) => {

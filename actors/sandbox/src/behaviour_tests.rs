@@ -18,18 +18,18 @@ use till_actors::acquirer::{
 };
 use till_actors::security_codes::SecurityCode;
 
-const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
+pub(super) const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const GOOD_CARD: &str = "4242424242424242";
-const NOW_MS: u64 = 1_700_000_000_000;
+pub(super) const NOW_MS: u64 = 1_700_000_000_000;
 
 /// Long enough for any machine; an answer that never comes is a failure and not a hang.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn payment(number: u8) -> PaymentId {
+pub(super) fn payment(number: u8) -> PaymentId {
     PaymentId::from_bytes([number; 16])
 }
 
-fn thb(minor: u64) -> Money {
+pub(super) fn thb(minor: u64) -> Money {
     Money { amount: AmountMinor::new(minor).expect("an amount"), currency: Currency::from_bytes(*b"THB") }
 }
 
@@ -37,12 +37,12 @@ fn start(book: &MemoryBook) -> SandboxAcquirer {
     SandboxAcquirer::start_with_clock(book.clone(), || NOW_MS).expect("a thread")
 }
 
-fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
+pub(super) fn wait<T>(answer: AcquirerAnswer<T>) -> Result<T, AcquirerUnavailable> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
     runtime.block_on(async { tokio::time::timeout(PATIENCE, answer).await.expect("an answer in time") })
 }
 
-fn card(digits: &str) -> Instrument {
+pub(super) fn card(digits: &str) -> Instrument {
     Instrument::Card {
         number: CardNumber::parse(digits).expect("a card number"),
         expiry: CardExpiry { year: 2030, month: 12 },
@@ -50,7 +50,7 @@ fn card(digits: &str) -> Instrument {
     }
 }
 
-fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
+pub(super) fn authorize(number: u8, instrument: Instrument, capture: CaptureMode) -> AuthorizeRequest {
     let reference = Reference::new(payment(number), Step::Authorize);
     AuthorizeRequest { reference, merchant: MERCHANT, payment: payment(number), money: thb(100), instrument, capture }
 }
@@ -59,7 +59,7 @@ fn manual(number: u8) -> AuthorizeRequest {
     authorize(number, card(GOOD_CARD), CaptureMode::Manual)
 }
 
-fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
+pub(super) fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
     FollowUpRequest {
         reference: Reference::new(payment(number), step),
         acquirer_reference: format!("sandbox:{}", Reference::new(payment(number), Step::Authorize)),
@@ -69,23 +69,24 @@ fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
     }
 }
 
-fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
+pub(super) fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
     let acquirer_reference = follow_up(number, Step::Capture, 1).acquirer_reference;
     Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false })
 }
 
-fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
+pub(super) fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
     matches!(wait(answer), Ok(Completion::Done { .. }))
 }
 
-fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
+pub(super) fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
     match wait(answer).expect("an answer") {
         Completion::Done { acquirer_reference } => panic!("{acquirer_reference} was done"),
         Completion::Declined { code, .. } => code,
+        Completion::Pending => panic!("it is pending"),
     }
 }
 
-fn lines(book: &MemoryBook) -> Vec<BookLine> {
+pub(super) fn lines(book: &MemoryBook) -> Vec<BookLine> {
     book.entries().map(|line| line.expect("in memory")).collect()
 }
 
@@ -313,10 +314,10 @@ fn a_request_whose_answer_nobody_waits_for_is_carried_out_all_the_same() {
 
 /// Holds the book's thread at its first look at the clock.
 #[derive(Clone, Default)]
-struct Gate(std::sync::Arc<(std::sync::Mutex<(bool, bool)>, std::sync::Condvar)>);
+pub(super) struct Gate(std::sync::Arc<(std::sync::Mutex<(bool, bool)>, std::sync::Condvar)>);
 
 impl Gate {
-    fn clock(&self) -> impl Fn() -> u64 + Send + use<> {
+    pub(super) fn clock(&self) -> impl Fn() -> u64 + Send + use<> {
         let gate = self.clone();
         move || {
             let (state, changed) = &*gate.0;
@@ -328,13 +329,13 @@ impl Gate {
         }
     }
 
-    fn wait_until_reached(&self) {
+    pub(super) fn wait_until_reached(&self) {
         let (state, changed) = &*self.0;
         let state = state.lock().expect("no panic");
         drop(changed.wait_while(state, |(reached, _)| !*reached).expect("no panic"));
     }
 
-    fn open(&self) {
+    pub(super) fn open(&self) {
         let (state, changed) = &*self.0;
         state.lock().expect("no panic").1 = true;
         changed.notify_all();

@@ -4,11 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::book::{Book, BookError, BookLine};
+use crate::book::{Book, BookError, BookLine, Deed};
 use tokio::sync::oneshot;
 
-use super::judgement::Ask;
-use super::queue::{Job, Queue, Recorded, Request};
+use super::cards::Handling;
+use super::judgement::{Ask, RefundEnd, end_refund, has_failed_by};
+use super::queue::{Answered, Job, Queue, Recorded, Request};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Milliseconds since the Unix epoch.
@@ -92,21 +93,59 @@ impl<B: Book> Group<'_, B> {
     fn answer(&mut self, request: Request, now_ms: u64) -> Result<Recorded, BookError> {
         match request {
             Request::CarryOut(ask) => self.record(ask, now_ms),
-            Request::Find(reference) => Ok(Ok(self.line(&reference)?)),
+            Request::Find(reference) => {
+                let line = self.current(&reference, now_ms)?.filter(|line| line.deed != Deed::TimedOut);
+                Ok(Ok(Answered::at_once(line)))
+            }
+            Request::EndRefund { merchant, reference, end } => {
+                let line = self.current(&reference, now_ms)?.filter(|line| line.merchant == merchant);
+                let ended = line.map(|line| self.end_refund(&line, end)).transpose()?.flatten();
+                Ok(Ok(Answered::at_once(ended)))
+            }
         }
     }
 
-    /// The line that records a request: the one that stands, or a new one staged here.
+    /// The line that records a request: the one that is there, or a new one staged here.
     fn record(&mut self, ask: Ask, now_ms: u64) -> Result<Recorded, BookError> {
-        if let Some(line) = self.line(&ask.reference)? {
-            return Ok(repeated(&ask, line));
-        }
         let authorization = ask.authorization().map(|reference| self.line(reference)).transpose()?.flatten();
-        let (line, changed) = ask.judge(authorization.as_ref(), now_ms);
-        for line in changed.into_iter().chain([line.clone()]) {
-            self.staged.insert(line.reference.clone(), line);
+        let handling = ask.handling(authorization.as_ref());
+        let first_asked_at_ms = match self.current(&ask.reference, now_ms)? {
+            Some(line) if line.deed != Deed::TimedOut => return Ok(repeated(&ask, line, handling)),
+            timed_out => timed_out.map(|line| line.asked_at_ms),
+        };
+        let is_first = first_asked_at_ms.is_none();
+        if is_first && handling == Handling::FirstCallTimesOutUndone {
+            self.stage([ask.timed_out(now_ms)]);
+            return Ok(Err(timed_out()));
         }
-        Ok(Ok(Some(line)))
+        let (mut line, changed) = ask.judge(authorization.as_ref(), now_ms);
+        line.asked_at_ms = first_asked_at_ms.unwrap_or(now_ms);
+        self.stage(changed.into_iter().chain([line.clone()]));
+        if is_first && handling == Handling::FirstCallTimesOutDone {
+            return Ok(Err(timed_out()));
+        }
+        Ok(Ok(Answered { line: Some(line), delay: handling.answer_delay() }))
+    }
+
+    /// The line under a reference as of now: a refund whose time to fail has come has failed.
+    fn current(&mut self, reference: &str, now_ms: u64) -> Result<Option<BookLine>, BookError> {
+        match self.line(reference)? {
+            Some(line) if has_failed_by(&line, now_ms) => self.end_refund(&line, RefundEnd::Failed),
+            line => Ok(line),
+        }
+    }
+
+    /// The line of a refund after its end; nothing when it is not pending.
+    fn end_refund(&mut self, line: &BookLine, end: RefundEnd) -> Result<Option<BookLine>, BookError> {
+        let Deed::PendingRefund { authorization, .. } = &line.deed else { return Ok(None) };
+        let authorized = self.line(authorization)?;
+        let (ended, changed) = end_refund(line, authorization, authorized.as_ref(), end);
+        self.stage(changed.into_iter().chain([ended.clone()]));
+        Ok(Some(ended))
+    }
+
+    fn stage(&mut self, lines: impl IntoIterator<Item = BookLine>) {
+        self.staged.extend(lines.into_iter().map(|line| (line.reference.clone(), line)));
     }
 
     fn line(&self, reference: &str) -> Result<Option<BookLine>, BookError> {
@@ -117,9 +156,13 @@ impl<B: Book> Group<'_, B> {
     }
 }
 
-fn repeated(ask: &Ask, line: BookLine) -> Recorded {
+fn timed_out() -> AcquirerUnavailable {
+    AcquirerUnavailable::because("the first call for this card times out")
+}
+
+fn repeated(ask: &Ask, line: BookLine, handling: Handling) -> Recorded {
     if ask.is_recorded_by(&line) {
-        return Ok(Some(line));
+        return Ok(Answered { line: Some(line), delay: handling.answer_delay() });
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until somebody looks.
     tracing::error!(reference = ask.reference, "the sandbox was asked for something else under a used reference");

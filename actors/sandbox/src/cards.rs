@@ -1,7 +1,12 @@
 //! How the sandbox's cards behave: by number, with the numbers that the field knows.
 
-use crate::book::DeclineReason;
+use std::time::Duration;
+
+use crate::book::{BookInstrument, DeclineReason};
 use till_storage::vault::CardNumber;
+
+/// After how long the answers to calls for the slow card are given.
+const LATE_ANSWER: Duration = Duration::from_secs(5);
 
 /// What becomes of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +37,55 @@ impl Behaviour {
     }
 }
 
+/// How the calls for an instrument are handled, whatever becomes of its authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Handling {
+    /// They are carried out and answered at once.
+    AtOnce,
+    /// The authorization is not captured, and every capture is declined.
+    CaptureFails,
+    /// A refund is pending until the operator ends it.
+    RefundWaitsForOperator,
+    /// A refund is pending for a second, and then fails.
+    RefundFailsLater,
+    /// The first call under a reference is carried out, and gets no answer.
+    FirstCallTimesOutDone,
+    /// The first call under a reference is not carried out, and gets no answer.
+    FirstCallTimesOutUndone,
+    /// They are carried out at once, and answered after [`LATE_ANSWER`].
+    AnswersLate,
+}
+
+impl Handling {
+    /// The handling of an instrument, by the digits of a card that may be shown: the book has no more of them, and calls
+    /// after an authorization know the card from there.
+    pub(super) fn of(instrument: &BookInstrument) -> Handling {
+        let BookInstrument::Card { first_six, last_four } = instrument else { return Handling::AtOnce };
+        match (first_six, last_four) {
+            (b"400000", b"3055") => Handling::CaptureFails,
+            (b"400000", b"7726") => Handling::RefundWaitsForOperator,
+            (b"400000", b"5126") => Handling::RefundFailsLater,
+            (b"400000", b"3063") => Handling::FirstCallTimesOutDone,
+            (b"400000", b"3097") => Handling::FirstCallTimesOutUndone,
+            (b"400000", b"3238") => Handling::AnswersLate,
+            _ => Handling::AtOnce,
+        }
+    }
+
+    /// For how long an answer is held back.
+    pub(super) const fn answer_delay(self) -> Duration {
+        match self {
+            Handling::AnswersLate => LATE_ANSWER,
+            Handling::AtOnce
+            | Handling::CaptureFails
+            | Handling::RefundWaitsForOperator
+            | Handling::RefundFailsLater
+            | Handling::FirstCallTimesOutDone
+            | Handling::FirstCallTimesOutUndone => Duration::ZERO,
+        }
+    }
+}
+
 /// The code and the message of a reason, as merchants see them.
 pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'static str) {
     let message = match reason {
@@ -48,6 +102,8 @@ pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'
         DeclineReason::AlreadyVoided => "The authorization was given up already.",
         DeclineReason::NotCaptured => "The authorization was not captured.",
         DeclineReason::WrongAmount => "The amount does not fit what the authorization has left.",
+        DeclineReason::CaptureFailed => "The card's issuer refused the capture.",
+        DeclineReason::RefundFailed => "The card's issuer refused the refund.",
     };
     (reason.code(), message)
 }
@@ -89,6 +145,27 @@ mod tests {
             assert_eq!(behaviour(number), Behaviour::Approve, "{number}");
         }
         assert_eq!(behaviour("4000000000000077"), Behaviour::ApproveAndSettleAtOnce);
+    }
+
+    #[test]
+    fn a_card_is_handled_by_its_shown_digits_and_an_instalment_at_once() {
+        let handling = |first_six: &[u8; 6], last_four: &[u8; 4]| {
+            Handling::of(&BookInstrument::Card { first_six: *first_six, last_four: *last_four })
+        };
+        for (last_four, expected) in [
+            (b"3055", Handling::CaptureFails),
+            (b"7726", Handling::RefundWaitsForOperator),
+            (b"5126", Handling::RefundFailsLater),
+            (b"3063", Handling::FirstCallTimesOutDone),
+            (b"3097", Handling::FirstCallTimesOutUndone),
+            (b"3238", Handling::AnswersLate),
+            (b"0002", Handling::AtOnce),
+        ] {
+            assert_eq!(handling(b"400000", last_four), expected, "{last_four:?}");
+            assert_eq!(handling(b"424242", last_four), Handling::AtOnce, "another card that ends so");
+        }
+        let instalment = BookInstrument::Installment { plan: "4000000000007726".to_owned() };
+        assert_eq!(Handling::of(&instalment), Handling::AtOnce);
     }
 
     #[test]

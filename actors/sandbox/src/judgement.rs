@@ -5,7 +5,23 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 
-use super::cards::Behaviour;
+use super::cards::{Behaviour, Handling};
+
+/// What the references of refunds have in them. Those of reversals, which are refunds to an acquirer, have not: no call of
+/// the operator's names one, so a reversal is never pending.
+const REFUND_STEP: &str = "/refund/";
+
+/// How long after it was asked for a refund fails that does so later.
+const REFUND_FAILS_AFTER_MS: u64 = 1_000;
+
+/// How a pending refund ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefundEnd {
+    /// The money is given back.
+    Completed,
+    /// It is not.
+    Failed,
+}
 
 /// A request, without anything secret.
 #[derive(Debug, Clone)]
@@ -45,45 +61,117 @@ impl Ask {
             (What::FollowUp { what, authorization }, Deed::FollowUp { what: recorded, authorization: of, .. }) => {
                 what == recorded && authorization == of
             }
-            (What::Authorize { .. }, Deed::FollowUp { .. }) | (What::FollowUp { .. }, Deed::Authorize { .. }) => false,
+            (What::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
+                *what == FollowUp::Refund && authorization == of
+            }
+            (What::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. })
+            | (What::FollowUp { .. }, Deed::Authorize { .. })
+            | (What::Authorize { .. } | What::FollowUp { .. }, Deed::TimedOut) => false,
         };
         same_deed
             && (&self.reference, self.merchant, self.payment, self.money)
                 == (&line.reference, line.merchant, line.payment, line.money)
     }
 
+    /// How it is handled. `authorization` is the line under [`Ask::authorization`].
+    pub(super) fn handling(&self, authorization: Option<&BookLine>) -> Handling {
+        match (&self.what, authorization.map(|line| &line.deed)) {
+            (What::Authorize { instrument, .. }, _)
+            | (What::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
+            (What::FollowUp { .. }, _) => Handling::AtOnce,
+        }
+    }
+
+    /// The line of a call that is not carried out and gets no answer.
+    pub(super) fn timed_out(self, now_ms: u64) -> BookLine {
+        self.recorded(Deed::TimedOut, now_ms)
+    }
+
     /// Does what is asked for the first time under its reference: the line that records it, then the
     /// authorization's own when that changed. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn judge(self, authorization: Option<&BookLine>, now_ms: u64) -> (BookLine, Option<BookLine>) {
-        let (deed, changed) = match self.what {
+        let handling = self.handling(authorization);
+        let (deed, changed) = match &self.what {
             What::Authorize { instrument, capture, behaviour } => {
-                let outcome = authorize(self.money, capture, behaviour);
-                (Deed::Authorize { instrument, capture, outcome }, None)
+                let captures = *capture == CaptureMode::Automatic && handling != Handling::CaptureFails;
+                let outcome = authorize(self.money, captures, *behaviour);
+                (Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
             }
             What::FollowUp { what, authorization: reference } => {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
-                let (declined, changed) = match follow_up(what, self.money, own) {
-                    Ok(changed) => (None, Some(changed)),
-                    Err(reason) => (Some(reason), None),
+                let done = match follow_up(*what, self.money, own) {
+                    Ok(_) if *what == FollowUp::Capture && handling == Handling::CaptureFails => {
+                        Err(DeclineReason::CaptureFailed)
+                    }
+                    done => done,
                 };
-                (Deed::FollowUp { what, authorization: reference, declined }, changed)
+                match self.pending_refund(*what, handling, now_ms).filter(|_| done.is_ok()) {
+                    Some(pending) => (pending, None),
+                    None => ended(*what, reference, done),
+                }
             }
         };
-        let Ask { reference, merchant, payment, money, .. } = self;
-        (BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, deed }, changed)
+        (self.recorded(deed, now_ms), changed)
+    }
+
+    /// What is recorded of a refund that does not end at once.
+    fn pending_refund(&self, what: FollowUp, handling: Handling, now_ms: u64) -> Option<Deed> {
+        let fails_at_ms = match handling {
+            Handling::RefundWaitsForOperator => None,
+            Handling::RefundFailsLater => Some(now_ms.saturating_add(REFUND_FAILS_AFTER_MS)),
+            Handling::AtOnce
+            | Handling::CaptureFails
+            | Handling::FirstCallTimesOutDone
+            | Handling::FirstCallTimesOutUndone
+            | Handling::AnswersLate => return None,
+        };
+        let authorization = self.authorization()?.to_owned();
+        let may_wait = what == FollowUp::Refund && self.reference.contains(REFUND_STEP);
+        may_wait.then_some(Deed::PendingRefund { authorization, fails_at_ms })
+    }
+
+    fn recorded(self, deed: Deed, now_ms: u64) -> BookLine {
+        let Ask { reference, merchant, payment, money, what: _ } = self;
+        BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, deed }
     }
 }
 
-fn authorize(money: Money, capture: CaptureMode, behaviour: Behaviour) -> AuthorizeOutcome {
+/// Whether a line is that of a refund whose time to fail has come.
+pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
+    matches!(line.deed, Deed::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
+}
+
+/// Ends the pending refund that was authorized under a reference: its line, then the authorization's own when that
+/// changed. A refund is declined for its amount when others took what there was meanwhile.
+pub(super) fn end_refund(
+    line: &BookLine,
+    reference: &str,
+    authorization: Option<&BookLine>,
+    end: RefundEnd,
+) -> (BookLine, Option<BookLine>) {
+    let done = match end {
+        RefundEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
+        RefundEnd::Failed => Err(DeclineReason::RefundFailed),
+    };
+    let (deed, changed) = ended(FollowUp::Refund, reference, done);
+    (BookLine { deed, ..line.clone() }, changed)
+}
+
+fn ended(what: FollowUp, reference: &str, done: Result<BookLine, DeclineReason>) -> (Deed, Option<BookLine>) {
+    let (declined, changed) = match done {
+        Ok(changed) => (None, Some(changed)),
+        Err(reason) => (Some(reason), None),
+    };
+    (Deed::FollowUp { what, authorization: reference.to_owned(), declined }, changed)
+}
+
+fn authorize(money: Money, captures: bool, behaviour: Behaviour) -> AuthorizeOutcome {
     let settles_at_once = match behaviour {
         Behaviour::Approve => false,
         Behaviour::ApproveAndSettleAtOnce => true,
         Behaviour::Decline(reason) => return AuthorizeOutcome::Declined(reason),
     };
-    let captured_minor = match capture {
-        CaptureMode::Automatic => money.amount.get(),
-        CaptureMode::Manual => 0,
-    };
+    let captured_minor = if captures { money.amount.get() } else { 0 };
     AuthorizeOutcome::Approved(Standing { settles_at_once, captured_minor, ..Standing::default() })
 }
 
@@ -172,7 +260,7 @@ mod tests {
                 assert_eq!(declined.is_some(), changed.is_none(), "what is declined changes nothing");
                 declined
             }
-            Deed::Authorize { .. } => panic!("a follow-up is recorded as one"),
+            other => panic!("a follow-up is recorded as one, not as {other:?}"),
         }
     }
 
@@ -233,6 +321,19 @@ mod tests {
             let unknown = Some(DeclineReason::UnknownAuthorization);
             assert_eq!(declined(FollowUp::Capture, thb(100), line), unknown, "{line:?}");
         }
+    }
+
+    #[test]
+    fn a_reversal_is_never_pending_as_a_refund_is() {
+        let instrument = BookInstrument::Card { first_six: *b"400000", last_four: *b"7726" };
+        let what = What::Authorize { instrument, capture: CaptureMode::Automatic, behaviour: Behaviour::Approve };
+        let authorized = ask("authorize", thb(100), what).judge(None, 5).0;
+        let refund = |reference: &str| Ask { reference: reference.to_owned(), ..follow(FollowUp::Refund, thb(100)) };
+        let (refunded, unchanged) = refund("payment/refund/1").judge(Some(&authorized), 6);
+        let pending = Deed::PendingRefund { authorization: "authorize".to_owned(), fails_at_ms: None };
+        assert_eq!((refunded.deed, unchanged), (pending, None));
+        let (_, changed) = refund("payment/reverse").judge(Some(&authorized), 6);
+        assert_eq!(changed.map(|line| standing(&line).refunded_minor), Some(100));
     }
 
     #[test]

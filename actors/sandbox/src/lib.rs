@@ -5,8 +5,11 @@ mod acquirer;
 mod behaviour_tests;
 pub mod book;
 mod book_thread;
+#[cfg(test)]
+mod card_tests;
 mod cards;
 mod judgement;
 mod queue;
 
 pub use acquirer::SandboxAcquirer;
+pub use judgement::RefundEnd;

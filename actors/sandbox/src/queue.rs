@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::book::BookLine;
+use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
-use super::judgement::Ask;
+use super::judgement::{Ask, RefundEnd};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
@@ -21,8 +22,24 @@ const LINGER: Duration = Duration::from_millis(2);
 /// Requests that are company enough: a write is shared well by so many.
 const COMPANY_MAX: usize = 128;
 
-/// What a request is answered: the line that records it, nothing when a look-up finds none.
-pub(super) type Recorded = Result<Option<BookLine>, AcquirerUnavailable>;
+/// What a request is answered.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// The line that records it; nothing when a look-up finds none.
+    pub(super) line: Option<BookLine>,
+    /// For how long the answer is held back.
+    pub(super) delay: Duration,
+}
+
+impl Answered {
+    /// An answer that is not held back.
+    pub(super) const fn at_once(line: Option<BookLine>) -> Answered {
+        Answered { line, delay: Duration::ZERO }
+    }
+}
+
+/// What a request is answered, or why it is not.
+pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
 /// An answer that is waited for, unless the queue took no request.
 pub(super) type Waiting = Result<oneshot::Receiver<Recorded>, AcquirerUnavailable>;
@@ -33,6 +50,8 @@ pub(super) enum Request {
     CarryOut(Ask),
     /// Look up the line under a reference.
     Find(String),
+    /// End a merchant's refund under a reference that is pending.
+    EndRefund { merchant: MerchantId, reference: String, end: RefundEnd },
 }
 
 impl From<Ask> for Request {
@@ -129,7 +148,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use crate::book::FollowUp;
-    use till_domain::ids::{MerchantId, PaymentId};
+    use till_domain::ids::PaymentId;
     use till_domain::money::{AmountMinor, Currency, Money};
 
     use super::super::judgement::What;
@@ -153,7 +172,7 @@ mod tests {
         }
         let reference = |job: Job| match job.request {
             Request::CarryOut(ask) => ask.reference,
-            Request::Find(reference) => reference,
+            Request::Find(reference) | Request::EndRefund { reference, .. } => reference,
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
         let first = references(queue.next_group().expect("a group"));

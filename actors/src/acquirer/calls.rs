@@ -19,8 +19,8 @@ pub type AcquirerAnswer<T> = Pin<Box<dyn Future<Output = Result<T, AcquirerUnava
 
 /// Whoever moves the money of card holders.
 ///
-/// Every call is idempotent by its reference: a repeated one is answered as the first was, and done once. A
-/// call that times out is unknown, never failed: it is asked again under the same reference.
+/// Every call is idempotent by its reference: a repeated one is answered as the first was, and done once; one that was
+/// pending is answered by how it ended since. A call that times out is unknown, never failed: it is asked again under the same reference.
 pub trait Acquirer: Send + Sync + 'static {
     /// Sets money aside, and takes it at once when asked to.
     fn authorize(&self, request: AuthorizeRequest) -> AcquirerAnswer<Authorization>;
@@ -150,7 +150,7 @@ impl From<Authorization> for AuthorizationResult {
     }
 }
 
-/// How a capture, a void or a refund ended.
+/// How a capture, a void or a refund ended, if it did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// It is done.
@@ -165,6 +165,8 @@ pub enum Completion {
         /// A sentence for a person.
         message: String,
     },
+    /// It is under way, and no money has moved yet: asked again under the same reference, the acquirer says how it ended.
+    Pending,
 }
 
 /// How a call ended that was found by its reference.

@@ -199,6 +199,7 @@ async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResul
     match answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))? {
         Completion::Done { acquirer_reference: _ } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
+        Completion::Pending => Err(NoResult::Unanswered("the call is pending there".to_owned())),
     }
 }
 

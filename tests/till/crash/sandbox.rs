@@ -49,7 +49,9 @@ fn lines(book: &RocksBook, merchant: MerchantId) -> Vec<Line> {
         let is_approved = match line.deed {
             Deed::Authorize { outcome: AuthorizeOutcome::Approved(_), .. } => true,
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => false,
-            Deed::FollowUp { .. } => panic!("nobody asked for {}", line.reference),
+            Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => {
+                panic!("nobody asked for {}", line.reference)
+            }
         };
         (line.payment.to_string(), line.money.amount.get(), is_approved)
     });

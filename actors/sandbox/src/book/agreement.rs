@@ -61,7 +61,7 @@ impl From<BookLine> for AcquirerLine {
                 Some(AuthorizationLine::Approved { captured_minor: standing.captured_minor })
             }
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => Some(AuthorizationLine::Declined),
-            Deed::FollowUp { .. } => None,
+            Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => None,
         };
         AcquirerLine { reference, merchant_id: merchant, payment_id: payment, money, authorization }
     }
@@ -85,6 +85,9 @@ impl From<BookError> for AcquirerBookError {
 
 /// The line that there is, with everything done to its authorization that the other one has.
 fn at_least(known: BookLine, line: &BookLine) -> BookLine {
+    if known.deed == Deed::TimedOut {
+        return line.clone();
+    }
     let (Some(had), Some(has)) = (standing(&known), standing(line)) else { return known };
     let merged = Standing {
         settles_at_once: had.settles_at_once,
@@ -97,14 +100,17 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
             let outcome = AuthorizeOutcome::Approved(merged);
             BookLine { deed: Deed::Authorize { instrument, capture, outcome }, ..known }
         }
-        Deed::FollowUp { .. } => known,
+        Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => known,
     }
 }
 
 fn standing(line: &BookLine) -> Option<Standing> {
     match &line.deed {
         Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(*standing),
-        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } | Deed::FollowUp { .. } => None,
+        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
+        | Deed::FollowUp { .. }
+        | Deed::TimedOut
+        | Deed::PendingRefund { .. } => None,
     }
 }
 
@@ -154,5 +160,26 @@ fn instrument_of(instrument: &Instrument) -> Option<BookInstrument> {
         }),
         Instrument::Installment { plan, .. } => Some(BookInstrument::Installment { plan: plan.id().to_owned() }),
         Instrument::UnnamedCard => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    #[test]
+    fn what_the_log_knows_replaces_a_call_that_timed_out() {
+        let timed_out = BookLine { deed: Deed::TimedOut, ..samples::approved() };
+        assert_eq!(at_least(timed_out, &samples::approved()), samples::approved());
+    }
+
+    #[test]
+    fn a_call_that_timed_out_and_a_pending_refund_say_nothing_of_a_payments_result() {
+        let pending = Deed::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
+        for deed in [Deed::TimedOut, pending] {
+            let line = AcquirerLine::from(BookLine { deed, ..samples::approved() });
+            assert_eq!(line.authorization, None);
+        }
     }
 }

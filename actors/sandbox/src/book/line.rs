@@ -43,6 +43,15 @@ pub enum Deed {
         /// Why it was not done; nothing when it was.
         declined: Option<DeclineReason>,
     },
+    /// Anything, by a call that got no answer and was not carried out. Asked again, it is.
+    TimedOut,
+    /// To refund: it is pending, and no money has moved. Once it has ended, the line is that of a follow-up.
+    PendingRefund {
+        /// The reference under which it was authorized.
+        authorization: String,
+        /// When it fails, by the sandbox's clock in milliseconds since the Unix epoch; nothing when the operator ends it.
+        fails_at_ms: Option<u64>,
+    },
 }
 
 /// What can be done to an authorization.
@@ -120,11 +129,15 @@ pub enum DeclineReason {
     NotCaptured,
     /// More than there is, in a void not all of it, or another currency.
     WrongAmount,
+    /// The issuer refused the capture.
+    CaptureFailed,
+    /// The issuer refused the refund.
+    RefundFailed,
 }
 
 impl DeclineReason {
     /// Every reason.
-    pub const ALL: [DeclineReason; 11] = [
+    pub const ALL: [DeclineReason; 13] = [
         DeclineReason::CardDeclined,
         DeclineReason::InsufficientFunds,
         DeclineReason::ExpiredCard,
@@ -136,6 +149,8 @@ impl DeclineReason {
         DeclineReason::AlreadyVoided,
         DeclineReason::NotCaptured,
         DeclineReason::WrongAmount,
+        DeclineReason::CaptureFailed,
+        DeclineReason::RefundFailed,
     ];
 
     /// The word for it, as merchants see it.
@@ -153,6 +168,8 @@ impl DeclineReason {
             DeclineReason::AlreadyVoided => "already_voided",
             DeclineReason::NotCaptured => "not_captured",
             DeclineReason::WrongAmount => "wrong_amount",
+            DeclineReason::CaptureFailed => "capture_failed",
+            DeclineReason::RefundFailed => "refund_failed",
         }
     }
 

@@ -39,6 +39,8 @@ frozen_enum! {
     DeedV1 of Deed {
         Authorize { instrument: BookInstrumentV1, capture: CaptureModeV1, outcome: AuthorizeOutcomeV1 },
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
+        TimedOut,
+        PendingRefund { authorization: String, fails_at_ms: Option<u64> },
     }
 }
 
@@ -99,6 +101,8 @@ frozen_enum! {
         AlreadyVoided,
         NotCaptured,
         WrongAmount,
+        CaptureFailed,
+        RefundFailed,
     }
 }
 
@@ -163,7 +167,7 @@ mod tests {
         let golden = samples::golden(first_format::FORMAT);
         let read: Vec<BookLine> =
             golden.iter().map(|(reference, bytes)| decode(reference.as_bytes(), bytes).expect("reads")).collect();
-        assert_eq!(read, samples::every_shape());
+        assert_eq!(read, samples::shapes_of_the_first_format());
     }
 
     #[test]

@@ -8,6 +8,9 @@ use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Dee
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
 
+/// Reasons that the first format knew.
+const FIRST_REASONS: usize = 11;
+
 fn line(reference: &str, deed: Deed) -> BookLine {
     let amount = AmountMinor::new(10_000).expect("an amount");
     BookLine {
@@ -35,13 +38,26 @@ pub(crate) fn approved() -> BookLine {
 }
 
 pub(crate) fn every_shape() -> Vec<BookLine> {
+    let mut lines = shapes_of_the_first_format();
+    for reason in &DeclineReason::ALL[FIRST_REASONS..] {
+        lines.push(follow_up_line(&format!("declined {reason:?}"), FollowUp::Refund, Some(*reason)));
+    }
+    lines.push(line("timed out", Deed::TimedOut));
+    for (reference, fails_at_ms) in [("pending", None), ("pending and failing", Some(0x0102_0304_0506_0af0))] {
+        let authorization = REFERENCE.to_owned();
+        lines.push(line(reference, Deed::PendingRefund { authorization, fails_at_ms }));
+    }
+    lines
+}
+
+pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {
     let installment = Deed::Authorize {
         instrument: BookInstrument::Installment { plan: "sandbox_3_months".to_owned() },
         capture: CaptureMode::Automatic,
         outcome: AuthorizeOutcome::Approved(Standing { captured_minor: 10_000, ..Standing::default() }),
     };
     let mut lines = vec![approved(), line("installment", installment)];
-    for reason in DeclineReason::ALL {
+    for reason in DeclineReason::ALL.into_iter().take(FIRST_REASONS) {
         let declined = AuthorizeOutcome::Declined(reason);
         lines.push(card_line(&format!("declined {reason:?}"), CaptureMode::Automatic, declined));
     }

@@ -58,6 +58,7 @@ impl Tally {
                 self.add_approved(amount_minor, standing, capture);
             }
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
+            Deed::TimedOut | Deed::PendingRefund { .. } => {}
             Deed::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
             Deed::FollowUp { what: FollowUp::Capture, declined: None, .. } => self.captured_minor += amount_minor,
             Deed::FollowUp { what: FollowUp::Void, declined: None, .. } => self.voided_minor += amount_minor,
@@ -72,8 +73,9 @@ impl Tally {
         self.totals.voided_minor += u128::from(standing.voided_minor);
         self.totals.refunded_minor += u128::from(standing.refunded_minor);
         self.captured_minor += match capture {
-            CaptureMode::Automatic => amount_minor,
-            CaptureMode::Manual => 0,
+            // All of it or nothing: there is a card whose capture fails.
+            CaptureMode::Automatic if standing.captured_minor > 0 => amount_minor,
+            CaptureMode::Automatic | CaptureMode::Manual => 0,
         };
     }
 
@@ -149,7 +151,8 @@ mod tests {
             let lines = [approved("a", CaptureMode::Manual, Standing::default()), follow_up_line("b", what, None)];
             assert!(matches!(totals(&lines), Err(BookError::Damaged { .. })), "{what:?}");
         }
-        let never_captured = approved("a", CaptureMode::Automatic, Standing::default());
-        assert!(matches!(totals(&[never_captured]), Err(BookError::Damaged { .. })));
+        let partly_captured = Standing { captured_minor: 9_999, ..Standing::default() };
+        let partly_captured = approved("a", CaptureMode::Automatic, partly_captured);
+        assert!(matches!(totals(&[partly_captured]), Err(BookError::Damaged { .. })));
     }
 }

@@ -1,0 +1,253 @@
+//! The cards by which the sandbox plays a provider that is slow, fails later or does not answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use till_actors::acquirer::{Acquirer, AcquirerAnswer, Completion, FollowUpRequest, Found, Reference, Step};
+use till_domain::ids::{MerchantId, RefundId};
+use till_domain::payment::CaptureMode;
+
+use super::behaviour_tests::{
+    Gate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
+};
+use super::{RefundEnd, SandboxAcquirer};
+use crate::book::{Deed, MemoryBook, MerchantTotals, totals_by_merchant};
+
+const REFUND_WAITS: &str = "4000000000007726";
+const REFUND_FAILS_LATER: &str = "4000000000005126";
+const CAPTURE_FAILS: &str = "4000000000003055";
+const TIMES_OUT_DONE: &str = "4000000000003063";
+const TIMES_OUT_UNDONE: &str = "4000000000003097";
+const ANSWERS_LATE: &str = "4000000000003238";
+
+/// The sandbox's time, which a test moves.
+#[derive(Clone)]
+struct Clock(Arc<AtomicU64>);
+
+impl Clock {
+    fn new() -> Clock {
+        Clock(Arc::new(AtomicU64::new(NOW_MS)))
+    }
+
+    fn set(&self, now_ms: u64) {
+        self.0.store(now_ms, Ordering::SeqCst);
+    }
+
+    fn start(&self, book: &MemoryBook) -> SandboxAcquirer {
+        let clock = self.clone();
+        SandboxAcquirer::start_with_clock(book.clone(), move || clock.0.load(Ordering::SeqCst)).expect("a thread")
+    }
+}
+
+fn start(book: &MemoryBook) -> SandboxAcquirer {
+    Clock::new().start(book)
+}
+
+/// A sandbox that has captured a payment of 100 with this card.
+fn captured(book: &MemoryBook, digits: &str) -> SandboxAcquirer {
+    let sandbox = start(book);
+    assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
+    sandbox
+}
+
+fn refund_step(number: u8) -> Step {
+    Step::Refund(RefundId::from_bytes([number; 16]))
+}
+
+fn refund(number: u8, minor: u64) -> FollowUpRequest {
+    follow_up(1, refund_step(number), minor)
+}
+
+fn reference(step: Step) -> Reference {
+    Reference::new(payment(1), step)
+}
+
+fn is_pending(answer: AcquirerAnswer<Completion>) -> bool {
+    wait(answer) == Ok(Completion::Pending)
+}
+
+fn totals(book: &MemoryBook) -> MerchantTotals {
+    totals_by_merchant(book).expect("agrees")[&MERCHANT]
+}
+
+#[test]
+fn a_refund_is_pending_until_the_operator_completes_it() {
+    let book = MemoryBook::new();
+    let sandbox = captured(&book, REFUND_WAITS);
+    assert!(is_pending(sandbox.refund(refund(8, 60))));
+    assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again");
+    drop(sandbox);
+    let sandbox = start(&book);
+    assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again of the sandbox of the next process");
+    let found = wait(sandbox.find(MERCHANT, reference(refund_step(8))));
+    assert_eq!(found, Ok(Some(Found::Completion(Completion::Pending))));
+    assert_eq!(totals(&book).refunded_minor, 0, "no money has moved");
+    let end = |merchant, number| sandbox.end_refund(merchant, reference(refund_step(number)), RefundEnd::Completed);
+    assert_eq!(wait(end(MerchantId::from_bytes([9; 16]), 8)), Ok(false), "of another merchant");
+    assert_eq!(wait(end(MERCHANT, 9)), Ok(false), "one that was never asked for");
+    assert_eq!(wait(end(MERCHANT, 8)), Ok(true));
+    assert!(is_done(sandbox.refund(refund(8, 60))));
+    assert_eq!(totals(&book).refunded_minor, 60);
+    assert_eq!(wait(end(MERCHANT, 8)), Ok(false), "it has ended");
+    assert_eq!(totals(&book).refunded_minor, 60);
+}
+
+#[test]
+fn a_refund_that_the_operator_fails_is_declined_and_another_may_follow() {
+    let book = MemoryBook::new();
+    let sandbox = captured(&book, REFUND_WAITS);
+    let end = |number, end| wait(sandbox.end_refund(MERCHANT, reference(refund_step(number)), end));
+    assert!(is_pending(sandbox.refund(refund(8, 100))));
+    assert_eq!(end(8, RefundEnd::Failed), Ok(true));
+    assert_eq!(decline_code(sandbox.refund(refund(8, 100))), "refund_failed");
+    assert_eq!(end(8, RefundEnd::Completed), Ok(false), "it has ended");
+    assert!(is_pending(sandbox.refund(refund(9, 100))));
+    assert_eq!(end(9, RefundEnd::Completed), Ok(true));
+    assert!(is_done(sandbox.refund(refund(9, 100))));
+    let totals = totals(&book);
+    assert_eq!((totals.refunded_minor, totals.follow_ups_declined), (100, 1));
+}
+
+#[test]
+fn pending_refunds_never_give_back_more_than_was_captured() {
+    let book = MemoryBook::new();
+    let sandbox = captured(&book, REFUND_WAITS);
+    assert_eq!(decline_code(sandbox.refund(refund(7, 101))), "wrong_amount");
+    for number in [8, 9] {
+        assert!(is_pending(sandbox.refund(refund(number, 60))));
+    }
+    for number in [8, 9] {
+        let end = sandbox.end_refund(MERCHANT, reference(refund_step(number)), RefundEnd::Completed);
+        assert_eq!(wait(end), Ok(true));
+    }
+    assert!(is_done(sandbox.refund(refund(8, 60))));
+    assert_eq!(decline_code(sandbox.refund(refund(9, 60))), "wrong_amount");
+    assert_eq!(totals(&book).refunded_minor, 60);
+}
+
+#[test]
+fn a_refund_that_fails_later_is_pending_for_a_second() {
+    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let sandbox = clock.start(&book);
+    wait(sandbox.authorize(authorize(1, card(REFUND_FAILS_LATER), CaptureMode::Automatic))).expect("an answer");
+    assert!(is_pending(sandbox.refund(refund(8, 60))));
+    assert!(is_pending(sandbox.refund(refund(9, 40))));
+    clock.set(NOW_MS + 999);
+    assert!(is_pending(sandbox.refund(refund(8, 60))));
+    clock.set(NOW_MS + 1_000);
+    assert_eq!(decline_code(sandbox.refund(refund(8, 60))), "refund_failed");
+    let found = wait(sandbox.find(MERCHANT, reference(refund_step(9)))).expect("an answer");
+    let failed =
+        |found| matches!(found, Some(Found::Completion(Completion::Declined { code, .. })) if code == "refund_failed");
+    assert!(failed(found), "it fails without being asked again");
+    clock.set(NOW_MS);
+    assert_eq!(decline_code(sandbox.refund(refund(9, 40))), "refund_failed", "also when the clock steps back");
+    assert_eq!(totals(&book).refunded_minor, 0);
+}
+
+#[test]
+fn the_card_whose_capture_fails_is_authorized_never_captured_and_can_be_voided() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    for (number, mode) in [(1, CaptureMode::Automatic), (2, CaptureMode::Manual)] {
+        let ask = || sandbox.authorize(authorize(number, card(CAPTURE_FAILS), mode));
+        assert_eq!(wait(ask()), approved(number, false));
+        assert_eq!(decline_code(sandbox.capture(follow_up(number, Step::Capture, 100))), "capture_failed");
+        assert!(is_done(sandbox.void(follow_up(number, Step::Void, 100))));
+        assert_eq!(wait(ask()), approved(number, false), "the answer stays the first one");
+    }
+    let totals = totals(&book);
+    assert_eq!((totals.captured_minor, totals.voided_minor), (0, 200));
+}
+
+#[test]
+fn each_first_call_times_out_and_has_been_done() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    let ask = |number| sandbox.authorize(authorize(number, card(TIMES_OUT_DONE), CaptureMode::Manual));
+    for number in [1, 2] {
+        wait(ask(number)).expect_err("a time-out");
+        assert_eq!(wait(ask(number)), approved(number, false));
+    }
+    wait(sandbox.capture(follow_up(1, Step::Capture, 100))).expect_err("a time-out");
+    assert_eq!(totals(&book).captured_minor, 100, "it has been done");
+    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    wait(sandbox.refund(refund(8, 60))).expect_err("a time-out");
+    let found = wait(sandbox.find(MERCHANT, reference(refund_step(8)))).expect("an answer");
+    assert!(matches!(found, Some(Found::Completion(Completion::Done { .. }))), "{found:?}");
+    wait(sandbox.void(follow_up(2, Step::Void, 100))).expect_err("a time-out");
+    let totals = totals(&book);
+    assert_eq!((totals.captured_minor, totals.refunded_minor, totals.voided_minor), (100, 60, 100));
+}
+
+#[test]
+fn each_first_call_times_out_and_has_not_been_done() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    let ask = |number| authorize(number, card(TIMES_OUT_UNDONE), CaptureMode::Manual);
+    wait(sandbox.authorize(ask(1))).expect_err("a time-out");
+    assert_eq!(wait(sandbox.find(MERCHANT, reference(Step::Authorize))), Ok(None), "it has not been done");
+    drop(sandbox);
+    let sandbox = start(&book);
+    assert_eq!(wait(sandbox.authorize(ask(1))), approved(1, false), "also the call of the next process is the second");
+    wait(sandbox.authorize(ask(2))).expect_err("a time-out");
+    assert_eq!(wait(sandbox.authorize(ask(2))), approved(2, false));
+    wait(sandbox.capture(follow_up(1, Step::Capture, 100))).expect_err("a time-out");
+    assert_eq!(totals(&book).captured_minor, 0);
+    assert!(is_done(sandbox.capture(follow_up(1, Step::Capture, 100))));
+    wait(sandbox.refund(refund(8, 60))).expect_err("a time-out");
+    assert!(is_done(sandbox.refund(refund(8, 60))));
+    wait(sandbox.void(follow_up(2, Step::Void, 100))).expect_err("a time-out");
+    assert!(is_done(sandbox.void(follow_up(2, Step::Void, 100))));
+    let totals = totals(&book);
+    assert_eq!((totals.captured_minor, totals.refunded_minor, totals.voided_minor), (100, 60, 100));
+}
+
+#[test]
+fn a_line_keeps_the_time_of_the_call_that_timed_out() {
+    let (book, clock) = (MemoryBook::new(), Clock::new());
+    let sandbox = clock.start(&book);
+    let ask = || sandbox.authorize(authorize(1, card(TIMES_OUT_UNDONE), CaptureMode::Manual));
+    wait(ask()).expect_err("a time-out");
+    assert_eq!(lines(&book)[0].deed, Deed::TimedOut);
+    clock.set(NOW_MS + 1);
+    wait(ask()).expect("an answer");
+    assert_eq!(lines(&book)[0].asked_at_ms, NOW_MS);
+}
+
+#[test]
+fn of_calls_that_wait_together_only_the_first_under_a_reference_times_out() {
+    for digits in [TIMES_OUT_DONE, TIMES_OUT_UNDONE] {
+        let (book, gate) = (MemoryBook::new(), Gate::default());
+        let sandbox = SandboxAcquirer::start_with_clock(book.clone(), gate.clock()).expect("a thread");
+        let ask = || sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic));
+        let before = sandbox.authorize(authorize(2, card("4242424242424242"), CaptureMode::Manual));
+        gate.wait_until_reached();
+        let (first, second, third) = (ask(), ask(), ask());
+        gate.open();
+        wait(before).expect("an answer");
+        wait(first).expect_err("a time-out");
+        assert_eq!(wait(second), approved(1, true));
+        assert_eq!(wait(third), approved(1, true));
+        assert_eq!(totals(&book).captured_minor, 100);
+    }
+}
+
+#[test]
+fn the_slow_card_is_answered_after_five_seconds_and_holds_up_nobody() {
+    let book = MemoryBook::new();
+    let sandbox = start(&book);
+    let start = Instant::now();
+    let slow = sandbox.authorize(authorize(1, card(ANSWERS_LATE), CaptureMode::Automatic));
+    wait(sandbox.authorize(authorize(2, card("4242424242424242"), CaptureMode::Manual))).expect("an answer");
+    let slow_refund = sandbox.refund(refund(8, 60));
+    assert_eq!(totals(&book).captured_minor, 100, "it is carried out at once");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    std::thread::scope(|scope| {
+        let refunded = scope.spawn(|| is_done(slow_refund));
+        assert_eq!(wait(slow), approved(1, true));
+        assert!(refunded.join().expect("no panic"), "what comes after an authorization is as slow");
+    });
+    assert!(start.elapsed() >= Duration::from_secs(5), "{:?}", start.elapsed());
+}
