@@ -19,8 +19,13 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     shop.call("sync-metadata", &json!({ "key": "gone", "metadata": 1 })).ok();
     let selection =
         json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(CARD, "SINGLE") });
+    let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
     vec![
         ("merchants", "initiate-payment-flow", shop.initiation(&shop.session(100), 100)),
+        ("merchants", "capture-payment", json!({ "payment_id": authorized() })),
+        ("merchants", "void-payment", json!({ "payment_id": authorized() })),
+        ("merchants", "reverse-payment", json!({ "payment_id": shop.pay(100) })),
+        ("merchants", "refund-payment", json!({ "payment_id": shop.pay(100) })),
         ("merchants", "add-to-metadata-set", json!({ "key": "new", "path": "l", "value": 1 })),
         ("merchants", "remove-from-metadata-set", json!({ "key": "old", "path": "l", "value": 1 })),
         ("merchants", "sync-metadata", json!({ "key": "synced", "metadata": { "a": 1 } })),
@@ -83,7 +88,8 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
     let of_the_team = |entries: &[Value]| entries.iter().filter(|entry| entry["object_type"].is_null()).count();
     assert_eq!(of_the_team(&later), of_the_team(&activity), "nothing was done again");
     shop.settled(first[0].body.as_str().expect("a payment"));
-    assert_eq!(shop.all("balance-history").len(), 1);
+    let kinds = |kind: &str| shop.all("balance-history").iter().filter(|entry| entry["type"] == kind).count();
+    assert_eq!((kinds("PAYMENT"), kinds("REFUND")), (4, 1), "three captures of before, and the one of the call");
 }
 
 #[test]

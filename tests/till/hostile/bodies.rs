@@ -115,6 +115,9 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
             "@used-session@",
             "pse_01h455vb4pex5vsknk084sn02q",
         ],
+        "payment_id" if matches!(endpoint, "capture-payment" | "void-payment") => &["@held-payment@", "@payment@"],
+        "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment") => &["@taken-payment@", "@payment@"],
+        "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
         "customer_id" | "contact_id" => &["@customer@", "their-own", "ctc_01h455vb4pex5vsknk084sn02q"],
         "card_id" => &["@card@", "crd_01h455vb4pex5vsknk084sn02q", "their-card"],
@@ -137,7 +140,9 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "created_at" => &["today", "2025-01..", "..2040-01-01", "this_week"],
         "terms" => &["member@", "@payment@", "PAY_0"],
         "after" | "before" if endpoint == "retrieve-metadata" => return vec!["1".to_owned(), "7".to_owned()],
-        "after" | "before" => &["@activity@", "@entry@", "@merchant@", "@user@", "@invitation@", "@key@", "@payment@"],
+        "after" | "before" => {
+            &["@activity@", "@entry@", "@merchant@", "@user@", "@invitation@", "@key@", "@payment@", "@refund@"]
+        }
         "external_id" => &["hostile-1", "order-1"],
         "amount" => return vec!["10000".to_owned(), "\"10000\"".to_owned(), "1".to_owned()],
         "currency" => &["THB", "THB", "THB", "USD"],

@@ -93,6 +93,9 @@ impl World {
             ("@installment-session@", shop.installment_session(10_000, "merchant")),
             ("@used-session@", used),
             ("@payment@", self.payment.clone()),
+            ("@held-payment@", held_payment(shop)),
+            ("@taken-payment@", shop.pay(10_000)),
+            ("@refund@", refund(shop)),
             ("@customer@", customer),
             ("@card@", card),
             ("@token@", shop.token_of(CARD, "MULTIPLE")),
@@ -115,6 +118,15 @@ impl World {
             let place = self.names.iter().position(|(known, _)| *known == word).expect("it was named");
             let known = json!({ "payment_session_id": self.names[place].1 });
             if !enabled || self.shop.sdk("retrieve-payment-session", &known).ok()["status"] != "ACTIVE" {
+                self.names[place].1 = make(&self.shop);
+            }
+        }
+        for (word, flag, make) in [
+            ("@held-payment@", "capturable", held_payment as fn(&Shop) -> String),
+            ("@taken-payment@", "reversible", |shop| shop.pay(10_000)),
+        ] {
+            let place = self.names.iter().position(|(known, _)| *known == word).expect("it was named");
+            if self.shop.payment(&self.names[place].1)[flag] != true {
                 self.names[place].1 = make(&self.shop);
             }
         }
@@ -231,6 +243,9 @@ impl World {
             self.shop.settled(&answer.id());
             return self.settle();
         }
+        if case.endpoint.ends_with("-payment") {
+            return self.settle();
+        }
         self.quiet(Duration::from_millis(3))
     }
 
@@ -267,6 +282,8 @@ impl World {
             shop.call("balance-history", &page).body,
             shop.call("get-balance", &json!({})).body,
             shop.call("find-payment", &json!({ "payment_id": self.payment })).body,
+            shop.call("list-payments", &page).body,
+            shop.call("list-refunds", &page).body,
             shop.call("list-metadata", &page).body,
             without_last_use(shop.call("list-keys", &page).body),
             shop.call("list-users", &page).body,
@@ -300,6 +317,19 @@ impl World {
         let errors = String::from_utf8_lossy(&verified.stderr).into_owned();
         assert!(verified.status.success(), "{errors}");
     }
+}
+
+/// A payment that is authorized and not captured.
+fn held_payment(shop: &Shop) -> String {
+    let payment = shop.initiate(&shop.session(10_000), 10_000, &json!({ "capture": false })).id();
+    shop.settled(&payment);
+    payment
+}
+
+/// A refund of a payment of its own.
+fn refund(shop: &Shop) -> String {
+    let body = json!({ "payment_id": shop.pay(100), "external_id": "return-1" });
+    shop.call("refund-payment", &body).id()
 }
 
 /// An installation that nobody calls from.

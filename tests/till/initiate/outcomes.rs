@@ -156,7 +156,8 @@ fn a_capture_is_one_credit_on_hold_and_one_activity_of_the_system() {
     let at = &paid["captured_at"];
     let expected = json!({
         "entry_id": entry["entry_id"], "transaction_id": entry["transaction_id"], "direction": "CREDIT",
-        "type": "PAYMENT", "amount": 100, "currency": "THB", "status": "ON_HOLD", "invoice_id": null,
+        "type": "PAYMENT", "amount": 100, "currency": "THB", "status": "ON_HOLD",
+        "payment_id": paid["payment_id"], "refund_id": null, "invoice_id": null,
         "statement_id": null, "payout_id": null, "topup_id": null, "dispute_id": null, "parent_id": null,
         "parent_type": null, "created_at": at, "effective_at": null, "canceled_at": null,
     });
