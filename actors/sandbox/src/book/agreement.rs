@@ -126,7 +126,7 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
         asked_at_ms: at,
         deed,
     };
-    let void = (payment.status == PaymentStatus::Voided).then(|| {
+    let void = is_given_up(payment).then(|| {
         let deed = Deed::FollowUp { what: FollowUp::Void, authorization: reference.clone(), declined: None };
         line(format!("{}/void", payment.id), deed)
     });
@@ -134,17 +134,23 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
     std::iter::once(line(reference, deed)).chain(void).collect()
 }
 
+/// Whether an authorization was given up: by a void, or because its capture failed.
+fn is_given_up(payment: &Payment) -> bool {
+    matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed) && payment.authorization.is_some()
+}
+
 /// Under which reference it was authorized, what came of it and when; none of one that the sandbox was not asked for.
 fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)> {
     let reference = format!("{}/authorize", payment.id);
     if let Some(authorization) = &payment.authorization {
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
-        let voided = payment.status == PaymentStatus::Voided;
+        let is_reversed = payment.status == PaymentStatus::Reversed;
         let standing = Standing {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
-            captured_minor: payment.capture.map_or(0, |capture| capture.amount_minor),
-            voided_minor: if voided { payment.money.amount.get() } else { 0 },
-            refunded_minor: payment.refunded_minor,
+            captured_minor: payment.captured_minor(),
+            voided_minor: if is_given_up(payment) { payment.money.amount.get() } else { 0 },
+            // A refund that the acquirer has not confirmed is asked for again.
+            refunded_minor: if is_reversed { payment.captured_minor() } else { payment.confirmed_refund_minor },
         };
         return Some((own.unwrap_or(reference), AuthorizeOutcome::Approved(standing), authorization.at.0));
     }

@@ -10,7 +10,7 @@ use std::thread;
 
 use till_domain::effect::EffectId;
 use till_domain::ids::MerchantId;
-use till_domain::payment::Payment;
+use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
 use till_storage::rows::RowReader;
 use till_storage::shapes::row_key;
@@ -190,14 +190,17 @@ impl Judge<'_> {
 }
 
 fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {
-    let (approved, failed) = (payment.authorization.is_some(), payment.failure.is_some());
-    if !approved && !failed {
+    let (approved, expired) = (payment.authorization.is_some(), payment.status == PaymentStatus::Expired);
+    let is_over = expired || payment.failure.is_some();
+    if !approved && !is_over {
         return Some(Wrong::NoResult);
     }
-    let captured_minor = payment.capture.map_or(0, |capture| capture.amount_minor);
     let agrees = match authorization {
-        AuthorizationLine::Approved { captured_minor: recorded } => approved && !failed && recorded == captured_minor,
-        AuthorizationLine::Declined => failed && !approved,
+        // What a payment that was over had captured is given back.
+        AuthorizationLine::Approved { captured_minor } => {
+            approved && (is_over || captured_minor == payment.captured_minor())
+        }
+        AuthorizationLine::Declined => is_over && !approved,
     };
     (!agrees || payment.money != line.money).then_some(Wrong::OtherResult)
 }

@@ -1,19 +1,32 @@
 //! The sandbox's book.
 
+use std::sync::Arc;
+
 use crate::filled::Filled;
 use crate::filled::ONE;
 use crate::filled::fault;
 use crate::filled::name;
 use crate::shop::Shop;
 use crate::shop::person;
+use till_domain::command::AuthorizationResult;
+use till_domain::command::CallResult;
+use till_domain::command::Command;
+use till_domain::command::RecordOperation;
 use till_domain::effect::EffectId;
 use till_domain::ids::PaymentId;
 use till_domain::payment::CaptureMode;
+use till_domain::payment::Failure;
+use till_domain::payment::OperationKind;
+use till_domain::payment::Payment;
 use till_domain::records::AnyKey;
+use till_operate::acquirer_book::AcquirerBook;
 use till_operate::verify::Place;
 use till_operate::verify::Wrong;
+use till_sandbox::book::AuthorizeOutcome;
 use till_sandbox::book::Book;
+use till_sandbox::book::Deed;
 use till_sandbox::book::MemoryBook;
+use till_sandbox::book::Standing;
 
 #[test]
 fn an_authorization_in_the_book_without_a_result_is_allowed_only_while_its_effect_is_open() {
@@ -61,6 +74,57 @@ fn a_book_that_lacks_a_capture_holds_another_result_or_a_payment_of_nobody_is_na
     assert_eq!(report.fault_count, 3, "{places:?}");
     assert!(places.contains(&(&changed, &Wrong::OtherResult)), "{places:?}");
     assert!(places.contains(&(&Place::BookLine("stranger".to_owned()), &Wrong::NoPayment)), "{places:?}");
+}
+
+#[test]
+fn a_payment_that_was_over_before_its_answer_agrees_with_the_line_of_either_answer() {
+    let Filled { store, keyring, mut book, scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    for approves in [true, false] {
+        let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+        shop.record(Command::ExpirePayment(payment_id));
+        shop.answer(payment_id, approves, &mut book);
+        shop.record(Command::RecordGivenBack(payment_id, CallResult::Done));
+    }
+    Filled { store, keyring, book, scratch }.names(&[]);
+}
+
+#[test]
+fn a_payment_that_failed_with_its_capture_agrees_with_an_approved_line() {
+    let Filled { store, keyring, mut book, scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+    shop.note_in_book(payment_id, true, &mut book);
+    let mut line = book.entries().next().expect("one line").expect("readable");
+    if let Deed::Authorize { outcome, .. } = &mut line.deed {
+        *outcome =
+            AuthorizeOutcome::Approved(Standing { voided_minor: line.money.amount.get(), ..Standing::default() });
+    }
+    book.write(&[line]).expect("in memory");
+    let acquirer_reference = "sandbox-1".to_owned();
+    let approved = AuthorizationResult::Approved { acquirer_reference, captured: false, settles_at_once: false };
+    shop.record(Command::RecordAuthorization(payment_id, approved));
+    let failure = Failure { code: "capture_failed".to_owned(), message: "Refused.".to_owned() };
+    let answers = [(OperationKind::Capture, CallResult::Declined(failure)), (OperationKind::Void, CallResult::Done)];
+    for (attempt, (kind, result)) in (1..).zip(answers) {
+        let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, result };
+        shop.record(Command::RecordOperation(record));
+    }
+    Filled { store, keyring, book, scratch }.names(&[]);
+}
+
+#[test]
+fn a_book_that_is_made_anew_has_no_refund_that_is_pending() {
+    let Filled { store, keyring, mut book, scratch: _scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+    shop.answer(payment_id, true, &mut book);
+    let payment = Payment { refunded_minor: 300, confirmed_refund_minor: 100, ..shop.payment(payment_id) };
+    let mut anew = MemoryBook::new();
+    anew.record(&[(ONE, Arc::new(payment))]).expect("in memory");
+    let line = anew.entries().next().expect("one line").expect("readable");
+    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = line.deed else { panic!("{line:?}") };
+    assert_eq!(standing.refunded_minor, 100);
 }
 
 fn line(payment_id: PaymentId) -> Place {

@@ -15,7 +15,7 @@ use till_domain::ids::{Entropy, InstallationId, KeyId, MerchantId, PaymentId, Se
 use till_domain::key::KeyDigest;
 use till_domain::merchant::Platform;
 use till_domain::money::{AmountMinor, Money};
-use till_domain::payment::CaptureMode;
+use till_domain::payment::{CaptureMode, Payment};
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Payments, Records, Rows, Timers, Unreadable};
 use till_domain::text::{
     Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, Mobile, Name, PersonName, ReturnUrl,
@@ -257,10 +257,19 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         self.ask(Caller::System, None, Command::RecordAuthorization(payment_id, result));
     }
 
+    /// Something is recorded that the acquirer answered, or that the server does by itself.
+    pub(crate) fn record(&mut self, command: Command) {
+        self.ask(Caller::System, None, command);
+    }
+
+    pub(crate) fn payment(&self, payment_id: PaymentId) -> Payment {
+        let view = View { shop: self };
+        view.get::<Payments>(payment_id).expect("readable").expect("it was made")
+    }
+
     /// The sandbox's line of an authorization.
     pub(crate) fn note_in_book(&self, payment_id: PaymentId, approves: bool, book: &mut MemoryBook) -> bool {
-        let view = View { shop: self };
-        let payment = view.get::<Payments>(payment_id).expect("readable").expect("it was made");
+        let payment = self.payment(payment_id);
         let captured = payment.capture_mode == CaptureMode::Automatic;
         let captured_minor = if captured { payment.money.amount.get() } else { 0 };
         let outcome = if approves {
