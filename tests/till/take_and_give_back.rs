@@ -182,7 +182,8 @@ fn a_refund_after_settlement_needs_the_available_balance() {
     let payment = settled["payment_id"].as_str().expect("an id");
     refunded(&shop, &refund(&shop, payment, 1_000));
     assert_eq!(shop.balance()["available"], 0);
-    let fee = json!({ "merchant_id": shop.merchant_id, "payment_method": "CARD", "enabled": true, "fee_basis_points": 1_000 });
+    let fee = json!({ "merchant_id": shop.merchant_id, "payment_method": "CARD", "acquirer": "sandbox", "enabled": true,
+        "authorizes_without_capture": true, "fee_basis_points": 1_000 });
     server.admin("configure-payment-method", &fee).ok();
     let charged = shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 1_000), 1_000, &json!({})).id());
     let body = json!({ "payment_id": charged["payment_id"] });

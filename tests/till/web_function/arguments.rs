@@ -2,6 +2,8 @@
 //! endpoint gives, else by its choices, its type.
 
 use std::cell::Cell;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -34,12 +36,13 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 12] = [
+const SOURCES: [Source; 13] = [
     source("merchant_id", "admin", "create-merchant", ""),
     source("installation_id", "admin", "add-installation", ""),
     source("token", "sdk", "tokenize-card", ""),
     Source { also: &["token"], ..source("payment_session_id", "sdk", "select-payment-method", "") },
     Source { also: &["customer_email"], ..source("payment_id", "merchants", "initiate-payment-flow", "") },
+    Source { also: &["external_id"], ..source("refund_id", "merchants", "refund-payment", "") },
     source("contact_id", "merchants", "find-payment", "/customer_id"),
     source("invitation_id", "merchants", "invite-user", ""),
     source("user_id", "merchants", "accept-invitation", ""),
@@ -48,6 +51,10 @@ const SOURCES: [Source; 12] = [
     source("key_id", "merchants", "generate-key", "/key_id"),
     source("key_id", "admin", "generate-key", "/key_id"),
 ];
+
+/// Calls about a payment that the acquirer has answered.
+const ABOUT_ANSWERED_PAYMENTS: [&str; 5] =
+    ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"];
 
 /// Somebody who has three addresses, an operator's token and the protocol.
 pub(super) struct Stranger {
@@ -151,9 +158,26 @@ impl Stranger {
         if let Some(given) = given {
             return given.clone();
         }
+        if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
+            return self.payment_for(&endpoint.name, scope);
+        }
         let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
         let made = if own { None } else { self.made(package, name, scope) };
         made.or_else(|| self.by_name(name)).unwrap_or_else(|| by_type(argument))
+    }
+
+    /// A payment that permits the call.
+    fn payment_for(&self, endpoint: &str, scope: &Map<String, Value>) -> Value {
+        let initiate = self.client("merchants").package.endpoint("initiate-payment-flow");
+        let find = self.client("merchants").package.endpoint("find-payment");
+        let mut arguments = self.arguments_within("merchants", &initiate, &["customer_email"], scope);
+        arguments["capture"] = json!(!matches!(endpoint, "capture-payment" | "void-payment"));
+        let payment = value(self.call("merchants", &initiate, &arguments));
+        let found = || value(self.call("merchants", &find, &json!({ "payment_id": payment })));
+        while found()["status"] == "PENDING" {
+            thread::sleep(Duration::from_millis(2));
+        }
+        payment
     }
 
     fn made(&self, package: &str, argument: &str, scope: &Map<String, Value>) -> Option<Value> {
