@@ -17,7 +17,9 @@ use till_domain::ids::PaymentId;
 use till_domain::payment::CaptureMode;
 use till_domain::payment::Failure;
 use till_domain::payment::OperationKind;
+use till_domain::payment::PENDING_LIFETIME_SECONDS;
 use till_domain::payment::Payment;
+use till_domain::payment::PaymentStatus;
 use till_domain::records::AnyKey;
 use till_operate::acquirer_book::AcquirerBook;
 use till_operate::verify::Place;
@@ -82,9 +84,11 @@ fn a_payment_that_was_over_before_its_answer_agrees_with_the_line_of_either_answ
     let mut shop = Shop::open(&store, &keyring, 1);
     for approves in [true, false] {
         let payment_id = shop.pay(&person("c@example.com"), CaptureMode::Automatic);
+        shop.wait_seconds(PENDING_LIFETIME_SECONDS);
         shop.record(Command::ExpirePayment(payment_id));
         shop.answer(payment_id, approves, &mut book);
         shop.record(Command::RecordGivenBack(payment_id, CallResult::Done));
+        assert_eq!(shop.payment(payment_id).status, PaymentStatus::Expired);
     }
     Filled { store, keyring, book, scratch }.names(&[]);
 }
