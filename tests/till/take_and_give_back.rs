@@ -266,3 +266,40 @@ fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allo
     assert_eq!(shop.payment(&captured)["amount_refunded"], 990);
     assert_eq!(shop.balance(), json!({ "currency": "THB", "available": 0, "pending": 1_010 }));
 }
+
+#[test]
+fn a_capture_that_the_acquirer_refuses_fails_the_payment_or_leaves_it_authorized() {
+    let server = Server::start();
+    let shop = server.shop();
+    let initiate = |body: &Value| shop.initiate(&shop.session_of("4000000000003055", 100), 100, body).id();
+    let at_once = initiate(&json!({}));
+    let failed = eventually(|| shop.payment(&at_once), |payment| payment["status"] == "FAILED");
+    assert_eq!(failed["failure_code"], "capture_failed");
+    let later = initiate(&json!({ "capture": false }));
+    assert_eq!(shop.settled(&later)["status"], "AUTHORIZED");
+    shop.call("capture-payment", &json!({ "payment_id": later })).ok();
+    let held = operated(&shop, &later);
+    assert_eq!(
+        (&held["status"], &held["last_operation"]["failure_code"]),
+        (&json!("AUTHORIZED"), &json!("capture_failed"))
+    );
+    assert!(shop.all("balance-history").is_empty());
+}
+
+#[test]
+fn calls_that_time_out_take_effect_once_and_refunds_that_fail_later_give_nothing_back() {
+    let server = Server::start();
+    let shop = server.shop();
+    for (card, status, left) in [
+        ("4000000000003063", "SUCCESSFUL", 60),
+        ("4000000000003097", "SUCCESSFUL", 60),
+        ("4000000000005126", "FAILED", 100),
+    ] {
+        let before = shop.balance()["pending"].as_u64().expect("an amount");
+        let payment = shop.settled(&shop.initiate(&shop.session_of(card, 100), 100, &json!({})).id());
+        let payment = payment["payment_id"].as_str().expect("an id");
+        let refund = refunded(&shop, &refund(&shop, payment, 40));
+        assert_eq!(refund["status"], status, "{card}");
+        assert_eq!(shop.balance()["pending"], before + left, "{card}");
+    }
+}
