@@ -250,6 +250,7 @@ fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions 
         },
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
+        lifetimes: configuration.lifetimes,
         linger: LINGER,
         paused,
         on_fatal: Box::new(last_word),

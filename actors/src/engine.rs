@@ -6,6 +6,7 @@ use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
+use till_domain::payment::Lifetimes;
 use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
@@ -41,6 +42,8 @@ pub struct EngineOptions {
     pub idle_before_retiring: Duration,
     /// The pause of each search for expired rows between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
     pub expiry_pause: Duration,
+    /// How long payments wait for an answer, and authorizations for a capture; as a rule [`Lifetimes::default`].
+    pub lifetimes: Lifetimes,
     /// The delay of background writes, such as results of effects, so that several share a sync; as a rule [`LINGER`].
     ///
     /// [`LINGER`]: till_storage::commit::LINGER
@@ -110,9 +113,11 @@ impl Engine {
             outbox: Arc::clone(&outbox),
             registry: Arc::downgrade(&registry),
             idle_before_retiring: options.idle_before_retiring,
+            lifetimes: options.lifetimes,
         }));
         let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
-        start_background(dependencies, &registry, &outbox, &pause, options.expiry_pause, &background);
+        let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
+        start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
         Ok(Engine { registry, committer, outbox, clock, pause, arbiters, background })
     }
@@ -295,6 +300,7 @@ fn start_background(
     outbox: &Outbox,
     pause: &Pause,
     expiry_pause: Duration,
+    lifetimes: Lifetimes,
     runtime: &Runtime,
 ) {
     let Dependencies { store, keyring, acquirers, clock, security_codes } = dependencies;
@@ -310,6 +316,6 @@ fn start_background(
     let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };
     runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
     let caller = Caller { acquirers, keyring, security_codes, store };
-    let effects = EffectRunner { caller, registry: Arc::clone(registry) };
+    let effects = EffectRunner { caller, registry: Arc::clone(registry), clock: Arc::clone(&clock), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
 }

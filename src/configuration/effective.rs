@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
+use till_domain::payment::Lifetimes;
 
 use secrecy::SecretString;
 use url::Url;
@@ -40,6 +41,8 @@ pub struct Configuration {
     pub arbiter_threads: NonZeroUsize,
     /// What bounds the load.
     pub limits: Limits,
+    /// How long payments wait for an answer, and authorizations for a capture.
+    pub lifetimes: Lifetimes,
     /// Free disk space below which writes are refused.
     pub disk_reserve_bytes: u64,
     /// How long opening the database may take.
@@ -135,6 +138,7 @@ impl Configuration {
         let http_threads = reader.optional(&settings::HTTP_THREADS, number);
         let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
         let limits = reader.limits();
+        let lifetimes = reader.lifetimes();
         let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>);
         let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
@@ -158,6 +162,7 @@ impl Configuration {
                 http_threads: http_threads.unwrap_or_else(processors),
                 arbiter_threads: arbiter_threads.unwrap_or_else(processors),
                 limits: limits?,
+                lifetimes: lifetimes?,
                 disk_reserve_bytes: disk_reserve_bytes?,
                 open_time_max: Duration::from_secs(open_seconds_max?.get()),
                 accept_loss_up_to,
@@ -225,6 +230,15 @@ impl Reader<'_> {
             sdk_calls_per_second: sdk_calls_per_second?,
             sdk_calls_per_second_per_address,
             idle_max: Duration::from_secs(idle_seconds_max?.get().into()),
+        })
+    }
+
+    fn lifetimes(&mut self) -> Option<Lifetimes> {
+        let pending_seconds = self.required(&settings::PENDING_SECONDS_MAX, number::<NonZeroU32>);
+        let authorization_seconds = self.required(&settings::AUTHORIZED_SECONDS_MAX, number::<NonZeroU32>);
+        Some(Lifetimes {
+            pending_seconds: pending_seconds?.get().into(),
+            authorization_seconds: authorization_seconds?.get().into(),
         })
     }
 

@@ -50,6 +50,10 @@ pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_call
 pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
 /// How long a connection without a request is kept.
 pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
+/// Seconds after which a payment that the acquirer has not answered expires.
+pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");
+/// Seconds after which an authorization that nobody captured lapses.
+pub(super) const AUTHORIZED_SECONDS_MAX: Setting = Setting::with_default("authorized_seconds_max", "604800");
 /// Free disk space below which writes are refused, so that the database never meets a full disk.
 pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reserve_bytes", "1073741824");
 /// How long opening the database may take before the start gives up.
@@ -92,7 +96,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 33] = [
+pub(super) const ALL: [Setting; 35] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -106,6 +110,8 @@ pub(super) const ALL: [Setting; 33] = [
     SDK_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND_PER_ADDRESS,
     IDLE_SECONDS_MAX,
+    PENDING_SECONDS_MAX,
+    AUTHORIZED_SECONDS_MAX,
     DISK_RESERVE_BYTES,
     OPEN_SECONDS_MAX,
     ACCEPT_LOSS_UP_TO,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
 use till_domain::effect::{Effect, EffectId};
-use till_domain::payment::Payment;
+use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
 
 use super::call::{Caller, NoResult};
 use crate::background::{Retry, Served, Work};
+use crate::clock::Clock;
 use crate::outbox::{OpenEffect, PreparedCall};
 use crate::registry::{Admission, Registry};
 
@@ -20,6 +21,8 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct EffectRunner {
     pub(crate) caller: Caller,
     pub(crate) registry: Arc<Registry>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) lifetimes: Lifetimes,
 }
 
 impl Work for EffectRunner {
@@ -35,7 +38,12 @@ impl Work for EffectRunner {
             None => self.caller.read(open)?,
         };
         if let Some(effect) = effect {
-            let command = self.call(open, &effect, &payment).await?;
+            let answer = self.call(open, &effect, &payment).await;
+            if answer.is_err() && self.is_overdue(&payment) {
+                let command = Command::ExpirePayment(payment.id);
+                self.registry.carry_out(open.merchant_id, command, Admission::Always).await?;
+            }
+            let command = answer?;
             self.registry.carry_out(open.merchant_id, command, Admission::Always).await?;
         }
         self.forget_security_code(&payment);
@@ -49,6 +57,12 @@ impl Work for EffectRunner {
 }
 
 impl EffectRunner {
+    /// True when the acquirer has left a payment without an answer for too long. It is asked on all the same.
+    fn is_overdue(&self, payment: &Payment) -> bool {
+        let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
+        payment.status == PaymentStatus::Pending && due <= self.clock.now()
+    }
+
     async fn call(&self, open: OpenEffect, effect: &Effect, payment: &Payment) -> Result<Command, NoResult> {
         let call = self.caller.call(open.merchant_id, effect, payment);
         let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());

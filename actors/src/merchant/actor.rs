@@ -8,6 +8,7 @@ use till_domain::command::Request;
 use till_domain::decide::Outcome;
 use till_domain::event::{Answer, Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
+use till_domain::payment::Lifetimes;
 use till_domain::refusal::Stop;
 use till_storage::commit::{BarrierVerdict, Committer, Submission, Urgency};
 use till_storage::journal::{Head, Verdict};
@@ -34,6 +35,7 @@ pub(crate) struct SharedContext {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) registry: std::sync::Weak<Registry>,
     pub(crate) idle_before_retiring: Duration,
+    pub(crate) lifetimes: Lifetimes,
 }
 
 /// A loaded incarnation: what is staged, and how far it is durable.
@@ -142,7 +144,7 @@ impl MerchantActor {
     fn carry_out(&mut self, request: &Request, secret: Option<&Secret>, asker: Asker) {
         let Some(incarnation) = &mut self.incarnation else { return };
         incarnation.staging.records.prune(incarnation.lane.durable());
-        match incarnation.staging.decide(request, self.shared.clock.now(), &mut self.entropy) {
+        match incarnation.staging.decide(request, self.shared.clock.now(), self.shared.lifetimes, &mut self.entropy) {
             Ok(Outcome::Effective { mutation, vault, answer }) => {
                 self.stage_and_submit(&mutation, &vault, secret, Ready { answer, asker });
             }

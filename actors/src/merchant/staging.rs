@@ -7,6 +7,7 @@ use till_domain::command::Request;
 use till_domain::decide::{Context, Outcome, decide};
 use till_domain::event::{Mutation, VaultWrite};
 use till_domain::ids::MerchantId;
+use till_domain::payment::Lifetimes;
 use till_domain::refusal::Stop;
 use till_domain::time::Millis;
 use till_storage::family::Family;
@@ -61,8 +62,14 @@ impl Staging {
     }
 
     /// Decides on a request at an instant.
-    pub(crate) fn decide(&self, request: &Request, clock: Millis, entropy: &mut OsEntropy) -> Result<Outcome, Stop> {
-        let mut context = Context::new(clock, &self.records.state, entropy);
+    pub(crate) fn decide(
+        &self,
+        request: &Request,
+        clock: Millis,
+        lifetimes: Lifetimes,
+        entropy: &mut OsEntropy,
+    ) -> Result<Outcome, Stop> {
+        let mut context = Context::new(clock, &self.records.state, entropy).with_lifetimes(lifetimes);
         decide(&self.records, request, &mut context)
     }
 

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
-use till_domain::command::{AuthorizationResult, CallResult, Caller, Command, RecordOperation};
+use till_domain::command::{AuthorizationResult, CallResult, Caller, Command, RecordOperation, RefundPayment};
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
-use till_domain::payment::{OperationKind, PaymentStatus};
+use till_domain::money::AmountMinor;
+use till_domain::payment::{OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
 use till_domain::session::Instrument;
 use till_sandbox::book::NextWrite;
 use till_storage::family::Family;
@@ -49,6 +50,42 @@ async fn a_result_that_could_not_be_recorded_is_asked_for_again_and_recorded_onc
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     assert_eq!(world.direction.calls(), 2);
     world.assert_book_equals_ledger(&shop);
+}
+
+#[actix_rt::test]
+async fn a_payment_that_nobody_answers_expires_and_what_was_captured_late_is_paid_back() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    world.direction.do_not_answer(Some(shop.merchant_id));
+    let payment = world.pay(&shop, |words| words).await;
+    world.clock.pass_seconds(PENDING_LIFETIME_SECONDS);
+    let is_expired = || world.payment(&shop, payment).status == PaymentStatus::Expired;
+    eventually("the payment expires", is_expired).await;
+    world.direction.do_not_answer(None);
+    eventually("every call is answered", || world.count(Family::Effects, &shop) == 0).await;
+    assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Expired);
+    let book = world.book_totals(&shop);
+    assert_eq!((book.captured_minor, book.refunded_minor), (u128::from(PRICE_MINOR), u128::from(PRICE_MINOR)));
+}
+
+#[actix_rt::test]
+async fn a_refund_is_paid_by_the_acquirer_under_a_reference_of_its_own() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    for minor in [1_000, 2_000] {
+        let command = RefundPayment {
+            payment: PaymentRef::Own(id_of(payment)),
+            amount: AmountMinor::new(minor),
+            external_id: None,
+            reason: None,
+        };
+        done(world.submit(shop.merchant_id, by(Caller::System, Command::RefundPayment(command))).await);
+    }
+    eventually("both are paid", || world.payment(&shop, payment).confirmed_refund_minor == 3_000).await;
+    assert_eq!(world.payment(&shop, payment).status, PaymentStatus::PartiallyRefunded);
+    assert_eq!(world.book_totals(&shop).refunded_minor, 3_000);
 }
 
 #[actix_rt::test]

@@ -15,7 +15,7 @@ use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::AcquirerName;
-use till_domain::payment::{Payment, PaymentStatus};
+use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Rows, Single, Table};
 use till_domain::refusal::Refusal;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
@@ -104,6 +104,7 @@ impl World {
             limits: settings.limits,
             idle_before_retiring: settings.idle_before_retiring,
             expiry_pause: settings.expiry_pause,
+            lifetimes: Lifetimes::default(),
             linger: settings.linger,
             paused: settings.paused,
             on_fatal: Box::new(move |_| {

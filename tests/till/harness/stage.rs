@@ -31,6 +31,7 @@ use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{IdPosition, MerchantId};
 use till_domain::merchant::AcquirerName;
+use till_domain::payment::Lifetimes;
 use till_domain::records::{AnyKey, AnyRow, MemoryRows};
 use till_domain::time::Millis;
 use till_sandbox::SandboxAcquirer;
@@ -296,6 +297,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
         idle_before_retiring: Duration::from_secs(60),
         expiry_pause: Duration::from_millis(50),
+        lifetimes: Lifetimes::default(),
         linger: LINGER,
         paused: false,
         on_fatal: Box::new(|_| {}),

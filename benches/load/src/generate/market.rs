@@ -10,6 +10,7 @@ use till_actors::{Dependencies, Engine, EngineOptions, Limits, Secret};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
+use till_domain::payment::Lifetimes;
 use till_domain::time::Millis;
 use till_storage::vault::Keyring;
 
@@ -52,6 +53,7 @@ impl Market {
             limits: Limits { in_flight_per_merchant: usize::MAX, in_flight: usize::MAX, live_actors: LIVE_ACTORS },
             idle_before_retiring: IDLE_BEFORE_RETIRING,
             expiry_pause: NO_SEARCH,
+            lifetimes: Lifetimes::default(),
             // Many payments are always in flight: a group of commits is large enough without waiting for more.
             linger: Duration::ZERO,
             paused: false,
