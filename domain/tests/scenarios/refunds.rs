@@ -106,6 +106,20 @@ fn a_confirmed_refund_of_money_on_hold_is_effective_with_its_capture() {
 }
 
 #[test]
+fn a_refund_whose_timer_fires_alone_waits_for_its_capture() {
+    let mut world = with_fees();
+    let id = world.held();
+    let refund_id = world.refund(refund(id).part(4_000));
+    world.given(refund_done(refund_id));
+    world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
+    let of_refund = TimerKind::Settle(world.refund_row(refund_id).transaction_id);
+    let alone: Vec<Timer> = world.timers().into_iter().filter(|timer| timer.kind == of_refund).collect();
+    world.when(fire(alone)).changes_nothing(UNCHANGED);
+    world.fire_all();
+    assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
+}
+
+#[test]
 fn a_refund_that_is_confirmed_after_its_capture_settled_counts_meanwhile() {
     let mut world = with_fees();
     let id = world.held();
