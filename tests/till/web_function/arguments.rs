@@ -170,10 +170,10 @@ impl Stranger {
     fn payment_for(&self, endpoint: &str, scope: &Map<String, Value>) -> Value {
         let initiate = self.client("merchants").package.endpoint("initiate-payment-flow");
         let find = self.client("merchants").package.endpoint("find-payment");
-        let mut arguments = self.arguments_within("merchants", &initiate, &["customer_email"], scope);
+        let mut arguments = self.arguments_within("merchants", initiate, &["customer_email"], scope);
         arguments["capture"] = json!(!matches!(endpoint, "capture-payment" | "void-payment"));
-        let payment = value(self.call("merchants", &initiate, &arguments));
-        let found = || value(self.call("merchants", &find, &json!({ "payment_id": payment })));
+        let payment = value(self.call("merchants", initiate, &arguments));
+        let found = || value(self.call("merchants", find, &json!({ "payment_id": payment })));
         while found()["status"] == "PENDING" {
             thread::sleep(Duration::from_millis(2));
         }
