@@ -3,6 +3,8 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -72,14 +74,25 @@ fn a_store_that_others_could_read_is_closed_to_them_and_named() {
     }
     server.restart();
     assert_eq!(made.each_ref().map(|path| mode(path)), [0o700; 3]);
-    let said = fs::read_to_string(&log).expect("a record is kept");
     for path in &made {
-        let path = path.display().to_string();
-        assert!(said.lines().any(|line| line.contains("now its owner alone can") && line.contains(&path)), "{said}");
+        is_said(&log, &["now its owner alone can", &path.display().to_string()]);
     }
     for path in [&data, &archive] {
-        let remedy = format!("chmod -R go-rwx {}", path.display());
-        assert!(said.lines().any(|line| line.contains(&remedy)), "{said}");
+        is_said(&log, &[&format!("chmod -R go-rwx {}", path.display())]);
+    }
+}
+
+/// Waits for a line of the log with these words: the server writes it on a thread of its own.
+#[track_caller]
+fn is_said(log: &Path, words: &[&str]) {
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let said = fs::read_to_string(log).expect("a record is kept");
+        if said.lines().any(|line| words.iter().all(|word| line.contains(word))) {
+            return;
+        }
+        assert!(Instant::now() < until, "{words:?} is not in {said}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
