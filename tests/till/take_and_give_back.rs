@@ -17,7 +17,7 @@ fn authorized(shop: &Shop, minor: u64) -> String {
     payment
 }
 
-/// What `ask` answers once `is_done` holds of it.
+/// The first answer of `ask` for which `is_done` holds.
 fn eventually(mut ask: impl FnMut() -> Value, is_done: impl Fn(&Value) -> bool) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
