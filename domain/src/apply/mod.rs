@@ -1,6 +1,8 @@
 //! The two folds. Neither can refuse: the event is durable already. Live and on replay they are the same.
 
 mod activity;
+mod change;
+mod ledger;
 mod metadata;
 mod operations;
 mod refunds;

@@ -1,7 +1,8 @@
 //! The fold of a payment's operations into rows: capture, void, reversal, and calls that end when it is over.
 
 use super::activity::log_activity;
-use super::rows::{change, change_balance, found, put_transaction, taken};
+use super::change::{change, found, taken};
+use super::ledger::{change_balance, put_transaction};
 use crate::effect::{Effect, EffectId, EffectKind, Timer, TimerKind};
 use crate::event::Event;
 use crate::ids::PaymentId;

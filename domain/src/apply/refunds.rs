@@ -1,7 +1,8 @@
 //! The fold of refunds into rows and indexes.
 
 use super::activity::log_activity;
-use super::rows::{change, change_balance, found, post, put_transaction, settle};
+use super::change::{change, found};
+use super::ledger::{change_balance, post, put_transaction, settle};
 use crate::activity::Activity;
 use crate::effect::{Timer, TimerKind};
 use crate::event::Event;

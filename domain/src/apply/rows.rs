@@ -1,6 +1,8 @@
 //! The fold into rows and indexes.
 
 use super::activity::{log_activity, note_email};
+use super::change::{change, taken};
+use super::ledger::{change_balance, post, settle};
 use super::{metadata, operations, refunds};
 use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
@@ -8,17 +10,17 @@ use crate::command::Caller;
 use crate::customer::Customer;
 use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
-use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId, TransactionId};
+use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId};
 use crate::key::ApiKey;
-use crate::ledger::{BalanceTotals, EntryStatus, Topup, Transaction};
+use crate::ledger::{Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
 use crate::records::{
-    Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant,
-    CreatedMerchants, CurrentPlan, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects,
-    Entries, Installations, Integrations, Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
-    PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, Table, Timers, TokenQueues,
-    Tokens, Topups, TopupsByExternalId, Transactions, Unreadable, Users,
+    Answers, ApiKeys, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants, CurrentPlan,
+    Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Installations, Integrations,
+    Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments, PaymentsByExternalId, Present, Profiles,
+    QueuedTokens, RowsMut, Sessions, Single, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Unreadable,
+    Users,
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
@@ -184,32 +186,6 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     }
 }
 
-/// Changes a row that must be there.
-pub(super) fn change<T: Table>(
-    rows: &mut impl RowsMut,
-    key: T::Key,
-    change: impl FnOnce(&mut T::Row),
-) -> Result<(), Unreadable> {
-    let mut row = taken::<T>(key.clone(), rows)?;
-    change(&mut row);
-    rows.put::<T>(key, row);
-    Ok(())
-}
-
-/// A row that must be there, to be changed and written again.
-pub(super) fn taken<T: Table>(key: T::Key, rows: &mut impl RowsMut) -> Result<T::Row, Unreadable> {
-    rows.take::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
-}
-
-/// A row that must be there.
-pub(super) fn found<T: Table>(key: T::Key, rows: &impl RowsMut) -> Result<T::Row, Unreadable> {
-    rows.get::<T>(key.clone())?.ok_or_else(|| missing(&T::key(key)))
-}
-
-fn missing(key: &AnyKey) -> Unreadable {
-    Unreadable { reason: format!("{key:?} is not there, though an event changes it") }
-}
-
 fn create_merchant(merchant_id: MerchantId, profile: &Profile, rows: &mut impl RowsMut) {
     rows.put::<Profiles>(Single, profile.clone());
     rows.put::<MerchantDirectory>(merchant_id, profile.created_at);
@@ -243,44 +219,12 @@ fn join_team(user: &User, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     note_email(&user.email, true, rows)
 }
 
-pub(super) fn change_balance(
-    rows: &mut impl RowsMut,
-    change: impl FnOnce(BalanceTotals) -> BalanceTotals,
-) -> Result<(), Unreadable> {
-    let totals = rows.get::<Balances>(Single)?.unwrap_or_default();
-    rows.put::<Balances>(Single, change(totals));
-    Ok(())
-}
-
 fn add_topup(topup: &Topup, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Some(external_id) = &topup.external_id {
         rows.put::<TopupsByExternalId>(external_id.clone(), topup.id);
     }
     rows.put::<Topups>(topup.id, topup.clone());
     post(transaction, rows)
-}
-
-/// Posts a transaction: its rows, its timer while on hold, the totals.
-pub(super) fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    put_transaction(transaction, rows);
-    if let Some(settles_at) = transaction.settles_at.filter(|_| transaction.status == EntryStatus::OnHold) {
-        rows.put::<Timers>(Timer { due: settles_at, kind: TimerKind::Settle(transaction.id) }, Present);
-    }
-    change_balance(rows, |totals| totals.with_posted(transaction))
-}
-
-pub(super) fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
-    for entry in transaction.balance_entries() {
-        rows.put::<Entries>(entry.id, entry);
-    }
-    rows.put::<Transactions>(transaction.id, transaction.clone());
-}
-
-pub(super) fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    let transaction = found::<Transactions>(id, rows)?;
-    put_transaction(&transaction.settled(at), rows);
-    rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
-    Ok(())
 }
 
 fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {

@@ -1,0 +1,40 @@
+//! The fold of ledger transactions into rows.
+
+use super::change::found;
+use crate::effect::{Timer, TimerKind};
+use crate::ids::TransactionId;
+use crate::ledger::{BalanceTotals, EntryStatus, Transaction};
+use crate::records::{Balances, Entries, Present, RowsMut, Single, Timers, Transactions, Unreadable};
+use crate::time::Millis;
+
+pub(super) fn change_balance(
+    rows: &mut impl RowsMut,
+    change: impl FnOnce(BalanceTotals) -> BalanceTotals,
+) -> Result<(), Unreadable> {
+    let totals = rows.get::<Balances>(Single)?.unwrap_or_default();
+    rows.put::<Balances>(Single, change(totals));
+    Ok(())
+}
+
+/// Posts a transaction: its rows, its timer while on hold, the totals.
+pub(super) fn post(transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    put_transaction(transaction, rows);
+    if let Some(settles_at) = transaction.settles_at.filter(|_| transaction.status == EntryStatus::OnHold) {
+        rows.put::<Timers>(Timer { due: settles_at, kind: TimerKind::Settle(transaction.id) }, Present);
+    }
+    change_balance(rows, |totals| totals.with_posted(transaction))
+}
+
+pub(super) fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut) {
+    for entry in transaction.balance_entries() {
+        rows.put::<Entries>(entry.id, entry);
+    }
+    rows.put::<Transactions>(transaction.id, transaction.clone());
+}
+
+pub(super) fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let transaction = found::<Transactions>(id, rows)?;
+    put_transaction(&transaction.settled(at), rows);
+    rows.remove::<Timers>(Timer { due, kind: TimerKind::Settle(id) });
+    Ok(())
+}
