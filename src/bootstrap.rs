@@ -59,8 +59,7 @@ pub struct Opened {
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
     book: RocksBook,
-    /// Who carries payments out.
-    pub acquirers: Acquirers,
+    sandbox: Arc<SandboxAcquirer>,
 }
 
 /// Memory and log of an open store.
@@ -81,12 +80,18 @@ impl Opened {
         Arc::clone(&self.disk) as _
     }
 
+    /// The acquirers that carry payments out, by name.
+    #[must_use]
+    pub fn acquirers(&self) -> Acquirers {
+        acquirers(&self.sandbox)
+    }
+
     /// Closes what lasts.
     ///
     /// # Errors
     /// When the store does not close; what was acknowledged is durable all the same.
     pub fn close(self) -> anyhow::Result<()> {
-        drop(self.acquirers);
+        drop(self.sandbox);
         self.disk.close().context("failed to close the store")
     }
 }
@@ -122,8 +127,8 @@ fn open_as(
     let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
     let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
     let book = book.context("failed to open the sandbox's book")?;
-    let acquirers = start_acquirers(book.clone())?;
-    Ok(Opened { disk, keyring, book, acquirers })
+    let sandbox = SandboxAcquirer::start_or_end(book.clone(), last_word).context("failed to start the sandbox")?;
+    Ok(Opened { disk, keyring, book, sandbox: Arc::new(sandbox) })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -132,7 +137,7 @@ fn open_as(
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
-    let Opened { disk, keyring, book, acquirers } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, sandbox } = open(configuration, &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was made");
     }
@@ -146,7 +151,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     let dependencies = Dependencies {
         store: Arc::clone(&store),
         keyring: Arc::clone(&keyring),
-        acquirers,
+        acquirers: acquirers(&sandbox),
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
     };
@@ -174,6 +179,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes,
         last_used,
         sdk_rate,
+        sandbox,
         checkpoints,
         operations: Some(operations),
         archiver,
@@ -272,9 +278,8 @@ pub fn last_word(reason: String) {
     std::process::abort();
 }
 
-fn start_acquirers(book: RocksBook) -> anyhow::Result<Acquirers> {
-    let sandbox = SandboxAcquirer::start_or_end(book, last_word).context("failed to start the sandbox")?;
-    Ok(Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]))
+fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
+    Acquirers::from([(AcquirerName::Sandbox, Arc::clone(sandbox) as _)])
 }
 
 /// Opens the book on a thread of its own: there are damaged logs that RocksDB does not come back from.

@@ -2,7 +2,8 @@
 
 use actix::Arbiter;
 use parking_lot::Mutex;
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
 use till_domain::ids::MerchantId;
@@ -11,10 +12,11 @@ use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, U
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 use crate::background::Scheduler;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, Caller, EffectRunner};
+use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
 use crate::expiry::{Remover, Walk};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
@@ -187,10 +189,10 @@ impl Engine {
     }
 
     /// Has every arbiter answer in its turn.
-    fn ask_arbiters(&self) -> Vec<mpsc::Receiver<()>> {
+    fn ask_arbiters(&self) -> Vec<blocking::Receiver<()>> {
         let arbiters = self.arbiters.lock();
         let ask = |arbiter: &Arbiter| {
-            let (answer, answered) = mpsc::channel();
+            let (answer, answered) = blocking::channel();
             // One that has stopped drops what it is asked, which the receiver sees.
             arbiter.spawn_fn(move || {
                 let _nobody_waits = answer.send(());
@@ -279,7 +281,7 @@ pub enum Silent {
 
 /// Sends a barrier of no merchant behind everything that waits, and waits for its turn. Its verdict does not matter.
 fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Silent> {
-    let (answer, answered) = mpsc::channel();
+    let (answer, answered) = blocking::channel();
     let completion = Box::new(move |_: BarrierVerdict| {
         let _nobody_waits = answer.send(());
     });
@@ -315,6 +317,9 @@ fn start_background(
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
     let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };
     runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
+    let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
+    acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
+    runtime.spawn(record_late_answers(answered, Arc::clone(registry)));
     let caller = Caller { acquirers, keyring, security_codes, store };
     let effects = EffectRunner { caller, registry: Arc::clone(registry), clock: Arc::clone(&clock), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));

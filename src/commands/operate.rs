@@ -27,6 +27,9 @@ pub enum OperatorCall {
     /// Top-ups
     #[command(subcommand)]
     Topup(TopupCall),
+    /// Refunds that wait for the sandbox
+    #[command(subcommand)]
+    Refund(RefundCall),
     /// Has a restored server call acquirers and fire timers from now on
     Resume,
     /// Has the server read its admin token and certificates anew
@@ -251,6 +254,26 @@ pub enum TopupCall {
     },
 }
 
+/// Calls about refunds.
+#[derive(Debug, Subcommand)]
+pub enum RefundCall {
+    /// Has the sandbox pay a refund that is pending
+    Complete(OneRefund),
+    /// Has the sandbox refuse a refund that is pending
+    Fail(OneRefund),
+}
+
+/// Names a refund.
+#[derive(Debug, Args)]
+pub struct OneRefund {
+    /// The merchant
+    #[arg(long)]
+    merchant_id: String,
+    /// The refund
+    #[arg(long)]
+    refund_id: String,
+}
+
 /// Names a merchant.
 #[derive(Debug, Args)]
 pub struct OneMerchant {
@@ -293,6 +316,8 @@ impl OperatorCall {
             OperatorCall::Installation(call) => call.request(),
             OperatorCall::PaymentMethod(call) => call.request(),
             OperatorCall::Balance(BalanceCall::Open(merchant)) => merchant.request("open-balance"),
+            OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
+            OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
             OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
                 "add-topup",
                 json!({ "merchant_id": merchant_id, "amount": amount, "external_id": external_id }),
@@ -413,6 +438,12 @@ impl PaymentMethodCall {
     }
 }
 
+impl OneRefund {
+    fn request(&self, endpoint: &'static str) -> Request<'_> {
+        (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
+    }
+}
+
 impl ChangeMerchant {
     fn request(&self, endpoint: &'static str) -> Request<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id }), self.again.key())
@@ -470,6 +501,8 @@ mod tests {
             ),
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
+            ("till refund complete --merchant-id mer_1 --refund-id rfn_1", "complete-refund"),
+            ("till refund fail --merchant-id mer_1 --refund-id rfn_1", "fail-refund"),
             ("till resume", "resume-effects"),
             ("till reload", "reload"),
         ] {

@@ -12,6 +12,7 @@ use till_domain::records::Unreadable;
 use till_domain::text::IdempotencyKey;
 use till_domain::time::Millis;
 use till_operate::archive::Archiver;
+use till_sandbox::SandboxAcquirer;
 use till_storage::journal::record;
 use till_storage::rows::Gate;
 use till_storage::shapes::MerchantReader;
@@ -53,6 +54,8 @@ pub struct Service {
     pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
     pub sdk_rate: SdkRate,
+    /// The sandbox, for calls by which the operator plays the provider.
+    pub sandbox: Arc<SandboxAcquirer>,
     /// What takes checkpoints; nothing where the store is not on a disk.
     pub checkpoints: Option<Checkpoints>,
     /// What the operator may have the process do to itself; nothing where it has no files.

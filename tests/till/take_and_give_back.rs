@@ -303,3 +303,56 @@ fn calls_that_time_out_take_effect_once_and_refunds_that_fail_later_give_nothing
         assert_eq!(shop.balance()["pending"], before + left, "{card}");
     }
 }
+
+#[test]
+fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.settled(&shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id());
+    let payment = payment["payment_id"].as_str().expect("an id");
+    let (paid, refused) = (refund(&shop, payment, 30), refund(&shop, payment, 20));
+    let body = |refund: &str| json!({ "merchant_id": shop.merchant_id, "refund_id": refund });
+    assert_eq!(server.admin("complete-refund", &body(&paid)).ok(), true);
+    assert_eq!(server.admin("fail-refund", &body(&refused)).ok(), true);
+    // Their ends are recorded when the calls are answered.
+    let find = |refund: &str| shop.call("find-refund", &json!({ "refund_id": refund })).ok();
+    assert_eq!(find(&paid)["status"], "SUCCESSFUL");
+    let failed = find(&refused);
+    assert_eq!((&failed["status"], &failed["failure_code"]), (&json!("FAILED"), &json!("refund_failed")));
+    assert_eq!(shop.payment(payment)["amount_refunded"], 30);
+    assert_eq!(shop.balance()["pending"], 70);
+    for (refund, status) in [(&paid, "SUCCESSFUL"), (&refused, "FAILED")] {
+        for endpoint in ["complete-refund", "fail-refund"] {
+            let details = server.admin(endpoint, &body(refund)).refused("INVALID_STATE");
+            assert_eq!(details, json!({ "status": status }), "{endpoint}");
+        }
+    }
+}
+
+#[test]
+fn the_card_that_answers_twice_takes_effect_once() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.initiate(&shop.session_of("4000000000003220", 100), 100, &json!({ "capture": false })).id();
+    assert_eq!(shop.settled(&payment)["status"], "AUTHORIZED");
+    shop.call("capture-payment", &json!({ "payment_id": payment })).ok();
+    assert_eq!(operated(&shop, &payment)["status"], "SUCCESSFUL");
+    assert_eq!(refunded(&shop, &refund(&shop, &payment, 40))["status"], "SUCCESSFUL");
+    let kinds = |entry: Value| (entry["type"].clone(), entry["amount"].clone());
+    let entries = || shop.all("balance-history").into_iter().map(kinds).collect::<Vec<_>>();
+    let once = [(json!("REFUND"), json!(40)), (json!("PAYMENT"), json!(100))];
+    assert_eq!(entries(), once);
+    // A second answer would have come by now: the sandbox sends it before the first.
+    assert_eq!((shop.payment(&payment)["amount_refunded"].clone(), entries()), (json!(40), once.to_vec()));
+}
+
+#[test]
+fn money_that_is_captured_later_settles_at_once_where_the_card_says_so() {
+    let server = Server::start();
+    let shop = server.shop();
+    let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({ "capture": false })).id();
+    assert_eq!(shop.settled(&payment)["status"], "AUTHORIZED");
+    shop.call("capture-payment", &json!({ "payment_id": payment })).ok();
+    operated(&shop, &payment);
+    assert_eq!(eventually(|| shop.balance(), |balance| balance["available"] == 100)["pending"], 0);
+}

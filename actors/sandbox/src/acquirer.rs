@@ -1,7 +1,7 @@
 //! The sandbox as an acquirer.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,12 +10,12 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
-use super::cards::{Behaviour, code_and_message};
+use super::cards::{Behaviour, Handling, code_and_message};
 use super::judgement::{Ask, RefundEnd, What};
 use super::queue::{Answered, Queue, Request, Waiting};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, Reference,
+    Instrument, LateAnswer, LateAnswers, Reference,
 };
 
 /// What stands before our reference in the sandbox's own.
@@ -28,6 +28,7 @@ const OWN_PREFIX: &str = "sandbox:";
 pub struct SandboxAcquirer {
     queue: Arc<Queue>,
     thread: Option<JoinHandle<()>>,
+    late_answers: Arc<OnceLock<LateAnswers>>,
 }
 
 impl SandboxAcquirer {
@@ -61,16 +62,22 @@ impl SandboxAcquirer {
         let waiting = Arc::clone(&queue);
         let run = move || book_thread::run(&waiting, book, &clock, &on_broken);
         let thread = Builder::new().name("sandbox-book".to_owned()).spawn(run)?;
-        Ok(SandboxAcquirer { queue, thread: Some(thread) })
+        Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers: Arc::default() })
     }
 
-    /// Ends a merchant's refund that is pending, as the provider would; false when there is none under the reference.
+    /// Ends a merchant's refund that is pending, as the provider would, and sends how it ended; false when there is none
+    /// under the reference.
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] by the answer: it may be ended or still pending.
     pub fn end_refund(&self, merchant: MerchantId, reference: Reference, end: RefundEnd) -> AcquirerAnswer<bool> {
         let waiting = self.queue.push(Request::EndRefund { merchant, reference: reference.into_text(), end });
-        Box::pin(async move { Ok(line_of(waiting).await?.is_some()) })
+        let late_answers = Arc::clone(&self.late_answers);
+        Box::pin(async move {
+            let answered = answered(waiting).await?;
+            send_late(&late_answers, &answered);
+            Ok(answered.line.is_some())
+        })
     }
 
     fn follow_up(&self, what: FollowUp, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
@@ -81,24 +88,39 @@ impl SandboxAcquirer {
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
     }
 
-    fn answer<T: 'static>(&self, ask: Ask, read: fn(&BookLine) -> Option<T>) -> AcquirerAnswer<T> {
+    fn answer<T: 'static>(&self, ask: Ask, read: fn(&Answered) -> Option<T>) -> AcquirerAnswer<T> {
         let waiting = self.queue.push(ask);
+        let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
-            let read = line_of(waiting).await?.as_ref().and_then(read);
+            let answered = answered(waiting).await?;
+            if answered.handling == Handling::AnswersTwice {
+                send_late(&late_answers, &answered);
+            }
+            let read = read(&answered);
             let other = "the sandbox recorded something else than was asked";
             read.ok_or_else(|| AcquirerUnavailable::because(other))
         })
     }
 }
 
-/// The line that a request is answered with, when it is time to answer.
-async fn line_of(waiting: Waiting) -> Result<Option<BookLine>, AcquirerUnavailable> {
+/// The answer to a request, when it is time to answer.
+async fn answered(waiting: Waiting) -> Result<Answered, AcquirerUnavailable> {
     let stopped = |_| AcquirerUnavailable::because("the sandbox stopped before it answered");
-    let Answered { line, delay } = waiting?.await.map_err(stopped)??;
+    let answered = waiting?.await.map_err(stopped)??;
+    let delay = answered.handling.answer_delay();
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    Ok(line)
+    Ok(answered)
+}
+
+/// Sends an answer that nobody waits for. Where it cannot be sent, it is asked for again.
+fn send_late(late_answers: &OnceLock<LateAnswers>, answered: &Answered) {
+    let (Some(late_answers), Some(line), Some(found)) = (late_answers.get(), &answered.line, found(answered)) else {
+        return;
+    };
+    let _asked_again =
+        late_answers.try_send(LateAnswer { merchant: line.merchant, reference: line.reference.clone(), found });
 }
 
 impl Acquirer for SandboxAcquirer {
@@ -129,9 +151,18 @@ impl Acquirer for SandboxAcquirer {
         self.follow_up(FollowUp::Refund, request)
     }
 
+    fn send_late_answers(&self, to: LateAnswers) {
+        // A sandbox serves one engine; a further one asks for what it needs.
+        let _is_the_first = self.late_answers.set(to);
+    }
+
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
         let waiting = self.queue.push(Request::Find(reference.into_text()));
-        Box::pin(async move { Ok(line_of(waiting).await?.filter(|line| line.merchant == merchant).and_then(found)) })
+        Box::pin(async move {
+            let answered = answered(waiting).await?;
+            let is_the_merchants = answered.line.as_ref().is_some_and(|line| line.merchant == merchant);
+            Ok(if is_the_merchants { found(&answered) } else { None })
+        })
     }
 }
 
@@ -146,7 +177,8 @@ impl Drop for SandboxAcquirer {
 }
 
 /// The answer that an authorization's line gives, the same however often it is asked for.
-fn authorization(line: &BookLine) -> Option<Authorization> {
+fn authorization(answered: &Answered) -> Option<Authorization> {
+    let line = answered.line.as_ref()?;
     let Deed::Authorize { capture, outcome, .. } = &line.deed else { return None };
     Some(match outcome {
         AuthorizeOutcome::Approved(standing) => Authorization::Approved {
@@ -162,14 +194,15 @@ fn authorization(line: &BookLine) -> Option<Authorization> {
     })
 }
 
-fn completion(line: &BookLine) -> Option<Completion> {
+fn completion(answered: &Answered) -> Option<Completion> {
+    let line = answered.line.as_ref()?;
     let declined = match &line.deed {
         Deed::FollowUp { declined, .. } => declined,
         Deed::PendingRefund { .. } => return Some(Completion::Pending),
         Deed::Authorize { .. } | Deed::TimedOut => return None,
     };
     Some(match declined {
-        None => Completion::Done { acquirer_reference: own_reference(line) },
+        None => Completion::Done { acquirer_reference: own_reference(line), settles_at_once: answered.settles_at_once },
         Some(reason) => {
             let (code, message) = code_and_message(*reason);
             Completion::Declined { code: code.to_owned(), message: message.to_owned() }
@@ -177,8 +210,8 @@ fn completion(line: &BookLine) -> Option<Completion> {
     })
 }
 
-fn found(line: BookLine) -> Option<Found> {
-    authorization(&line).map(Found::Authorization).or_else(|| completion(&line).map(Found::Completion))
+fn found(answered: &Answered) -> Option<Found> {
+    authorization(answered).map(Found::Authorization).or_else(|| completion(answered).map(Found::Completion))
 }
 
 fn own_reference(line: &BookLine) -> String {

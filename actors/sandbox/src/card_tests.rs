@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use till_actors::acquirer::{Acquirer, AcquirerAnswer, Completion, FollowUpRequest, Found, Reference, Step};
+use till_actors::acquirer::{
+    Acquirer, AcquirerAnswer, Completion, FollowUpRequest, Found, LateAnswer, Reference, Step,
+};
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::payment::CaptureMode;
+use tokio::sync::mpsc;
 
 use super::behaviour_tests::{
     Gate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
@@ -20,6 +23,7 @@ const CAPTURE_FAILS: &str = "4000000000003055";
 const TIMES_OUT_DONE: &str = "4000000000003063";
 const TIMES_OUT_UNDONE: &str = "4000000000003097";
 const ANSWERS_LATE: &str = "4000000000003238";
+const ANSWERS_TWICE: &str = "4000000000003220";
 
 /// The sandbox's time, which a test moves.
 #[derive(Clone)]
@@ -250,4 +254,26 @@ fn the_slow_card_is_answered_after_five_seconds_and_holds_up_nobody() {
         assert!(refunded.join().expect("no panic"), "what comes after an authorization is as slow");
     });
     assert!(start.elapsed() >= Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
+#[test]
+fn answers_are_sent_once_more_and_ends_of_pending_refunds_are_sent() {
+    for (digits, sent) in [("4242424242424242", 0), (ANSWERS_LATE, 0), (ANSWERS_TWICE, 2), (REFUND_WAITS, 1)] {
+        let book = MemoryBook::new();
+        let sandbox = start(&book);
+        let (sender, mut late) = mpsc::channel(8);
+        sandbox.send_late_answers(sender);
+        assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
+        let refunded = wait(sandbox.refund(refund(8, 60)));
+        assert_eq!(wait(sandbox.end_refund(MERCHANT, reference(refund_step(8)), RefundEnd::Completed)), {
+            Ok(refunded == Ok(Completion::Pending))
+        });
+        let late: Vec<LateAnswer> = std::iter::from_fn(|| late.try_recv().ok()).collect();
+        assert_eq!(late.len(), sent, "{digits}");
+        if let Some(last) = late.last() {
+            let ended = wait(sandbox.find(MERCHANT, reference(refund_step(8)))).expect("an answer");
+            let last = (last.merchant, last.reference.clone(), Some(last.found.clone()));
+            assert_eq!(last, (MERCHANT, reference(refund_step(8)).into_text(), ended));
+        }
+    }
 }

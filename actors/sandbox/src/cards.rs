@@ -54,6 +54,8 @@ pub(super) enum Handling {
     FirstCallTimesOutUndone,
     /// They are carried out at once, and answered after [`LATE_ANSWER`].
     AnswersLate,
+    /// They are carried out at once and answered, and the same answer is sent once more.
+    AnswersTwice,
 }
 
 impl Handling {
@@ -68,6 +70,7 @@ impl Handling {
             (b"400000", b"3063") => Handling::FirstCallTimesOutDone,
             (b"400000", b"3097") => Handling::FirstCallTimesOutUndone,
             (b"400000", b"3238") => Handling::AnswersLate,
+            (b"400000", b"3220") => Handling::AnswersTwice,
             _ => Handling::AtOnce,
         }
     }
@@ -81,7 +84,8 @@ impl Handling {
             | Handling::RefundWaitsForOperator
             | Handling::RefundFailsLater
             | Handling::FirstCallTimesOutDone
-            | Handling::FirstCallTimesOutUndone => Duration::ZERO,
+            | Handling::FirstCallTimesOutUndone
+            | Handling::AnswersTwice => Duration::ZERO,
         }
     }
 }

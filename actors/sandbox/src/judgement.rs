@@ -123,7 +123,8 @@ impl Ask {
             | Handling::CaptureFails
             | Handling::FirstCallTimesOutDone
             | Handling::FirstCallTimesOutUndone
-            | Handling::AnswersLate => return None,
+            | Handling::AnswersLate
+            | Handling::AnswersTwice => return None,
         };
         let authorization = self.authorization()?.to_owned();
         let may_wait = what == FollowUp::Refund && self.reference.contains(REFUND_STEP);
@@ -134,6 +135,14 @@ impl Ask {
         let Ask { reference, merchant, payment, money, what: _ } = self;
         BookLine { reference, merchant, payment, money, asked_at_ms: now_ms, deed }
     }
+}
+
+/// Whether money that is taken of the authorization with this line is there at once.
+pub(super) fn settles_at_once(authorization: &BookLine) -> bool {
+    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = &authorization.deed else {
+        return false;
+    };
+    standing.settles_at_once
 }
 
 /// Whether a line is that of a refund whose time to fail has come.

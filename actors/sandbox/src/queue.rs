@@ -9,6 +9,7 @@ use crate::book::BookLine;
 use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
+use super::cards::Handling;
 use super::judgement::{Ask, RefundEnd};
 use till_actors::acquirer::AcquirerUnavailable;
 
@@ -27,15 +28,10 @@ const COMPANY_MAX: usize = 128;
 pub(super) struct Answered {
     /// The line that records it; nothing when a look-up finds none.
     pub(super) line: Option<BookLine>,
-    /// For how long the answer is held back.
-    pub(super) delay: Duration,
-}
-
-impl Answered {
-    /// An answer that is not held back.
-    pub(super) const fn at_once(line: Option<BookLine>) -> Answered {
-        Answered { line, delay: Duration::ZERO }
-    }
+    /// The way in which the answer is given.
+    pub(super) handling: Handling,
+    /// Whether money that its authorization takes is there at once.
+    pub(super) settles_at_once: bool,
 }
 
 /// What a request is answered, or why it is not.

@@ -10,6 +10,7 @@ use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
 use till_storage::vault::CardNumber;
+use tokio::sync::mpsc;
 
 use super::reference::Reference;
 use crate::security_codes::SecurityCode;
@@ -34,8 +35,26 @@ pub trait Acquirer: Send + Sync + 'static {
     /// Gives taken money back, or a part of it. As often as there is some left.
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
+    /// Has answers that nobody asks for sent from now on: a provider calls by itself when a pending call has ended, or
+    /// answers twice. One that cannot be sent may be dropped, since every call is asked for until it has ended.
+    fn send_late_answers(&self, to: LateAnswers);
+
     /// Looks up how a call ended, by the reference that it was made under; nothing when the acquirer has not seen it.
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>>;
+}
+
+/// The way to Till for answers that it did not ask for.
+pub type LateAnswers = mpsc::Sender<LateAnswer>;
+
+/// An answer that Till did not ask for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LateAnswer {
+    /// Whose payment it is about.
+    pub merchant: MerchantId,
+    /// Our reference of the call.
+    pub reference: String,
+    /// The answer.
+    pub found: Found,
 }
 
 /// The acquirer gave no answer. What was asked may have been done: it is neither done nor failed until the
@@ -157,6 +176,8 @@ pub enum Completion {
     Done {
         /// The acquirer's own reference of it.
         acquirer_reference: String,
+        /// Whether money that a capture took is there at once, whatever the merchant's settlement delay.
+        settles_at_once: bool,
     },
     /// It is not, and will not be under this reference.
     Declined {

@@ -6,6 +6,6 @@ mod reference;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument,
+    Instrument, LateAnswer, LateAnswers,
 };
-pub use reference::{Reference, Step};
+pub use reference::{NamedCall, Reference, Step, UnknownReference};

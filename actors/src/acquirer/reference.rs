@@ -1,6 +1,7 @@
 //! References: how a call to an acquirer is named, so that asking twice does it once.
 
 use std::fmt::{self, Write};
+use std::str::FromStr;
 
 use till_domain::ids::{PaymentId, RefundId};
 
@@ -67,6 +68,48 @@ impl Reference {
     }
 }
 
+/// A call to an acquirer, as a reference names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NamedCall {
+    /// The payment that it is for.
+    pub payment: PaymentId,
+    /// What it carries out.
+    pub step: Step,
+    /// The number of the attempt, from 1.
+    pub attempt: u32,
+}
+
+/// The text is no reference of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it names no call of ours")]
+pub struct UnknownReference;
+
+impl FromStr for NamedCall {
+    type Err = UnknownReference;
+
+    fn from_str(text: &str) -> Result<NamedCall, UnknownReference> {
+        let mut parts = text.split('/');
+        let payment = parts.next().and_then(|id| id.parse().ok()).ok_or(UnknownReference)?;
+        let step = match parts.next().ok_or(UnknownReference)? {
+            "authorize" => Step::Authorize,
+            "capture" => Step::Capture,
+            "void" => Step::Void,
+            "reverse" => Step::Reverse,
+            "refund" => Step::Refund(refund_id(parts.next().ok_or(UnknownReference)?)?),
+            _ => return Err(UnknownReference),
+        };
+        let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
+        let call = NamedCall { payment, step, attempt };
+        // Every call has one reference, so that nothing else reads as one.
+        let is_its_own = Reference::of_attempt(payment, step, attempt).as_str() == text;
+        if is_its_own { Ok(call) } else { Err(UnknownReference) }
+    }
+}
+
+fn refund_id(without_prefix: &str) -> Result<RefundId, UnknownReference> {
+    [RefundId::PREFIX, "_", without_prefix].concat().parse().map_err(|_| UnknownReference)
+}
+
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
@@ -93,6 +136,22 @@ mod tests {
         for (step, text) in texts {
             assert_eq!(Reference::new(payment, step).to_string(), text);
             assert!(text.len() <= LEN_MAX);
+        }
+    }
+
+    #[test]
+    fn a_reference_is_read_back_and_nothing_else_is_one() {
+        let payment: PaymentId = "pay_01h2e8kqvbfwea724h75qc655w".parse().expect("an id");
+        let refund = Step::Refund(RefundId::from_raw(payment.raw()));
+        for step in [Step::Authorize, Step::Capture, Step::Void, Step::Reverse, refund] {
+            for attempt in [1, 2, u32::MAX] {
+                let text = Reference::of_attempt(payment, step, attempt).into_text();
+                assert_eq!(text.parse(), Ok(NamedCall { payment, step, attempt }), "{text}");
+            }
+        }
+        for rest in ["", "/capture/1", "/capture/02", "/capture/2/3", "/refund", "/refund/x", "/settle", "/capture/"] {
+            let text = format!("{payment}{rest}");
+            assert_eq!(text.parse::<NamedCall>(), Err(UnknownReference), "{text}");
         }
     }
 

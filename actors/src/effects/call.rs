@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
 use till_domain::effect::{Effect, EffectKind};
-use till_domain::ids::{MerchantId, RefundId};
+use till_domain::ids::{MerchantId, PaymentId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment};
@@ -15,7 +15,8 @@ use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Instrument, Reference, Step,
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument, NamedCall, Reference,
+    Step,
 };
 use crate::outbox::OpenEffect;
 use crate::security_codes::SecurityCodes;
@@ -161,9 +162,38 @@ async fn operate(
         OperationKind::Void => acquirer.void(request(Step::Void)?),
         OperationKind::Reverse => acquirer.refund(request(Step::Reverse)?),
     };
-    let result = ended(answer).await?;
-    let record = RecordOperation { payment_id: payment.id, kind, attempt, settles_at_once: false, result };
+    let completion = answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+    operated(payment.id, kind, attempt, completion)
+}
+
+/// The command that records how an operation ended.
+fn operated(
+    payment_id: PaymentId,
+    kind: OperationKind,
+    attempt: u32,
+    completion: Completion,
+) -> Result<Command, NoResult> {
+    let settles_at_once = matches!(completion, Completion::Done { settles_at_once: true, .. });
+    let record = RecordOperation { payment_id, kind, attempt, settles_at_once, result: end_of(completion)? };
     Ok(Command::RecordOperation(record))
+}
+
+/// The command that records an answer which nobody asked for; none when it says nothing new of a call of ours. Whether
+/// the call is still open is for the rules to say.
+pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
+    let NamedCall { payment, step, attempt } = reference.parse().ok()?;
+    let operation = |kind, completion| operated(payment, kind, attempt, completion).ok();
+    match (step, found) {
+        (Step::Authorize, Found::Authorization(answer)) => Some(Command::RecordAuthorization(payment, answer.into())),
+        (Step::Capture, Found::Completion(completion)) => operation(OperationKind::Capture, completion),
+        (Step::Void, Found::Completion(completion)) => operation(OperationKind::Void, completion),
+        (Step::Reverse, Found::Completion(completion)) => operation(OperationKind::Reverse, completion),
+        (Step::Refund(id), Found::Completion(completion)) => {
+            end_of(completion).ok().map(|result| Command::RecordRefund(id, result))
+        }
+        (Step::Authorize, Found::Completion(_))
+        | (Step::Capture | Step::Void | Step::Reverse | Step::Refund(_), Found::Authorization(_)) => None,
+    }
 }
 
 /// Gives the money of a payment back that was over when the acquirer authorized it.
@@ -196,8 +226,12 @@ fn follow_up(
 }
 
 async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResult> {
-    match answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))? {
-        Completion::Done { acquirer_reference: _ } => Ok(CallResult::Done),
+    end_of(answer.await.map_err(|error| NoResult::Unanswered(error.to_string()))?)
+}
+
+fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
+    match completion {
+        Completion::Done { acquirer_reference: _, settles_at_once: _ } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
         Completion::Pending => Err(NoResult::Unanswered("the call is pending there".to_owned())),
     }

@@ -1,8 +1,10 @@
 //! Effects: open calls to acquirers, carried out at least once, and their results recorded.
 
 mod call;
+mod late_answers;
 mod runner;
 
 pub use call::Acquirers;
 pub(crate) use call::Caller;
+pub(crate) use late_answers::{LATE_ANSWERS_WAITING_MAX, record_late_answers};
 pub(crate) use runner::EffectRunner;

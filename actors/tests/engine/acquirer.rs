@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, Reference,
+    Instrument, LateAnswers, Reference,
 };
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
@@ -111,6 +111,10 @@ impl Acquirer for DirectedAcquirer {
 
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         self.answer(request.merchant, |sandbox| sandbox.refund(request))
+    }
+
+    fn send_late_answers(&self, to: LateAnswers) {
+        self.sandbox.send_late_answers(to);
     }
 
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    balances, checkpoints, installations, keys, merchants, payment_methods, reload, resume_effects, rotate_vault_key,
+    balances, checkpoints, installations, keys, merchants, payment_methods, refunds, reload, resume_effects,
+    rotate_vault_key,
 };
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -29,6 +30,8 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&payment_methods::CONFIGURE_PAYMENT_METHOD, of(service), payment_methods::configure_payment_method),
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
+        endpoint(&refunds::COMPLETE_REFUND, of(service), refunds::complete_refund),
+        endpoint(&refunds::FAIL_REFUND, of(service), refunds::fail_refund),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
         endpoint(&resume_effects::RESUME_EFFECTS, of(service), resume_effects::resume_effects),
         endpoint(&reload::RELOAD_FILES, of(service), reload::reload),

@@ -9,6 +9,7 @@ mod installations;
 mod keys;
 mod merchants;
 mod payment_methods;
+mod refunds;
 mod reload;
 mod resume_effects;
 mod rotate_vault_key;

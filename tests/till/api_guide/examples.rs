@@ -36,7 +36,9 @@ impl Reader {
         loop {
             let answer = example.call(&self.variables);
             let mut ids = self.ids.clone();
-            example.keep(&answer, &mut self.variables);
+            if answer.status == 200 {
+                example.keep(&answer, &mut self.variables);
+            }
             match self.compare(example, &answer, &mut ids) {
                 Err(_) if example.waits && Instant::now() < until => thread::sleep(Duration::from_millis(10)),
                 result => {

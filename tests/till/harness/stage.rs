@@ -283,12 +283,12 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
 }
 
 fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), data: &TempDir) -> Shared {
-    let sandbox = SandboxAcquirer::start(MemoryBook::new()).expect("a thread can be started");
+    let sandbox = Arc::new(SandboxAcquirer::start(MemoryBook::new()).expect("a thread can be started"));
     let security_codes = Arc::new(SecurityCodes::new());
     let dependencies = Dependencies {
         store: Arc::clone(&store) as _,
         keyring: Arc::clone(&keyring),
-        acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(sandbox) as _)]),
+        acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::clone(&sandbox) as _)]),
         clock: Arc::clone(&clock) as _,
         security_codes: Arc::clone(&security_codes),
     };
@@ -308,6 +308,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         keyring,
         clock,
         security_codes,
+        sandbox,
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),
         checkpoints: None,

@@ -8,6 +8,7 @@ use crate::harness::{Answer, Server, Start, merged};
 
 /// The id of a merchant that there is not.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
+const NO_REFUND: &str = "rfn_01h455vb4pex5vsknk084sn02q";
 const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
 
 fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
@@ -113,6 +114,8 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ),
         ("open-balance", json!({})),
         ("add-topup", json!({ "amount": 1 })),
+        ("complete-refund", json!({ "refund_id": NO_REFUND })),
+        ("fail-refund", json!({ "refund_id": NO_REFUND })),
     ] {
         let answer = server.admin(endpoint, &merged(&json!({ "merchant_id": NOBODY }), &more));
         assert_eq!(answer.refused("NOT_FOUND"), json!({ "argument": "merchant_id" }), "{endpoint}");

@@ -201,6 +201,8 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "configure-payment-method",
                 "open-balance",
                 "add-topup",
+                "complete-refund",
+                "fail-refund",
                 "create-checkpoint",
                 "resume-effects",
             ],

@@ -54,6 +54,17 @@ pub enum Deed {
     },
 }
 
+impl Deed {
+    /// The reference of the authorization that something was asked of.
+    #[must_use]
+    pub fn authorization(&self) -> Option<&str> {
+        match self {
+            Deed::FollowUp { authorization, .. } | Deed::PendingRefund { authorization, .. } => Some(authorization),
+            Deed::Authorize { .. } | Deed::TimedOut => None,
+        }
+    }
+}
+
 /// What can be done to an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FollowUp {

@@ -44,7 +44,7 @@ impl Market {
         let dependencies = Dependencies {
             store: opened.store(),
             keyring: Arc::clone(&keyring),
-            acquirers: opened.acquirers.clone(),
+            acquirers: opened.acquirers(),
             clock: Arc::clone(&clock) as _,
             security_codes: Arc::new(SecurityCodes::new()),
         };

@@ -48,6 +48,7 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         (Package::Admin, "keys") => "Merchants' API keys.",
         (Package::Admin, "merchants") => "Merchants, and whether they may call.",
         (Package::Admin, "payment methods") => "How merchants' payments are carried out, and at which fees.",
+        (Package::Admin, "refunds") => "Refunds that wait for the sandbox, whose part the operator plays.",
         (Package::Admin, "secrets") => "Keys, tokens and certificates of this server.",
         (_, "pipelining") => "Several calls in one request, of which later ones refer to answers of earlier ones.",
         (_, _) => return None,

@@ -1,0 +1,125 @@
+//! `POST /admin/complete-refund`, `POST /admin/fail-refund`
+
+use std::time::Duration;
+
+use serde_json::json;
+use till_actors::acquirer::{Reference, Step};
+use till_domain::ids::{MerchantId, RefundId};
+use till_domain::records::{Refunds, Rows};
+use till_domain::refund::{Refund, RefundStatus};
+use till_sandbox::RefundEnd;
+use tokio::time::{Instant, sleep};
+
+use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
+use super::merchants::check_exists;
+use crate::access::Operator;
+use crate::endpoints::arguments;
+use crate::protocol::api_error::{ApiError, Code, Outcome};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::{RETRY_AFTER_SECONDS, Service, Shared};
+
+/// The longest wait for the sandbox to be asked for a refund, and then for its answer to be recorded.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The pause between two looks.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
+
+const ARGUMENTS: &[Argument] =
+    &[MERCHANT_ARGUMENT, Argument::required("refund_id", ValueType::Id(RefundId::PREFIX), "The refund (`rfn_...`).")];
+
+const ERRORS: &[DeclaredError] = &[
+    DeclaredError::when(Code::NotFound, "No merchant has this id, or no refund of this merchant."),
+    DeclaredError::when(
+        Code::InvalidState,
+        "The refund has ended: details name its `status`. Or the sandbox has no such refund that waits.",
+    ),
+];
+
+const DOCS: &str = "Plays the provider, for payments of the sandbox: refunds to the card 4000000000007726 wait for this call. It takes no `Idempotency-Key`: a refund ends once, and a repeated call is refused with its status.";
+
+/// The declaration.
+pub(super) static COMPLETE_REFUND: Declaration = Declaration {
+    name: "complete-refund",
+    package: Package::Admin,
+    group: "refunds",
+    summary: "Has the sandbox pay a refund that is pending, and answers when that is recorded.",
+    docs: DOCS,
+    arguments: ARGUMENTS,
+    returns: Returns::Boolean,
+    errors: ERRORS,
+    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+};
+
+/// The declaration.
+pub(super) static FAIL_REFUND: Declaration = Declaration {
+    name: "fail-refund",
+    summary: "Has the sandbox refuse a refund that is pending, and answers when that is recorded.",
+    ..COMPLETE_REFUND
+};
+
+/// `POST /admin/complete-refund`
+pub(super) async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_refund(&service, &call, RefundEnd::Completed).await
+}
+
+/// `POST /admin/fail-refund`
+pub(super) async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    end_refund(&service, &call, RefundEnd::Failed).await
+}
+
+async fn end_refund(service: &Service, call: &Call<Operator>, end: RefundEnd) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let refund_id = fields.required("refund_id", arguments::id("a refund id (rfn_...)"));
+    let (merchant_id, refund_id) = fields.finish(|| Some((merchant_id?, refund_id?)))?;
+    check_exists(service, merchant_id)?;
+    let until = Instant::now() + PATIENCE;
+    // The refund may have been accepted so lately that the sandbox is not asked for it yet.
+    while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, refund_id).await?, end).await? {
+        wait(until, || ApiError::new(Code::InvalidState, "The sandbox has no such refund that waits to be ended."))
+            .await?;
+    }
+    let until = Instant::now() + PATIENCE;
+    while refund(service, merchant_id, refund_id).await?.status == RefundStatus::Pending {
+        wait(until, || ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)).await?;
+    }
+    Ok(Reply::new(&true))
+}
+
+/// Ends the refund at the sandbox; false when that has none under its reference that waits.
+async fn end_at_sandbox(
+    service: &Service,
+    merchant_id: MerchantId,
+    refund: &Refund,
+    end: RefundEnd,
+) -> Result<bool, ApiError> {
+    let reference = Reference::new(refund.payment_id, Step::Refund(refund.id));
+    service.sandbox.end_refund(merchant_id, reference, end).await.map_err(|error| {
+        tracing::warn!(%error, "the sandbox did not end a refund");
+        ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)
+    })
+}
+
+async fn pending(service: &Service, merchant_id: MerchantId, refund_id: RefundId) -> Result<Refund, ApiError> {
+    let refund = refund(service, merchant_id, refund_id).await?;
+    if refund.status == RefundStatus::Pending {
+        return Ok(refund);
+    }
+    let status = refund.status.name();
+    let message = format!("The refund has ended already: it is {status}.");
+    Err(ApiError::new(Code::InvalidState, message).with_details(json!({ "status": status })))
+}
+
+async fn refund(service: &Service, merchant_id: MerchantId, refund_id: RefundId) -> Result<Refund, ApiError> {
+    let found = service.reader(merchant_id).await?.get::<Refunds>(refund_id)?;
+    found.ok_or_else(|| ApiError::not_found("refund_id", "No refund of this merchant has this id."))
+}
+
+/// Waits a little before another look; gives up with `error` once it is too late.
+async fn wait(until: Instant, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
+    if Instant::now() >= until {
+        return Err(error());
+    }
+    sleep(LOOK_AGAIN_AFTER).await;
+    Ok(())
+}
