@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use crate::background::Scheduler;
 use crate::clock::Clock;
-use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, record_late_answers};
+use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers};
 use crate::expiry::{Remover, Walk};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
@@ -157,12 +157,18 @@ impl Engine {
         self.outbox.effects.served()
     }
 
-    /// Effects that have no result yet, those that wait included, and for how long the oldest has been open; those
-    /// of an earlier process count from the start.
+    /// Effects that have no result yet. Looks at every one.
     #[must_use]
-    pub fn open_effects(&self) -> (usize, Duration) {
-        let effects = &self.outbox.effects;
-        (effects.len(), effects.oldest().map_or(Duration::ZERO, |since| since.elapsed()))
+    pub fn open_effects(&self) -> OpenEffects {
+        let (mut open, now) = (OpenEffects::default(), self.clock.now());
+        self.outbox.effects.each(|effect, since| open.add(effect, since, now));
+        open
+    }
+
+    /// Payments that an acquirer authorized when they were over.
+    #[must_use]
+    pub fn late_successes(&self) -> u64 {
+        self.outbox.late_successes()
     }
 
     /// The delay of the earliest timer that has come due and was not served.

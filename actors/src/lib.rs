@@ -18,7 +18,7 @@ pub mod security_codes;
 mod store;
 mod timers;
 
-pub use effects::Acquirers;
+pub use effects::{AGES_SECONDS, Acquirers, OpenEffects};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError};
 pub use expiry::EXPIRY_PAUSE;
 pub use merchant::Secret;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::effect::{Effect, EffectId};
-use till_domain::event::Mutation;
-use till_domain::ids::MerchantId;
+use till_domain::event::{Event, Mutation};
+use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, MetadataGarbage, Unreadable};
 use till_domain::time::Millis;
@@ -58,6 +58,7 @@ pub(crate) struct Outbox {
     pub(crate) garbage: Arc<Queue<MerchantId>>,
     prepared: Arc<InFlight>,
     key_changes: AtomicU64,
+    late_successes: AtomicU64,
     removed: RemovedRows,
 }
 
@@ -70,6 +71,7 @@ impl Outbox {
             garbage: Arc::default(),
             prepared: InFlight::new(PREPARED_CALLS_MAX),
             key_changes: AtomicU64::new(0),
+            late_successes: AtomicU64::new(0),
             removed: RemovedRows::default(),
         }
     }
@@ -77,6 +79,11 @@ impl Outbox {
     /// The number of changes to API keys. A change is counted after it can be read and before it is answered.
     pub(crate) fn key_changes(&self) -> u64 {
         self.key_changes.load(Ordering::Acquire)
+    }
+
+    /// The number of payments that an acquirer authorized when they were over.
+    pub(crate) fn late_successes(&self) -> u64 {
+        self.late_successes.load(Ordering::Relaxed)
     }
 
     /// Rows that were removed in the background.
@@ -121,18 +128,22 @@ pub(crate) struct Pending {
     has_garbage: bool,
     changes_keys: bool,
     removed: Removed,
+    late_success: Option<PaymentId>,
 }
 
 impl Pending {
     /// Nothing yet.
     pub(crate) const fn new(merchant_id: MerchantId) -> Pending {
         let removed = Removed::NONE;
-        Pending { merchant_id, effects: Vec::new(), timer: None, has_garbage: false, changes_keys: false, removed }
+        let (has_garbage, changes_keys) = (false, false);
+        let late_success = None;
+        Pending { merchant_id, effects: Vec::new(), timer: None, has_garbage, changes_keys, removed, late_success }
     }
 
     /// The share of a record and the rows that it writes.
     pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
-        let mut pending = Pending { removed: Removed::of(mutation), ..Pending::new(merchant_id) };
+        let (removed, late_success) = (Removed::of(mutation), late_success(mutation));
+        let mut pending = Pending { removed, late_success, ..Pending::new(merchant_id) };
         pending.add(changes);
         pending
     }
@@ -159,6 +170,10 @@ impl Pending {
             outbox.key_changes.fetch_add(1, Ordering::AcqRel);
         }
         outbox.removed.add(self.removed);
+        if let Some(payment_id) = self.late_success {
+            outbox.late_successes.fetch_add(1, Ordering::Relaxed);
+            tracing::warn!(%merchant_id, %payment_id, "a payment that was over is authorized after all: its money is given back");
+        }
         for (effect_id, rows) in self.effects {
             let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));
             outbox.effects.add(OpenEffect { merchant_id, effect_id }, AT_ONCE, prepared);
@@ -170,4 +185,12 @@ impl Pending {
             outbox.garbage.add(merchant_id, AT_ONCE, None);
         }
     }
+}
+
+/// The payment that was over when the acquirer authorized it. A record has one answer of an acquirer.
+fn late_success(mutation: &Mutation) -> Option<PaymentId> {
+    mutation.events.iter().find_map(|event| {
+        let Event::LateSuccess { payment_id, authorization: _, captured: _ } = event else { return None };
+        Some(*payment_id)
+    })
 }

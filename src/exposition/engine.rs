@@ -1,6 +1,6 @@
 //! What the engine below the edge counts.
 
-use till_actors::Engine;
+use till_actors::{AGES_SECONDS, Engine, OpenEffects};
 use till_operate::archive::ArchiveStats;
 
 use super::families::{Families, Unit};
@@ -11,9 +11,8 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_commits(engine, families);
     let removed = engine.removed_rows().by_kind();
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
-    let (open, oldest) = engine.open_effects();
+    expose_effects(engine, families);
     let gauges = [
-        ("till_effects_open", "Calls to acquirers that have no result yet.", open as u64),
         ("till_effects_paused", "1 on a restored server before it is resumed, else 0.", u64::from(engine.is_paused())),
         ("till_live_actors", "Merchants whose actor is live.", engine.live_actors() as u64),
         ("till_requests_in_flight", "Calls that change something, not answered yet.", engine.in_flight() as u64),
@@ -22,12 +21,28 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
-    families.gauge_seconds("till_effects_oldest_seconds", "For how long the oldest of them has been open.", oldest);
     families.gauge_seconds(
         "till_timers_lag_seconds",
         "How late the earliest timer is that has come due and was not served.",
         engine.timer_lag(),
     );
+}
+
+fn expose_effects(engine: &Engine, families: &mut Families) {
+    let OpenEffects { count, older_than, oldest, refunds, oldest_refund } = engine.open_effects();
+    families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", count as u64);
+    let help = "Calls to acquirers that have had no result for longer than these seconds.";
+    let older = AGES_SECONDS.map(|seconds| seconds.to_string());
+    let older =
+        std::array::from_fn::<_, { AGES_SECONDS.len() }, _>(|age| (older[age].as_str(), older_than[age] as u64));
+    families.gauges("till_effects_open_older_than", help, "seconds", older);
+    let help = "For how long the oldest call that is no refund has been open.";
+    families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
+    families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
+    let help = "Time since the oldest of them was asked for.";
+    families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
+    let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
+    families.counter("till_late_successes_total", help, engine.late_successes());
 }
 
 fn expose_commits(engine: &Engine, families: &mut Families) {

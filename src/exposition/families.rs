@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use prometheus::core::Collector;
 use prometheus::proto::{Bucket, Histogram as Buckets, Metric, MetricFamily, MetricType};
-use prometheus::{Counter, Gauge, IntCounter, IntCounterVec, IntGauge, Opts, TextEncoder};
+use prometheus::{Counter, Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, TextEncoder};
 
 use till_storage::commit::{BUCKETS, Histogram};
 
@@ -91,6 +91,15 @@ impl Families {
         self.add(&counters);
     }
 
+    /// Adds numbers that go up and down, by the values of a label.
+    pub fn gauges<const N: usize>(&mut self, name: &str, help: &str, label: &str, values: [(&str, u64); N]) {
+        let gauges = IntGaugeVec::new(Opts::new(name, help), &[label]).expect(VALID);
+        for (of, value) in values {
+            gauges.with_label_values(&[of]).set(i64::try_from(value).unwrap_or(i64::MAX));
+        }
+        self.add(&gauges);
+    }
+
     /// Adds a time that only grows, in seconds.
     pub fn counter_seconds(&mut self, name: &str, help: &str, value: Duration) {
         let counter = Counter::new(name, help).expect(VALID);
@@ -145,8 +154,9 @@ mod tests {
         families.gauge_seconds("a_seconds", "How long.", Duration::from_micros(61_000_007));
         families.counter("b_total", "How many.", 3);
         families.counters("c_total", "By kind.", "kind", [("one", 1), ("other", 0)]);
+        families.gauges("d", "By age.", "seconds", [("60", 7)]);
         let mut lines: Vec<String> = families.text().lines().map(str::to_owned).collect();
-        lines[6..].sort_unstable();
+        lines[6..10].sort_unstable();
         let expected = [
             "# HELP a_seconds How long.",
             "# TYPE a_seconds gauge",
@@ -158,6 +168,9 @@ mod tests {
             "# TYPE c_total counter",
             "c_total{kind=\"one\"} 1",
             "c_total{kind=\"other\"} 0",
+            "# HELP d By age.",
+            "# TYPE d gauge",
+            "d{seconds=\"60\"} 7",
         ];
         assert_eq!(lines, expected);
     }

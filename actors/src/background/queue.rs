@@ -120,19 +120,14 @@ impl<S: Copy + Ord, P> Queue<S, P> {
         due.into_iter().chain(again).min()
     }
 
-    /// The number of subjects, those that are being served or failed included.
-    pub(crate) fn len(&self) -> usize {
-        self.state.lock().entries.len()
-    }
-
     /// The number of subjects that are being served.
     pub(crate) fn served(&self) -> usize {
         self.state.lock().served()
     }
 
-    /// The instant at which the oldest subject was added. Looks at every subject.
-    pub(crate) fn oldest(&self) -> Option<Instant> {
-        self.state.lock().entries.values().map(|entry| entry.since).min()
+    /// Shows every subject, with the instant at which it was added.
+    pub(crate) fn each(&self, mut see: impl FnMut(S, Instant)) {
+        self.state.lock().entries.iter().for_each(|(subject, entry)| see(*subject, entry.since));
     }
 
     /// The earliest instant at which a subject is or was due. Looks at every subject.
@@ -219,6 +214,12 @@ mod tests {
         (Queue::default(), Instant::now())
     }
 
+    fn subjects(queue: &Queue<char>) -> usize {
+        let mut count = 0;
+        queue.each(|_, _| count += 1);
+        count
+    }
+
     fn take(queue: &Queue<char>, clock: u64, now: Instant) -> Option<char> {
         queue.take_due(Millis(clock), now, MAX).map(|(subject, _, _)| subject)
     }
@@ -231,7 +232,7 @@ mod tests {
         }
         assert_eq!(queue.until_due(Millis(4), now, MAX), Some(Duration::from_millis(6)));
         assert_eq!([9, 15, 15, 99].map(|clock| take(&queue, clock, now)), [None, Some('a'), Some('b'), None]);
-        assert_eq!((queue.len(), queue.served()), (2, 2));
+        assert_eq!((subjects(&queue), queue.served()), (2, 2));
     }
 
     #[test]
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(take(&queue, 6, now), None);
         assert_eq!(queue.take_due(Millis(99), now, MAX), Some(('a', Millis(7), None)), "nothing is due before 7");
         queue.finish('a', None, now);
-        assert_eq!((queue.len(), queue.until_due(Millis(99), now, MAX)), (0, None));
+        assert_eq!((subjects(&queue), queue.until_due(Millis(99), now, MAX)), (0, None));
     }
 
     #[test]
@@ -319,14 +320,21 @@ mod tests {
     #[test]
     fn the_oldest_and_the_earliest_count_also_while_they_are_served() {
         let (queue, now) = queue();
-        assert_eq!((queue.oldest(), queue.earliest_due()), (None, None));
+        let oldest = || {
+            let mut oldest: Option<(Instant, char)> = None;
+            queue
+                .each(|subject, since| oldest = Some(oldest.map_or((since, subject), |old| old.min((since, subject)))));
+            oldest
+        };
+        assert_eq!((oldest(), queue.earliest_due()), (None, None));
         queue.add('a', Millis(1), None);
-        let oldest = queue.oldest().expect("it was just added");
+        let first = oldest();
+        assert_eq!(first.map(|(_, subject)| subject), Some('a'));
         queue.add('b', Millis(2), None);
         assert_eq!(take(&queue, 3, now), Some('a'));
-        assert_eq!((queue.oldest(), queue.earliest_due()), (Some(oldest), Some(Millis(1))));
+        assert_eq!((oldest(), queue.earliest_due()), (first, Some(Millis(1))));
         queue.finish('a', Some(Millis(9)), Instant::now());
-        assert!(queue.oldest() > Some(oldest));
+        assert!(oldest() > first);
         assert_eq!(queue.earliest_due(), Some(Millis(2)));
     }
 }

@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(work.0.load(Ordering::SeqCst), 0, "nothing is served during a pause");
         pause.end();
         let served = async {
-            while queue.len() > 0 {
+            while queue.served() > 0 || queue.earliest_due().is_some() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
         };

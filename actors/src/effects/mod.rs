@@ -2,9 +2,11 @@
 
 mod call;
 mod late_answers;
+mod open;
 mod runner;
 
 pub use call::Acquirers;
 pub(crate) use call::Caller;
 pub(crate) use late_answers::{LATE_ANSWERS_WAITING_MAX, record_late_answers};
+pub use open::{AGES_SECONDS, OpenEffects};
 pub(crate) use runner::EffectRunner;

@@ -1,7 +1,7 @@
 //! Whether the engine answers: what a watchdog asks.
 
 use std::time::Duration;
-use till_actors::Silent;
+use till_actors::{OpenEffects, Silent};
 
 use crate::shop::{initiate, topup};
 use crate::world::{World, done, eventually};
@@ -35,13 +35,14 @@ async fn an_effect_without_a_result_counts_until_it_has_one() {
     let world = World::start();
     let shop = world.open_shop().await;
     let session = world.sessions(&shop, 1).await.remove(0);
-    assert_eq!(world.engine.open_effects(), (0, Duration::ZERO));
+    assert_eq!(world.engine.open_effects(), OpenEffects::default());
     world.direction.do_not_answer(Some(shop.merchant_id));
     done(world.submit(shop.merchant_id, initiate(session).by(&shop)).await);
     let engine = &world.engine;
-    eventually("it was asked for, and is open", || world.direction.calls() > 0 && engine.open_effects().0 == 1).await;
-    assert!(engine.open_effects().1 > Duration::ZERO, "and it grows older");
+    eventually("it was asked for, and is open", || world.direction.calls() > 0 && engine.open_effects().count == 1)
+        .await;
+    assert!(engine.open_effects().oldest > Duration::ZERO, "and it grows older");
     world.direction.do_not_answer(None);
-    eventually("it has a result", || engine.open_effects() == (0, Duration::ZERO)).await;
+    eventually("it has a result", || engine.open_effects() == OpenEffects::default()).await;
     assert!(world.direction.calls() >= 2, "it was asked for again");
 }

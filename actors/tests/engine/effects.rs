@@ -64,6 +64,7 @@ async fn a_payment_that_nobody_answers_expires_and_what_was_captured_late_is_pai
     world.direction.do_not_answer(None);
     eventually("every call is answered", || world.count(Family::Effects, &shop) == 0).await;
     assert_eq!(world.payment(&shop, payment).status, PaymentStatus::Expired);
+    assert_eq!(world.engine.late_successes(), 1);
     let book = world.book_totals(&shop);
     assert_eq!((book.captured_minor, book.refunded_minor), (u128::from(PRICE_MINOR), u128::from(PRICE_MINOR)));
 }

@@ -86,14 +86,14 @@ impl Market {
 
     /// Waits until the acquirer has answered every call and the answers are recorded.
     pub(super) async fn wait_for_calls(&self) {
-        while self.engine.open_effects().0 > 0 {
+        while self.engine.open_effects().count > 0 {
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
     /// Waits until everything that is due has been done.
     pub(super) async fn wait_until_nothing_is_due(&self) {
-        while self.engine.open_effects().0 > 0 || !self.engine.timer_lag().is_zero() {
+        while self.engine.open_effects().count > 0 || !self.engine.timer_lag().is_zero() {
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
