@@ -152,15 +152,17 @@ pub trait Entropy {
 
 /// What the types of ids have in common.
 pub trait Id: Copy {
+    /// The prefix of the kind, without the underscore.
+    const PREFIX: &'static str;
     /// The id with these bits.
     fn from_raw(raw: RawId) -> Self;
     /// The bits without the kind.
     fn to_raw(self) -> RawId;
 }
 
-/// Declares a type for one kind of id with its prefix.
-macro_rules! id_type {
-    ($($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
+/// Declares a type for each kind of id with its prefix, and [`each_id!`] of them all.
+macro_rules! id_types {
+    ($dollar:tt $($(#[$doc:meta])* $name:ident = $prefix:literal;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(RawId);
@@ -195,6 +197,8 @@ macro_rules! id_type {
         }
 
         impl Id for $name {
+            const PREFIX: &'static str = $prefix;
+
             fn from_raw(raw: RawId) -> Self {
                 Self(raw)
             }
@@ -225,10 +229,20 @@ macro_rules! id_type {
                 suffix.and_then(RawId::decode).map(Self).ok_or(IdError { prefix: $prefix })
             }
         }
-    )+};
+    )+
+
+        /// Calls a macro with the types of all kinds of ids, for conversions that are the same for each.
+        #[macro_export]
+        macro_rules! each_id {
+            ($dollar callback:ident) => {
+                $dollar callback! { $($crate::ids::$name)+ }
+            };
+        }
+    };
 }
 
-id_type! {
+// The sign stands here because a macro that is declared by another cannot write it otherwise.
+id_types! { $
     /// One merchant: the owner of a log, and the boundary of isolation.
     MerchantId = "mer";
     /// One payment of one merchant.

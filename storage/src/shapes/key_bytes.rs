@@ -7,8 +7,7 @@ use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
-    PaymentId, PayoutId, RawId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
@@ -104,9 +103,9 @@ macro_rules! through {
 
 /// An id is its 16 bytes.
 macro_rules! ids {
-    ($($id:ident)+) => {
+    ($($id:ty)+) => {
         through! {
-            $($id: |id| id.to_bytes(), |bytes: [u8; ID_LEN]| $id::from_raw(RawId::from_bytes(bytes));)+
+            $($id: |id| id.to_bytes(), |bytes: [u8; ID_LEN]| <$id>::from_raw(RawId::from_bytes(bytes));)+
         }
     };
 }
@@ -140,10 +139,7 @@ through! {
     Timer: |timer| (timer.due, timer.kind), |parts: (Millis, TimerKind)| Timer { due: parts.0, kind: parts.1 };
 }
 
-ids! {
-    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId MetadataId PaymentId
-    PayoutId RefundId SessionId TokenId TopupId TransactionId UserId
-}
+till_domain::each_id! { ids }
 
 texts! { ExternalId IdempotencyKey MetadataKey }
 

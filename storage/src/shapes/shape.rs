@@ -5,10 +5,7 @@
 //! so that a field or variant added to the domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
-use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
-};
+use till_domain::ids::IdPosition;
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
@@ -212,9 +209,9 @@ macro_rules! plain_shapes {
 
 /// An id is its 16 bytes.
 macro_rules! id_shapes {
-    ($($id:ident)+) => {
+    ($($id:ty)+) => {
         plain_shapes! {
-            $([u8; 16] as $id: |id| id.to_bytes(), |bytes| $id::from_bytes(bytes);)+
+            $([u8; 16] as $id: |id| id.to_bytes(), |bytes| <$id>::from_bytes(bytes);)+
         }
     };
 }
@@ -248,9 +245,7 @@ plain_shapes! {
     String as Document: |document| document.as_str(), |text| Document::from_stored(text);
 }
 
-id_shapes! {
-    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId PaymentId PayoutId PlanId RefundId SessionId TokenId TopupId TransactionId UserId MetadataId
-}
+till_domain::each_id! { id_shapes }
 
 // Not here: `PersonName`, `HolderName` and `Mobile`, which never stand in clear, and `Email` of customers. The `Email`
 // here is of the operator's staff and of dashboard users.

@@ -3,13 +3,12 @@
 //! instants in Unix seconds, and everything else as a number. Personal data is shown when it is opened only, and
 //! digests and fingerprints never.
 
+use std::fmt::Display;
+
 use serde::ser::{Serialize, Serializer};
 use till_domain::card::{CardFingerprint, CardHolder};
 use till_domain::customer::{Contact, Customer, CustomerFields};
-use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
-    PaymentId, PayoutId, PlanId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
-};
+use till_domain::ids::{Id, TokenId};
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
@@ -194,9 +193,15 @@ macro_rules! shown_as {
 }
 
 macro_rules! shown_ids {
-    ($($id:ident)+) => {
-        shown_as! { $($id: |id, _| id.to_string();)+ }
+    ($($id:ty)+) => {
+        shown_as! { $($id: |id, disclosure| shown_id(*id, disclosure);)+ }
     };
+}
+
+/// An id as text; that of a token when it is opened only.
+fn shown_id<I: Id + Display>(id: I, disclosure: Disclosure) -> String {
+    let text = id.to_string();
+    if I::PREFIX == TokenId::PREFIX { disclosure.text(&text).to_owned() } else { text }
 }
 
 macro_rules! shown_texts {
@@ -229,14 +234,10 @@ shown_as! {
     AmountMinor: |amount, _| amount.get();
     Currency: |currency, _| currency.code();
     Present: |_present, _| ();
-    TokenId: |id, disclosure| disclosure.text(&id.to_string());
     CardHolder: |holder, disclosure| holder.name().map(|name| disclosure.text(name.as_str()));
 }
 
-shown_ids! {
-    ActivityId CardId CustomerId DisputeId EntryId InstallationId InvitationId KeyId MerchantId MetadataId PaymentId
-    PayoutId PlanId RefundId SessionId TopupId TransactionId UserId
-}
+till_domain::each_id! { shown_ids }
 
 shown_texts! { ExternalId IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
