@@ -84,24 +84,6 @@ fn the_byte_of_a_table_is_its_own_and_leads_back_to_it() {
 }
 
 #[test]
-fn keys_of_one_table_have_the_documented_lengths() {
-    let lengths: Vec<usize> = samples::rows().iter().map(|(row, _)| key(MERCHANT, row).1.len()).collect();
-    let email = 17 + 1 + 16 + 16;
-    let texts = [17 + 1 + 16 + 2 + 25 + 10, 17 + 8, 17 + 7, 17 + 6, 17 + 6, 1 + 10];
-    let [scope, payment, customer, card, topup, call] = texts;
-    let metadata = [17 + 6, 33, 37, 69, 45];
-    let token_queue = [33];
-    let refunds = [33];
-    let payments = [17, 33, 33, 18, 17, 33, 33, 33, 33, 33, 33, 33, 33, 33, scope];
-    let team = [33, 33, 17];
-    let indexes = [payment, customer, 49, 49, card, 65, topup, 34, 49, email, email, 50, 49, 17 + 16, 41, 33];
-    let refund_indexes = [17 + 6, 34, 49];
-    let rows = [payments.as_slice(), &team, &metadata, &token_queue, &refunds].concat();
-    let expected = [rows.as_slice(), &indexes, &refund_indexes, &[33, 42, 33], &[33, 17, call]].concat();
-    assert_eq!(lengths, expected);
-}
-
-#[test]
 fn a_text_that_begins_another_is_another_key_and_neither_hides_the_other() {
     let of = |text: &str| AnyKey::PaymentsByExternalId(ExternalId::new(text).expect("plain"));
     assert_ne!(key(MERCHANT, &of("inv")), key(MERCHANT, &of("inv_1")));
