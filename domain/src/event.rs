@@ -102,6 +102,26 @@ pub enum Answer {
     Refund(RefundId),
 }
 
+impl Answer {
+    /// The id that is answered, as text; none where something else is.
+    #[must_use]
+    pub fn id_text(&self) -> Option<String> {
+        match self {
+            Answer::Merchant(id) => Some(id.to_string()),
+            Answer::Key { key_id, created_at: _ } => Some(key_id.to_string()),
+            Answer::Installation(id) => Some(id.to_string()),
+            Answer::Topup(id) => Some(id.to_string()),
+            Answer::Token(id) => Some(id.to_string()),
+            Answer::Session(id) => Some(id.to_string()),
+            Answer::Payment(id) => Some(id.to_string()),
+            Answer::Invitation(id) => Some(id.to_string()),
+            Answer::User(id) => Some(id.to_string()),
+            Answer::Refund(id) => Some(id.to_string()),
+            Answer::Changed(_) | Answer::Metadata { .. } => None,
+        }
+    }
+}
+
 /// A write to the vault that belongs to a decision. The bytes are no part of any event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VaultWrite {

@@ -133,6 +133,16 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// The id of the top-up, payment or refund, as text.
+    #[must_use]
+    pub fn id_text(self) -> String {
+        match self {
+            Cause::Topup(id) => id.to_string(),
+            Cause::Capture(id) => id.to_string(),
+            Cause::Refund(_, id) => id.to_string(),
+        }
+    }
+
     /// The payment: `payment_id` of an entry.
     #[must_use]
     pub const fn payment_id(self) -> Option<PaymentId> {

@@ -73,18 +73,9 @@ pub struct Service {
 impl From<Answered> for Reply {
     fn from(Answered { answer, replayed }: Answered) -> Reply {
         let reply = match answer {
-            Answer::Merchant(id) => Reply::new(&id.to_string()),
-            Answer::Key { key_id, created_at: _ } => Reply::new(&key_id.to_string()),
-            Answer::Installation(id) => Reply::new(&id.to_string()),
-            Answer::Topup(id) => Reply::new(&id.to_string()),
-            Answer::Token(id) => Reply::new(&id.to_string()),
-            Answer::Session(id) => Reply::new(&id.to_string()),
-            Answer::Payment(id) => Reply::new(&id.to_string()),
             Answer::Changed(changed) => Reply::new(&changed),
-            Answer::Invitation(id) => Reply::new(&id.to_string()),
-            Answer::User(id) => Reply::new(&id.to_string()),
             Answer::Metadata { version, .. } => Reply::new(&version),
-            Answer::Refund(id) => Reply::new(&id.to_string()),
+            named => Reply::new(&named.id_text()),
         };
         reply.replayed(replayed)
     }

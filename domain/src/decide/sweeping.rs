@@ -37,20 +37,7 @@ pub(super) fn sweep(
 
 /// What the vault keeps for as long as an answer is kept.
 pub(super) const fn kept_beside(answer: Answer) -> Option<VaultWrite> {
-    match answer {
-        Answer::Key { key_id, created_at: _ } => Some(VaultWrite::ForgetKeyText(key_id)),
-        Answer::Merchant(_)
-        | Answer::Installation(_)
-        | Answer::Topup(_)
-        | Answer::Token(_)
-        | Answer::Session(_)
-        | Answer::Payment(_)
-        | Answer::Changed(_)
-        | Answer::Invitation(_)
-        | Answer::User(_)
-        | Answer::Metadata { .. }
-        | Answer::Refund(_) => None,
-    }
+    if let Answer::Key { key_id, created_at: _ } = answer { Some(VaultWrite::ForgetKeyText(key_id)) } else { None }
 }
 
 /// What goes, in order, and what goes from the vault with it.

@@ -204,7 +204,7 @@ impl OfMerchant<'_> {
                 })?,
                 What::Entries => self.table::<Entries>(&mut |entry| {
                     let mut shown = api.entry(&entry);
-                    shown["cause_id"] = Value::from(parts::cause(entry.cause));
+                    shown["cause_id"] = Value::from(entry.cause.id_text());
                     file.line("entry", self.merchant_id, shown)
                 })?,
                 What::Activity => self.table::<Activities>(&mut |activity| {

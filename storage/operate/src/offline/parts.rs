@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 use till_domain::command::{Caller, IdempotencyScope};
-use till_domain::ledger::Cause;
 use till_domain::payment::Payment;
 use till_storage::shapes::{Disclosure, Shown};
 
@@ -19,15 +18,6 @@ pub(super) fn payment(mut answered: Value, payment: &Payment, disclosure: Disclo
         answered[format!("customer_{member}")] = contact[member].take();
     }
     answered
-}
-
-/// The id of what a transaction was posted for.
-pub(super) fn cause(cause: Cause) -> String {
-    match cause {
-        Cause::Topup(id) => id.to_string(),
-        Cause::Capture(id) => id.to_string(),
-        Cause::Refund(_, id) => id.to_string(),
-    }
 }
 
 /// An entry of the activity log as it is answered; addresses as `disclosure` says.
