@@ -77,6 +77,25 @@ impl ActivityType {
             ActivityType::UserRemoved => "USER_REMOVED",
         }
     }
+
+    /// The name by which lists are filtered.
+    #[must_use]
+    pub const fn filter_name(self) -> &'static str {
+        match self {
+            ActivityType::PaymentCaptured => "payment_captured",
+            ActivityType::PaymentVoided => "payment_voided",
+            ActivityType::PaymentReversed => "payment_reversed",
+            ActivityType::RefundCreated => "refund_created",
+            ActivityType::PayoutCreated => "payout_created",
+            ActivityType::DisputeChallenged => "dispute_challenged",
+            ActivityType::DisputeConceded => "dispute_conceded",
+            ActivityType::DisputeEscalated => "dispute_escalated",
+            ActivityType::PlanSwitched => "plan_switched",
+            ActivityType::UserInvited => "user_invited",
+            ActivityType::InvitationAccepted => "invitation_accepted",
+            ActivityType::UserRemoved => "user_removed",
+        }
+    }
 }
 
 /// Who did it.
@@ -121,6 +140,9 @@ pub enum ActivityObject {
 }
 
 impl ActivityObject {
+    /// The names of the kinds on the wire.
+    pub const TYPE_NAMES: [&str; 4] = ["PAYMENT", "REFUND", "DISPUTE", "PAYOUT"];
+
     /// The name of the kind on the wire, which the merchant itself has none of.
     #[must_use]
     pub const fn type_name(&self) -> Option<&'static str> {
@@ -205,12 +227,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_filter_is_the_name_in_lower_case() {
+        for found in ActivityType::ALL {
+            assert_eq!(found.filter_name(), found.name().to_lowercase());
+        }
+    }
+
+    #[test]
     fn an_object_is_found_again_by_its_id_and_no_other_id_is_one() {
         let suffix = "01h2e8kqvbfwea724h75qc655w";
+        let mut names = Vec::new();
         for prefix in ["pay", "rfn", "dsp", "pyo", "mer"] {
             let text = format!("{prefix}_{suffix}");
-            assert_eq!(ActivityObject::from_id_text(&text).map(|object| object.id_text()), Some(text));
+            let object = ActivityObject::from_id_text(&text);
+            assert_eq!(object.map(|object| object.id_text()), Some(text));
+            names.extend(object.and_then(|object| object.type_name()));
         }
+        assert_eq!(names, ActivityObject::TYPE_NAMES);
         assert_eq!(ActivityObject::from_id_text(&format!("ctc_{suffix}")), None);
     }
 }

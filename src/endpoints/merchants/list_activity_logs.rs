@@ -29,38 +29,24 @@ use crate::service::{Reader, Selection, Shared, Terms, search};
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;
 
-/// What `activity_type` may be: one type, or the group of those about disputes.
-const TYPES: [(&str, &[ActivityType]); 13] = [
-    ("dispute", &ActivityType::DISPUTE),
-    ("dispute_challenged", &[ActivityType::DisputeChallenged]),
-    ("dispute_conceded", &[ActivityType::DisputeConceded]),
-    ("dispute_escalated", &[ActivityType::DisputeEscalated]),
-    ("invitation_accepted", &[ActivityType::InvitationAccepted]),
-    ("payment_captured", &[ActivityType::PaymentCaptured]),
-    ("payment_reversed", &[ActivityType::PaymentReversed]),
-    ("payment_voided", &[ActivityType::PaymentVoided]),
-    ("payout_created", &[ActivityType::PayoutCreated]),
-    ("plan_switched", &[ActivityType::PlanSwitched]),
-    ("refund_created", &[ActivityType::RefundCreated]),
-    ("user_invited", &[ActivityType::UserInvited]),
-    ("user_removed", &[ActivityType::UserRemoved]),
-];
+/// The types, each to be found by itself.
+static TYPES: [ActivityType; ActivityType::ALL.len()] = ActivityType::ALL;
 
-const TYPE_WORDS: ValueType = ValueType::words(&[
-    "dispute",
-    "dispute_challenged",
-    "dispute_conceded",
-    "dispute_escalated",
-    "invitation_accepted",
-    "payment_captured",
-    "payment_reversed",
-    "payment_voided",
-    "payout_created",
-    "plan_switched",
-    "refund_created",
-    "user_invited",
-    "user_removed",
-]);
+/// The word for the group of types about disputes.
+const DISPUTE: &str = "dispute";
+
+/// What `activity_type` may be: the group of those about disputes, or one type.
+const WORDS: [&str; TYPES.len() + 1] = {
+    let mut words = [DISPUTE; TYPES.len() + 1];
+    let mut at = 0;
+    while at < ActivityType::ALL.len() {
+        words[at + 1] = ActivityType::ALL[at].filter_name();
+        at += 1;
+    }
+    words
+};
+
+const TYPE_WORDS: ValueType = ValueType::words(&WORDS);
 
 const PAGE: [Argument; 3] = page_arguments(ActivityId::PREFIX);
 
@@ -85,7 +71,7 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
         Argument::optional(
             "object_id",
             EXTERNAL_ID,
-            "What it is about: the id of a payment, refund, dispute, payout or of the merchant, or the merchant's own identifier of a payment.",
+            "What it is about: an id as `object_id` of the entries says it, or the merchant's own identifier of a payment.",
         ),
         Argument::optional(
             "parent_id",
@@ -249,7 +235,11 @@ impl ObjectRef {
 
 fn activity_types(value: &Json) -> Result<(&'static str, &'static [ActivityType]), String> {
     let text = arguments::own_text(value)?;
-    let found = TYPES.into_iter().find(|(word, _)| *word == text);
+    if text == DISPUTE {
+        return Ok((DISPUTE, &ActivityType::DISPUTE));
+    }
+    let found = TYPES.iter().find(|found| found.filter_name() == text);
+    let found = found.map(|found| (found.filter_name(), std::slice::from_ref(found)));
     found.ok_or_else(|| format!("must be one of: {}", TYPE_WORDS.choices().join(", ")))
 }
 
@@ -258,22 +248,5 @@ fn object_ref(value: &Json) -> Result<ObjectRef, String> {
     match ActivityObject::from_id_text(&text) {
         Some(object) => Ok(ObjectRef::Own(object)),
         None => arguments::checked(ExternalId::new(text)).map(ObjectRef::External),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_words_for_types_are_the_names_of_all_types_in_lower_case_and_the_group() {
-        let mut words: Vec<String> = ActivityType::ALL.map(|found| found.name().to_lowercase()).to_vec();
-        words.push("dispute".to_owned());
-        words.sort_unstable();
-        assert_eq!(TYPES.map(|(word, _)| word.to_owned()).to_vec(), words);
-        assert_eq!(TYPE_WORDS.choices(), TYPES.map(|(word, _)| word));
-        for (word, types) in TYPES.iter().filter(|(word, _)| *word != "dispute") {
-            assert_eq!(types.iter().map(|found| found.name().to_lowercase()).collect::<Vec<_>>(), [*word]);
-        }
     }
 }

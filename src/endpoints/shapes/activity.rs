@@ -1,7 +1,7 @@
 //! An entry of the activity log on the wire: specification, section 2.4.
 
 use serde::Serialize;
-use till_domain::activity::{Activity, ActivityType, Actor};
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
@@ -24,7 +24,7 @@ pub(in crate::endpoints) static ACTIVITY_LOG: ObjectType = ObjectType {
         Attribute::nullable("object_id", ValueType::STRING, "What it is about."),
         Attribute::nullable(
             "object_type",
-            ValueType::words(&["PAYMENT", "REFUND", "DISPUTE", "PAYOUT"]),
+            ValueType::words(&ActivityObject::TYPE_NAMES),
             "The kind of what it is about.",
         ),
         Attribute::nullable("user_email", ValueType::EMAIL, "The team member it is about."),
