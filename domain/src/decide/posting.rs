@@ -14,6 +14,14 @@ pub(super) fn check_room(state: &MerchantState, amount: AmountMinor) -> Result<(
     if totals.has_room_for(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
+/// Refuses a debit that would overdraw what is available. One that its capture covers needs nothing.
+pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Result<(), Refusal> {
+    let available_minor = state.balance.unwrap_or_default().available_minor();
+    let needed_minor = i64::try_from(uncovered_minor).unwrap_or(i64::MAX);
+    let is_covered = uncovered_minor == 0 || needed_minor <= available_minor;
+    if is_covered { Ok(()) } else { Err(Refusal::InsufficientBalance { available_minor }) }
+}
+
 /// A top-up: effective at once, against what the bank moved.
 pub(super) fn topup(id: TopupId, amount: AmountMinor, currency: Currency, context: &mut Context<'_>) -> Transaction {
     let transaction_id = context.mint();

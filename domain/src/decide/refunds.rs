@@ -27,7 +27,7 @@ pub(super) fn refund_payment(
     check_external_id(records, command)?;
     let amount = refundable(records, &payment, command.amount, context)?;
     let uncovered_minor = uncovered_minor(records, &payment, payment.refunded_minor, amount.get())?;
-    check_available(records, uncovered_minor)?;
+    posting::check_available(records.state(), uncovered_minor)?;
     let requested_by = actor(records.state(), caller)?;
     let id: RefundId = context.mint();
     let money = Money { amount, currency: payment.money.currency };
@@ -104,14 +104,6 @@ fn is_on_hold(records: &impl Records, payment: &Payment) -> Result<bool, Unreada
     let Some(capture) = payment.capture else { return Ok(false) };
     let transaction = records.shared::<Transactions>(capture.transaction_id)?;
     Ok(transaction.is_some_and(|transaction| transaction.status == EntryStatus::OnHold))
-}
-
-/// Refuses a debit that would overdraw what is available. One that its capture covers needs nothing.
-fn check_available(records: &impl Records, uncovered_minor: u64) -> Result<(), Refusal> {
-    let available_minor = records.state().balance.unwrap_or_default().available_minor();
-    let needed_minor = i64::try_from(uncovered_minor).unwrap_or(i64::MAX);
-    let is_covered = uncovered_minor == 0 || needed_minor <= available_minor;
-    if is_covered { Ok(()) } else { Err(Refusal::InsufficientBalance { available_minor }) }
 }
 
 /// Records an answer of the acquirer. One for a refund that has ended changes nothing.
