@@ -15,6 +15,7 @@ use crate::harness::{Dice, Server, Start};
 
 use super::load;
 use super::round::Round;
+use super::sandbox::Extent;
 
 /// Lives of one line of stores: each but the first is on a restored directory.
 const LIVES: u64 = 2;
@@ -55,6 +56,7 @@ fn live(round: &mut Round, place: &Path, life: u64) {
     });
     fs::remove_dir_all(data(place, life)).expect("it can be destroyed");
     restore(place, life);
+    round.book = Extent::Authorizations;
     round.server = start(place, life + 1);
     round.server.admin("resume-effects", &json!({})).ok();
     round.check(&deeds);

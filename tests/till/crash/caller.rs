@@ -1,24 +1,16 @@
 //! A customer, a merchant and an operator in one thread: calls one after the other, and remembers all of them.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Client, Dice, Server, Shop, merged, thb};
+use crate::harness::{Answer, Client, Dice, Server, Shop, merged, thb};
 
+use super::cards::{CARDS, Fate};
+use super::cashier::Cashier;
 use super::changer::Changer;
-use super::deed::{Asked, Came, Deed, Fate, Sale, What};
+use super::deed::{Asked, Came, Deed, Sale, What};
 use super::merchants::Merchant;
-
-/// Cards and what becomes of their payments.
-const CARDS: [(&str, Fate); 8] = [
-    (CARD, Fate::Approved),
-    (CARD, Fate::Approved),
-    (CARD, Fate::Approved),
-    ("5555555555554444", Fate::Approved),
-    ("4000000000000077", Fate::Approved),
-    ("4000000000000002", Fate::Declined("card_declined")),
-    ("4000000000009995", Fate::Declined("insufficient_funds")),
-    ("4000000000000119", Fate::Declined("processing_error")),
-];
 
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
@@ -37,6 +29,7 @@ pub(super) struct Caller {
     /// The payment acknowledged last, to ask for again in a wrong way.
     last_sale: Option<Sale>,
     changer: Changer,
+    cashier: Cashier,
     deeds: Vec<Deed>,
 }
 
@@ -59,6 +52,7 @@ impl Caller {
     ) -> Caller {
         Caller {
             changer: Changer::new(&name, plans),
+            cashier: Cashier::new(&name, Arc::clone(&merchants[merchant].payments)),
             merchant,
             shop: merchants[merchant].shop.on(server),
             device: server.client(),
@@ -88,7 +82,8 @@ impl Caller {
             0..8 => self.topup(),
             8..18 => self.refused(),
             18..24 => self.choose().map(drop),
-            24..60 => self.change(),
+            24..48 => self.change(),
+            48..70 => self.move_money(),
             _ => {
                 let sale = self.prepare_sale()?;
                 self.initiate(sale)
@@ -170,7 +165,8 @@ impl Caller {
 
     fn initiate(&mut self, sale: Sale) -> Option<()> {
         let came = Came::of(&self.ask(&sale.body, sale.key.as_deref()));
-        if matches!(came, Came::Acknowledged(_)) {
+        if let Came::Acknowledged(payment_id) = &came {
+            self.cashier.note(payment_id, &sale);
             self.last_sale = Some(sale.clone());
         }
         self.note(What::Payment(sale), came)
@@ -178,6 +174,12 @@ impl Caller {
 
     fn ask(&self, body: &Value, key: Option<&str>) -> Answer {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", body, key)
+    }
+
+    fn move_money(&mut self) -> Option<()> {
+        let Some(movement) = self.cashier.next(&mut self.dice) else { return Some(()) };
+        let came = movement.came(&movement.ask(&self.shop.client()));
+        self.note(What::Movement(movement), came)
     }
 
     fn topup(&mut self) -> Option<()> {

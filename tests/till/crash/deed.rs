@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use crate::harness::Answer;
 
+use super::cards::Fate;
 use super::change::Change;
+use super::movement::Movement;
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,15 +17,6 @@ pub(super) enum Came {
     NotDone,
     /// Nothing, or that the outcome is unknown.
     Unknown,
-}
-
-/// How a payment ends once its effects have settled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// The acquirer approves.
-    Approved,
-    /// The acquirer declines with this code.
-    Declined(&'static str),
 }
 
 /// A payment as it was asked for.
@@ -38,22 +31,6 @@ pub(super) struct Sale {
     pub(super) key: Option<String>,
     /// The whole body, to be sent again.
     pub(super) body: Value,
-}
-
-impl Sale {
-    /// The status once effects have settled.
-    pub(super) fn status(&self) -> &'static str {
-        match (self.fate, self.capture) {
-            (Fate::Declined(_), _) => "FAILED",
-            (Fate::Approved, true) => "SUCCESSFUL",
-            (Fate::Approved, false) => "AUTHORIZED",
-        }
-    }
-
-    /// Whether money was taken.
-    pub(super) fn is_captured(&self) -> bool {
-        self.status() == "SUCCESSFUL"
-    }
 }
 
 /// A selection or a top-up as it was asked for.
@@ -77,6 +54,8 @@ pub(super) enum What {
     Topup(Asked),
     /// Metadata, keys, the team or the plan.
     Change(Change),
+    /// A capture, a void, a reversal or a refund of a payment that is there.
+    Movement(Movement),
     /// A payment under this external id that must be refused.
     RefusedPayment(String),
 }

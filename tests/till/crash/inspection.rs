@@ -1,6 +1,6 @@
 //! Holds all that a server shows of its merchants against what must be there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,64 +8,82 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-use super::affairs_inspection;
-use super::deed::{Fate, Sale};
 use super::merchants::Merchant;
+use super::payment::Payment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
+use super::{affairs_inspection, ledger_inspection, refund_inspection};
 
-/// How long timers may take to make captures effective that are due.
-const SETTLEMENT_PATIENCE: Duration = Duration::from_secs(20);
+/// How long the acquirer may take to answer every call, and timers to make effective what is due.
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Checks every merchant.
+/// Checks every merchant: first what waits for nothing, since refunds and captures need their time.
 pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {
-        check_payments(server, merchant, truth);
         check_absent(server, merchant, truth);
         check_sessions(server, merchant, truth);
-        let shop = merchant.shop.on(server);
         affairs_inspection::inspect(server, merchant, &truth.affairs);
+    }
+    for (merchant, truth) in merchants.iter().zip(truths) {
+        let shop = merchant.shop.on(server);
+        refund_inspection::inspect(server, merchant, truth);
+        check_payments(server, merchant, truth);
         check_activity(&shop, truth);
-        let entries = entries(&shop, merchant);
-        check_ledger(&entries, merchant, truth);
-        check_balance(&shop, &entries);
+        ledger_inspection::inspect(&shop, merchant, truth);
     }
 }
 
-/// Each one by its id and by its external id, settled, and as it was asked for.
+/// The first answer of `ask` for which `is_ready` holds.
+pub(super) fn eventually<T>(what: &str, mut ask: impl FnMut() -> T, is_ready: impl Fn(&T) -> bool) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let answer = ask();
+        if is_ready(&answer) {
+            return answer;
+        }
+        assert!(Instant::now() < until, "{what} did not come about");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Each one by its id and by its external id, once nothing is open for it, and as it was asked for.
 fn check_payments(server: &Server, merchant: &Merchant, truth: &Truth) {
-    let payments: Vec<(&String, &Sale)> = truth.payments.iter().collect();
+    let payments: Vec<(&String, &Payment)> = truth.payments.iter().collect();
     let customers = in_parallel(&payments, |payments| {
         let shop = merchant.shop.on(server);
-        let customers = payments.iter().map(|(id, sale)| {
-            let payment = shop.settled(id);
-            check_payment(&payment, id, sale, merchant);
-            if let Some(external_id) = &sale.external_id {
-                let found = shop.call("find-payment", &json!({ "payment_id": external_id })).ok();
-                assert_eq!(found["payment_id"], **id, "by external id {external_id}");
+        let customers = payments.iter().map(|(id, payment)| {
+            payment.assert_possible(id);
+            let is_over = |found: &Value| found["status"] != "PENDING" && found["operation"].is_null();
+            let found = eventually("an answer of the acquirer", || shop.payment(id), is_over);
+            check_payment(&found, id, payment, merchant);
+            if let Some(external_id) = &payment.sale.external_id {
+                assert_eq!(shop.payment(external_id)["payment_id"], **id, "by external id {external_id}");
             }
-            (sale.customer.clone(), payment["customer_id"].as_str().map(str::to_owned))
+            (payment.sale.customer.clone(), found["customer_id"].as_str().map(str::to_owned))
         });
         customers.collect()
     });
     check_customers(customers);
 }
 
-fn check_payment(payment: &Value, id: &str, sale: &Sale, merchant: &Merchant) {
-    let captured = if sale.is_captured() { sale.minor } else { 0 };
-    let fee = if sale.is_captured() { merchant.fee_minor(sale.minor) } else { 0 };
+fn check_payment(found: &Value, id: &str, payment: &Payment, merchant: &Merchant) {
+    let (sale, status, captured) = (&payment.sale, payment.status(), payment.captured_minor());
+    let fee = merchant.fee_minor(captured);
     let fees = if fee == 0 { json!([]) } else { json!([{ "type": "PAYMENT_FEE", "amount": fee, "currency": "THB" }]) };
-    let failure = match sale.fate {
-        Fate::Approved => Value::Null,
-        Fate::Declined(code) => json!(code),
-    };
     let expected = json!({
         "payment_id": id, "external_id": sale.external_id, "payment_session_id": sale.session, "amount": sale.minor,
-        "status": sale.status(), "amount_captured": captured, "fees": fees, "failure_code": failure,
+        "status": status, "amount_captured": captured, "amount_refunded": payment.refunded_minor(), "fees": fees,
+        "failure_code": payment.failure(), "operation": null,
+        "capturable": status == "AUTHORIZED", "voidable": status == "AUTHORIZED",
+        "refundable": status == "SUCCESSFUL" || status == "PARTIALLY_REFUNDED",
     });
     for (name, value) in expected.as_object().expect("an object") {
-        assert_eq!(&payment[name], value, "{name} of {payment}");
+        assert_eq!(&found[name], value, "{name} of {found}: {payment:?}");
     }
+    let refused = payment.refused_capture().map(|code| (json!("CAPTURE"), json!(code)));
+    let last = &found["last_operation"];
+    let shown = last.is_object().then(|| (last["kind"].clone(), last["failure_code"].clone()));
+    assert_eq!(shown, refused, "last_operation of {found}: {payment:?}");
 }
 
 /// One customer for each of the merchant's identifiers, and one identifier for each customer.
@@ -100,90 +118,39 @@ fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// One PAYMENT_CAPTURED for each captured payment, one entry for each change of team and plan, and nothing else.
+/// What was done to payments and refunds, each once, one entry for each change of team and plan, and nothing else.
 fn check_activity(shop: &Shop, truth: &Truth) {
-    let captured = truth.payments.iter().filter(|(_, sale)| sale.is_captured()).map(|(id, _)| id.clone());
-    let expected: Vec<String> = captured.collect();
-    let is_capture = |activity: &Value| activity["activity_type"] == "PAYMENT_CAPTURED";
-    let (captures, others): (Vec<Value>, Vec<Value>) = shop.all("list-activity-logs").into_iter().partition(is_capture);
-    let object = |activity: &Value| activity["object_id"].as_str().expect("a captured payment").to_owned();
-    let mut found: Vec<String> = captures.iter().map(object).collect();
+    let is_of_payment = |activity: &Value| matches!(activity["object_type"].as_str(), Some("PAYMENT" | "REFUND"));
+    let (found, others): (Vec<Value>, Vec<Value>) = shop.all("list-activity-logs").into_iter().partition(is_of_payment);
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let mut found: Vec<(Option<String>, Option<String>, Option<String>)> = found
+        .iter()
+        .map(|entry| (text(&entry["activity_type"]), text(&entry["object_id"]), text(&entry["parent_id"])))
+        .collect();
     found.sort();
-    assert_same("captured payments in the activity log", &found, &expected);
+    assert_same("payments and refunds in the activity log", &found, &expected_activity(truth));
     affairs_inspection::check_activity(&others, &truth.affairs);
 }
 
-/// All entries; of a merchant that settles soon, once nothing is held any more.
-fn entries(shop: &Shop, merchant: &Merchant) -> Vec<Value> {
-    let until = Instant::now() + SETTLEMENT_PATIENCE;
-    loop {
-        let entries = shop.all("balance-history");
-        if !merchant.settles_soon || entries.iter().all(|entry| entry["status"] == "EFFECTIVE") {
-            return entries;
-        }
-        assert!(Instant::now() < until, "captures that are due do not become effective");
-        thread::sleep(Duration::from_millis(20));
-    }
-}
-
-fn check_ledger(entries: &[Value], merchant: &Merchant, truth: &Truth) {
-    let ids: Vec<&str> = entries.iter().map(|entry| entry["entry_id"].as_str().expect("an id")).collect();
-    assert!(ids.windows(2).all(|pair| pair[0] > pair[1]), "entries come newest first, each once");
-    let amounts = |kind: &str| {
-        let of_kind = entries.iter().filter(|entry| entry["type"] == kind);
-        let mut amounts: Vec<u64> = of_kind.map(amount).collect();
-        amounts.sort_unstable();
-        amounts
-    };
-    let captures = || truth.payments.values().filter(|sale| sale.is_captured()).map(|sale| sale.minor);
-    let mut captured: Vec<u64> = captures().collect();
-    captured.sort_unstable();
-    let mut fees: Vec<u64> = captures().map(|minor| merchant.fee_minor(minor)).filter(|fee| *fee > 0).collect();
-    fees.sort_unstable();
-    assert_same("captures in the ledger", &amounts("PAYMENT"), &captured);
-    assert_same("fees in the ledger", &amounts("PAYMENT_FEE"), &fees);
-    let others = entries.len() - captured.len() - fees.len();
-    assert_eq!(others, amounts("ADD_PREFUND").len(), "entries of another type");
-    check_topups(entries, truth);
-}
-
-/// Each that is known once, and beyond them only what may be there, once.
-fn check_topups(entries: &[Value], truth: &Truth) {
-    let topups = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND");
-    let pair = |entry: &Value| (entry["topup_id"].as_str().expect("a top-up").to_owned(), amount(entry));
-    let pairs: Vec<(String, u64)> = topups.map(pair).collect();
-    let found: BTreeMap<String, u64> = pairs.iter().cloned().collect();
-    assert_eq!(found.len(), pairs.len(), "a top-up is posted once");
-    for (id, minor) in &truth.topups {
-        assert_eq!(found.get(id), Some(minor), "top-up {id} of {minor}");
-    }
-    let mut maybe = truth.maybe_topups.clone();
-    for (id, minor) in found.iter().filter(|(id, _)| !truth.topups.contains_key(*id)) {
-        let at = maybe.iter().position(|maybe| maybe == minor);
-        maybe.swap_remove(at.unwrap_or_else(|| panic!("nobody asked for top-up {id} of {minor}, or once only")));
-    }
-}
-
-/// available = effective credits - effective debits - held debits other than fees; pending = held credits - held fees.
-fn check_balance(shop: &Shop, entries: &[Value]) {
-    let sum = |status: &str, direction: &str, is_fee: bool| -> i128 {
-        let wanted = |entry: &&Value| {
-            let fee = entry["type"] == "PAYMENT_FEE";
-            entry["status"] == status && entry["direction"] == direction && fee == is_fee
+/// Type, object and parent, sorted.
+fn expected_activity(truth: &Truth) -> Vec<(Option<String>, Option<String>, Option<String>)> {
+    let mut expected = Vec::new();
+    for (id, payment) in &truth.payments {
+        let mut note = |activity: &str, object: &String, parent: Option<&String>| {
+            expected.push((Some(activity.to_owned()), Some(object.clone()), parent.cloned()));
         };
-        entries.iter().filter(wanted).map(|entry| i128::from(amount(entry))).sum()
-    };
-    let effective =
-        sum("EFFECTIVE", "CREDIT", false) - sum("EFFECTIVE", "DEBIT", false) - sum("EFFECTIVE", "DEBIT", true);
-    let available = effective - sum("ON_HOLD", "DEBIT", false);
-    let pending = sum("ON_HOLD", "CREDIT", false) - sum("ON_HOLD", "DEBIT", true);
-    let balance = shop.call("get-balance", &json!({})).ok();
-    let shown = |name: &str| i128::from(balance[name].as_i64().expect("an integer"));
-    assert_eq!((shown("available"), shown("pending")), (available, pending), "{balance}");
-}
-
-fn amount(entry: &Value) -> u64 {
-    entry["amount"].as_u64().expect("an amount")
+        if payment.captured_minor() > 0 {
+            note("PAYMENT_CAPTURED", id, None);
+        }
+        match payment.status() {
+            "VOIDED" => note("PAYMENT_VOIDED", id, None),
+            "REVERSED" | "REFUNDED" => note("PAYMENT_REVERSED", id, None),
+            _ => {}
+        }
+        payment.refunds.keys().for_each(|refund_id| note("REFUND_CREATED", refund_id, Some(id)));
+    }
+    expected.sort();
+    expected
 }
 
 /// Both are sorted; says what is missing and what is too much, not everything.

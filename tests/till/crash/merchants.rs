@@ -1,8 +1,12 @@
 //! The merchants of a round: one of them is hot.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
+
+use super::recent_payments::RecentPayments;
 
 /// What a merchant's captures cost.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +19,8 @@ pub(super) struct Fee {
 pub(super) struct Merchant {
     /// Its shop.
     pub(super) shop: Shop,
+    /// What its callers move the money of.
+    pub(super) payments: Arc<RecentPayments>,
     fee: Option<Fee>,
     /// Whether its captures become effective within a second.
     pub(super) settles_soon: bool,
@@ -26,11 +32,15 @@ impl Merchant {
         let fee = Fee { basis_points: 290, fixed_minor: 13 };
         let soon = json!({ "name": "Soon", "currency": "THB", "settlement_delay_seconds": 1 });
         vec![
-            Merchant { shop: server.shop(), fee: None, settles_soon: false },
-            Merchant { shop: with_fee(server, fee), fee: Some(fee), settles_soon: false },
-            Merchant { shop: server.shop_with(soon), fee: None, settles_soon: true },
-            Merchant { shop: server.shop(), fee: None, settles_soon: false },
+            Merchant::new(server.shop()),
+            Merchant { fee: Some(fee), ..Merchant::new(with_fee(server, fee)) },
+            Merchant { settles_soon: true, ..Merchant::new(server.shop_with(soon)) },
+            Merchant::new(server.shop()),
         ]
+    }
+
+    fn new(shop: Shop) -> Merchant {
+        Merchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
     }
 
     /// What a capture of this amount costs: rounded half up, at most the amount, and nothing without a fee.

@@ -4,17 +4,25 @@
 //! threads make of them differs from run to run).
 
 mod merchants;
+mod recent_payments;
+mod cards;
 mod change;
 mod changer;
+mod movement;
+mod cashier;
 mod deed;
 mod caller;
 mod load;
 mod affairs;
+mod payment;
 mod truth;
 mod reckoning;
 mod change_reckoning;
+mod movement_reckoning;
 mod inspection;
 mod affairs_inspection;
+mod refund_inspection;
+mod ledger_inspection;
 mod sandbox;
 mod round;
 mod stop;

@@ -71,7 +71,7 @@ fn open(server: &Server, deeds: &[Deed]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
     let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {
         (What::Payment(_), Came::Acknowledged(id)) => Some(id),
-        (What::Payment(_) | What::Session(_) | What::Topup(_) | What::Change(_) | What::RefusedPayment(_), _) => None,
+        _ => None,
     });
     acknowledged.filter(|id| !asked.contains(*id)).count()
 }

@@ -11,6 +11,7 @@ use super::caller::post;
 use super::change_reckoning;
 use super::deed::{Asked, Came, Deed, Sale, What, told};
 use super::merchants::Merchant;
+use super::movement_reckoning;
 use super::truth::{Fact, Truth};
 
 /// Threads that check.
@@ -43,10 +44,14 @@ pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], tr
         deeds.iter().map(|deed| (deed.merchant, desks[deed.merchant].settle(deed))).collect::<Vec<_>>()
     });
     let mut counts = Counts::default();
+    let mut facts = Vec::new();
     for (merchant, Settled { fact, counts: own }) in results {
         counts.add(own);
-        fact.into_iter().for_each(|fact| truths[merchant].note(fact));
+        facts.extend(fact.map(|fact| (merchant, fact)));
     }
+    let (payments, others): (Vec<_>, Vec<_>) =
+        facts.into_iter().partition(|(_, fact)| matches!(fact, Fact::Payment(..)));
+    payments.into_iter().chain(others).for_each(|(merchant, fact)| truths[merchant].note(fact));
     counts
 }
 
@@ -131,6 +136,7 @@ impl Desk {
                 }
                 Fact::Changed(change.meaning.clone(), id.to_owned())
             }
+            What::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
             What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
@@ -154,6 +160,10 @@ impl Desk {
                 let again = change_reckoning::ask_again(&self.shop, change);
                 let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
                 (fact, again.was_done)
+            }
+            What::Movement(movement) => {
+                let again = movement_reckoning::unknown(&self.shop, movement);
+                (again.fact, again.was_done)
             }
             What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
@@ -232,6 +242,7 @@ fn not_done(what: &What) -> Option<Fact> {
     match what {
         What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
         What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
+        What::Movement(movement) => movement_reckoning::not_accepted(movement),
         What::Session(_) | What::Topup(_) | What::Change(_) => None,
     }
 }

@@ -8,7 +8,8 @@ use crate::harness::{Dice, Server, Start};
 
 use super::merchants::Merchant;
 use super::reckoning::{Counts, reckon};
-use super::truth::Truth;
+use super::sandbox::Extent;
+use super::truth::{Movements, Truth};
 use super::{inspection, load, sandbox};
 
 /// Lives of one data directory.
@@ -26,6 +27,8 @@ pub(super) struct Round {
     pub(super) merchants: Vec<Merchant>,
     pub(super) truths: Vec<Truth>,
     pub(super) dice: Dice,
+    /// How much the sandbox's book knows.
+    pub(super) book: Extent,
     counts: Counts,
     starts: Vec<Duration>,
 }
@@ -62,7 +65,8 @@ impl Round {
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
         let merchants = Merchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
-        Round { server, merchants, truths, dice: Dice::new(seed), counts: Counts::default(), starts: Vec::new() }
+        let (dice, counts) = (Dice::new(seed), Counts::default());
+        Round { server, merchants, truths, dice, book: Extent::Whole, counts, starts: Vec::new() }
     }
 
     fn live(&mut self, life: u64) {
@@ -86,6 +90,12 @@ impl Round {
         let counts = reckon(&self.server, &self.merchants, deeds, &mut self.truths);
         self.counts.add(counts);
         inspection::inspect(&self.server, &self.merchants, &self.truths);
+        self.check_book();
+    }
+
+    /// Nothing is open any more, so that the book stands still, beside a server too.
+    fn check_book(&self) {
+        sandbox::check(self.server.data(), &self.merchants, &self.truths, self.book);
     }
 
     /// Starts the server, which may be killed while it starts, once or twice.
@@ -117,7 +127,7 @@ impl Round {
             self.server.kill();
             "killed"
         };
-        sandbox::check(self.server.data(), &self.merchants, &self.truths);
+        self.check_book();
         self.verify();
         ended
     }
@@ -134,7 +144,8 @@ impl Round {
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
             "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were done, \
-             started again in {} ms",
+             {}, started again in {} ms",
+            Movements::of(&self.truths),
             starts.join(", ")
         )
     }

@@ -1,19 +1,31 @@
-//! The sandbox's own book against what must be there: it enumerates every payment that reached the acquirer, so a
-//! payment made twice shows in it whatever became of it.
+//! The sandbox's own book against what must be there: it enumerates every call that reached the acquirer, so what was
+//! done twice shows in it whatever became of it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use till_domain::ids::MerchantId;
-use till_sandbox::book::{AuthorizeOutcome, Book, Deed, MerchantTotals, RocksBook, totals_by_merchant};
+use till_domain::payment::CaptureMode;
+use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, RocksBook, totals_by_merchant};
 
-use super::deed::{Fate, Sale};
+use super::cards::Fate;
 use super::inspection::assert_same;
 use super::merchants::Merchant;
+use super::payment::Payment;
 use super::truth::Truth;
 
-/// A payment in the book: id, amount, whether it was approved.
-type Line = (String, u64, bool);
+/// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment and without
+/// the number of the attempt; that of a refund has the refund.
+type Line = (String, String, u64, String);
+
+/// How much a book knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Every call that was ever made.
+    Whole,
+    /// What became of authorizations: it was brought into agreement with the logs after a restore.
+    Authorizations,
+}
 
 /// Opens the book of a data directory, also beside a server or behind a killed one.
 pub(super) fn open(data: &Path) -> RocksBook {
@@ -25,52 +37,88 @@ pub(super) fn asked(book: &RocksBook) -> BTreeSet<String> {
     book.entries().map(|line| line.expect("the book reads").payment.to_string()).collect()
 }
 
-/// Checks the book of a server that is stopped, once all effects have settled.
-pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth]) {
+/// Checks the book, once all effects have settled.
+pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], extent: Extent) {
     let book = open(data);
-    let totals = totals_by_merchant(&book).expect("the book agrees with itself");
+    if extent == Extent::Whole {
+        totals_by_merchant(&book).expect("the book agrees with itself");
+    }
+    let is_known = |(_, step, _, _): &Line| extent == Extent::Whole || step == "authorize";
     for (merchant, truth) in merchants.iter().zip(truths) {
         let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
-        let mut expected: Vec<Line> = truth.payments.iter().map(line_of).collect();
+        let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
+        let lines = lines.filter(|line| extent == Extent::Whole || matches!(line.deed, Deed::Authorize { .. }));
+        let mut found: Vec<Line> = lines.flat_map(|line| lines_of(&line)).filter(is_known).collect();
+        found.sort();
+        let mut expected: Vec<Line> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
         expected.sort();
-        assert_same("payments in the sandbox's book", &lines(&book, id), &expected);
-        let totals = totals.get(&id).copied().unwrap_or_default();
-        assert_eq!(totals, expected_totals(truth), "of {id}");
+        assert_same("calls in the sandbox's book", &found, &expected);
     }
 }
 
-fn line_of((id, sale): (&String, &Sale)) -> Line {
-    (id.clone(), sale.minor, sale.fate == Fate::Approved)
+/// A line as it stands; that of an authorization once more with what was refunded of it.
+fn lines_of(line: &BookLine) -> Vec<Line> {
+    let payment = line.payment.to_string();
+    let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");
+    let is_refund = step.starts_with("refund/");
+    let step = if is_refund { step } else { step.split('/').next().unwrap_or_default() };
+    let refunded =
+        refunded_minor(&line.deed).map(|minor| (payment.clone(), "refunded".to_owned(), minor, String::new()));
+    let own = (payment, step.to_owned(), line.money.amount.get(), end_of(line));
+    std::iter::once(own).chain(refunded).collect()
 }
 
-fn lines(book: &RocksBook, merchant: MerchantId) -> Vec<Line> {
-    let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == merchant);
-    let line = lines.map(|line| {
-        let is_approved = match line.deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(_), .. } => true,
-            Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => false,
-            Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => {
-                panic!("nobody asked for {}", line.reference)
-            }
-        };
-        (line.payment.to_string(), line.money.amount.get(), is_approved)
-    });
-    let mut lines: Vec<Line> = line.collect();
-    lines.sort();
-    lines
+fn refunded_minor(deed: &Deed) -> Option<u64> {
+    match deed {
+        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => Some(standing.refunded_minor),
+        Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
+        | Deed::FollowUp { .. }
+        | Deed::TimedOut
+        | Deed::PendingRefund { .. } => None,
+    }
 }
 
-fn expected_totals(truth: &Truth) -> MerchantTotals {
-    let mut totals = MerchantTotals::default();
-    for sale in truth.payments.values() {
-        match sale.fate {
-            Fate::Declined(_) => totals.declined += 1,
-            Fate::Approved => {
-                totals.approved += 1;
-                totals.authorized_minor += u128::from(sale.minor);
-                totals.captured_minor += if sale.capture { u128::from(sale.minor) } else { 0 };
-            }
+fn end_of(line: &BookLine) -> String {
+    match &line.deed {
+        Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), capture, .. } => {
+            approved(*capture == CaptureMode::Automatic, standing.captured_minor, standing.voided_minor)
         }
+        Deed::Authorize { outcome: AuthorizeOutcome::Declined(reason), .. } => reason.code().to_owned(),
+        Deed::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
+        Deed::TimedOut => "timed out".to_owned(),
+        Deed::PendingRefund { .. } => "pending".to_owned(),
     }
-    totals
+}
+
+fn approved(is_automatic: bool, captured: u64, voided: u64) -> String {
+    let mode = if is_automatic { "automatic" } else { "manual" };
+    format!("approved, {mode}: {captured} captured, {voided} voided")
+}
+
+/// The calls that a payment leads to, each once.
+fn expected_lines((id, payment): (&String, &Payment)) -> Vec<Line> {
+    let line = |step: &str, minor: u64, end: &str| (id.clone(), step.to_owned(), minor, end.to_owned());
+    let sale = &payment.sale;
+    if let Fate::Declined(code) = sale.fate {
+        return vec![line("authorize", sale.minor, code)];
+    }
+    let captured = payment.captured_minor();
+    let voided = if payment.is_given_up() { sale.minor } else { 0 };
+    let reversed = if payment.is_reversed() { captured } else { 0 };
+    let authorized = line("authorize", sale.minor, &approved(sale.capture, captured, voided));
+    let mut lines = vec![authorized, line("refunded", payment.refunded_minor() + reversed, "")];
+    let capture_end = match sale.fate {
+        Fate::CaptureRefused(code) => code,
+        Fate::Approved | Fate::RefundsRefused(_) | Fate::Declined(_) => "done",
+    };
+    let by_itself = payment.fails_by_its_capture().then_some(sale.minor);
+    lines.extend(payment.captures.iter().copied().chain(by_itself).map(|minor| line("capture", minor, capture_end)));
+    lines.extend((voided > 0).then(|| line("void", voided, "done")));
+    lines.extend((reversed > 0).then(|| line("reverse", reversed, "done")));
+    let refund_end = sale.fate.refund_failure().unwrap_or("done");
+    lines.extend(payment.refunds.iter().map(|(refund_id, refund)| {
+        let raw = refund_id.strip_prefix("rfn_").expect("the id of a refund");
+        line(&format!("refund/{raw}"), refund.minor, refund_end)
+    }));
+    lines
 }

@@ -1,6 +1,7 @@
 //! What must be there, by merchant: gathered from what was acknowledged and from what was asked again.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde_json::json;
 
@@ -9,12 +10,17 @@ use crate::harness::Shop;
 use super::affairs::Affairs;
 use super::change::Meaning;
 use super::deed::Sale;
+use super::payment::{Accepted, Payment};
 
 /// One thing that is known.
 #[derive(Debug)]
 pub(super) enum Fact {
     /// A payment is there.
     Payment(String, Sale),
+    /// A capture, a void, a reversal or a refund of this payment was accepted.
+    Accepted(String, Accepted),
+    /// No refund has this external id.
+    NoRefund(String),
     /// A top-up is there.
     Topup(String, u64),
     /// A top-up of this amount may be there once: nothing names it but the amount.
@@ -31,7 +37,7 @@ pub(super) enum Fact {
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     /// By id.
-    pub(super) payments: BTreeMap<String, Sale>,
+    pub(super) payments: BTreeMap<String, Payment>,
     /// Amounts by id.
     pub(super) topups: BTreeMap<String, u64>,
     /// Amounts of top-ups that may be there once.
@@ -42,6 +48,8 @@ pub(super) struct Truth {
     pub(super) affairs: Affairs,
     /// External ids that no payment has.
     pub(super) absent: BTreeSet<String>,
+    /// External ids that no refund has.
+    pub(super) absent_refunds: BTreeSet<String>,
 }
 
 impl Truth {
@@ -52,13 +60,17 @@ impl Truth {
         Truth { affairs: Affairs::beginning_with(plan_id), ..Truth::default() }
     }
 
-    /// Notes a fact; an id is told once.
+    /// Notes a fact; an id is told once, and a payment before what was accepted of it.
     pub(super) fn note(&mut self, fact: Fact) {
         match fact {
             Fact::Payment(id, sale) => {
-                let before = self.payments.insert(id.clone(), sale);
+                let before = self.payments.insert(id.clone(), Payment::new(sale));
                 assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.payments[&id]);
             }
+            Fact::Accepted(id, accepted) => {
+                self.payments.get_mut(&id).unwrap_or_else(|| panic!("{id} is not known")).note(accepted);
+            }
+            Fact::NoRefund(external_id) => drop(self.absent_refunds.insert(external_id)),
             Fact::Topup(id, minor) => {
                 assert!(self.topups.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
@@ -73,8 +85,50 @@ impl Truth {
 
     /// Sessions that no payment has used.
     pub(super) fn idle_sessions(&self) -> Vec<(String, u64)> {
-        let used: BTreeSet<&str> = self.payments.values().map(|sale| sale.session.as_str()).collect();
+        let used: BTreeSet<&str> = self.payments.values().map(|payment| payment.sale.session.as_str()).collect();
         let idle = self.sessions.iter().filter(|(id, _)| !used.contains(id.as_str()));
         idle.map(|(id, minor)| (id.clone(), *minor)).collect()
+    }
+}
+
+/// How often money was moved beyond automatic captures, for a round's report.
+#[derive(Debug, Default)]
+pub(super) struct Movements {
+    captures: usize,
+    refused_captures: usize,
+    voids: usize,
+    reversals: usize,
+    refunds: usize,
+    failed_refunds: usize,
+}
+
+impl Movements {
+    /// Of all merchants.
+    pub(super) fn of(truths: &[Truth]) -> Movements {
+        let mut movements = Movements::default();
+        truths.iter().flat_map(|truth| truth.payments.values()).for_each(|payment| movements.add(payment));
+        movements
+    }
+
+    fn add(&mut self, payment: &Payment) {
+        let took = payment.captured_minor() > 0;
+        let captures = if took { &mut self.captures } else { &mut self.refused_captures };
+        *captures += payment.captures.len();
+        self.voids += usize::from(payment.status() == "VOIDED");
+        self.reversals += usize::from(payment.is_reversed());
+        let fails = payment.sale.fate.refund_failure().is_some();
+        let refunds = if fails { &mut self.failed_refunds } else { &mut self.refunds };
+        *refunds += payment.refunds.len();
+    }
+}
+
+impl fmt::Display for Movements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Movements { captures, refused_captures, voids, reversals, refunds, failed_refunds } = self;
+        write!(
+            f,
+            "{captures} captures and {refused_captures} refused ones, {voids} voids, {reversals} reversals, \
+             {refunds} refunds and {failed_refunds} failed ones"
+        )
     }
 }

@@ -1,0 +1,43 @@
+//! The cards that customers pay with, and what the acquirer does about their payments.
+
+use crate::harness::CARD;
+
+/// What the acquirer does about a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It does whatever it is asked for.
+    Approved,
+    /// It declines the payment with this code.
+    Declined(&'static str),
+    /// It authorizes the payment, and refuses every capture with this code.
+    CaptureRefused(&'static str),
+    /// It does whatever it is asked for but refunds, which fail with this code after a second.
+    RefundsRefused(&'static str),
+}
+
+impl Fate {
+    /// The code with which refunds fail, if they do.
+    pub(super) const fn refund_failure(self) -> Option<&'static str> {
+        match self {
+            Fate::RefundsRefused(code) => Some(code),
+            Fate::Approved | Fate::Declined(_) | Fate::CaptureRefused(_) => None,
+        }
+    }
+}
+
+/// Cards and what becomes of their payments. Two time out at each first call: one does what it was asked, one does not.
+pub(super) const CARDS: [(&str, Fate); 13] = [
+    (CARD, Fate::Approved),
+    (CARD, Fate::Approved),
+    (CARD, Fate::Approved),
+    (CARD, Fate::Approved),
+    ("5555555555554444", Fate::Approved),
+    ("4000000000000077", Fate::Approved),
+    ("4000000000003063", Fate::Approved),
+    ("4000000000003097", Fate::Approved),
+    ("4000000000003055", Fate::CaptureRefused("capture_failed")),
+    ("4000000000005126", Fate::RefundsRefused("refund_failed")),
+    ("4000000000000002", Fate::Declined("card_declined")),
+    ("4000000000009995", Fate::Declined("insufficient_funds")),
+    ("4000000000000119", Fate::Declined("processing_error")),
+];

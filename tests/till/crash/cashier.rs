@@ -1,0 +1,75 @@
+//! Thinks up a caller's captures, voids, reversals and refunds.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::harness::{Dice, merged};
+
+use super::deed::Sale;
+use super::movement::{Kind, Movement};
+use super::recent_payments::RecentPayments;
+
+/// A thread's way of moving the money of its merchant's payments.
+pub(super) struct Cashier {
+    /// What makes its names its own.
+    name: String,
+    number: u64,
+    payments: Arc<RecentPayments>,
+}
+
+impl Cashier {
+    pub(super) fn new(name: &str, payments: Arc<RecentPayments>) -> Cashier {
+        Cashier { name: name.to_owned(), number: 0, payments }
+    }
+
+    /// A payment that was acknowledged.
+    pub(super) fn note(&self, payment_id: &str, sale: &Sale) {
+        self.payments.add(payment_id, sale);
+    }
+
+    /// The next call; nothing when there is no payment yet.
+    pub(super) fn next(&mut self, dice: &mut Dice) -> Option<Movement> {
+        let (payment_id, sale) = self.payments.pick(dice)?;
+        self.number += 1;
+        let (kind, arguments) = self.kind(&sale, dice);
+        let key = (kind.needs_key() || dice.in_hundred(50)).then(|| self.fresh("move"));
+        let by_external_id = sale.external_id.filter(|_| dice.in_hundred(30));
+        let named = json!({ "payment_id": by_external_id.unwrap_or_else(|| payment_id.clone()) });
+        Some(Movement { payment_id, kind, key, body: merged(&named, &arguments) })
+    }
+
+    /// Mostly what the payment permits, as far as a caller knows that did not hear of the others' calls.
+    fn kind(&self, sale: &Sale, dice: &mut Dice) -> (Kind, Value) {
+        let is_captured_later = !sale.capture && dice.in_hundred(60);
+        match (is_captured_later, dice.between(0, 100)) {
+            (true, 0..35) => (Kind::Capture { minor: sale.minor }, json!({})),
+            (true, 35..70) => {
+                let minor = dice.between(1, sale.minor + 1);
+                (Kind::Capture { minor }, json!({ "amount": minor }))
+            }
+            (true, _) => (Kind::Void, json!({})),
+            (false, 0..15) => (Kind::Reverse, json!({})),
+            (false, 15..25) => self.refund(None, dice),
+            (false, _) => self.refund(Some(dice.between(1, sale.minor / 3 + 2)), dice),
+        }
+    }
+
+    fn refund(&self, minor: Option<u64>, dice: &mut Dice) -> (Kind, Value) {
+        let external_id = dice.in_hundred(50).then(|| self.fresh("return"));
+        let reason = dice.in_hundred(20).then_some("damaged on arrival");
+        let arguments = json!({ "amount": minor, "external_id": external_id, "reason": reason });
+        (Kind::Refund { minor, external_id }, arguments)
+    }
+
+    fn fresh(&self, kind: &str) -> String {
+        format!("{kind}-{}-{}", self.name, self.number)
+    }
+}
+
+impl Kind {
+    /// Whether only an Idempotency-Key can tell what became of a call whose answer is lost.
+    const fn needs_key(&self) -> bool {
+        !matches!(self, Kind::Refund { external_id: Some(_), .. })
+    }
+}

@@ -1,0 +1,118 @@
+//! Holds a merchant's ledger against what must be there: its entries, and what the balance makes of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::harness::Shop;
+
+use super::inspection::{assert_same, eventually};
+use super::merchants::Merchant;
+use super::truth::Truth;
+
+/// An entry: type, direction, payment, refund, amount, whether it was canceled.
+type Posted = (String, String, String, String, u64, bool);
+
+/// Checks all entries; of a merchant that settles soon, once nothing is held any more.
+pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
+    let settled = |entries: &Vec<Value>| entries.iter().all(|entry| entry["status"] != "ON_HOLD");
+    let is_ready = |entries: &Vec<Value>| !merchant.settles_soon || settled(entries);
+    let entries = eventually("the settlement of what is due", || shop.all("balance-history"), is_ready);
+    let ids: Vec<&str> = entries.iter().map(|entry| text(entry, "entry_id")).collect();
+    assert!(ids.windows(2).all(|pair| pair[0] > pair[1]), "entries come newest first, each once");
+    check_payments(&entries, merchant, truth);
+    check_refunds_follow_captures(&entries);
+    check_topups(&entries, truth);
+    check_balance(shop, &entries);
+}
+
+/// One entry for each capture, fee and refund, and nothing else but top-ups. What was reversed and what failed is canceled.
+fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
+    let mut expected: Vec<Posted> = Vec::new();
+    for (id, payment) in &truth.payments {
+        let mut post = |kind: &str, direction: &str, refund: &str, minor: u64, is_canceled: bool| {
+            if minor > 0 {
+                expected.push((
+                    kind.to_owned(),
+                    direction.to_owned(),
+                    id.clone(),
+                    refund.to_owned(),
+                    minor,
+                    is_canceled,
+                ));
+            }
+        };
+        let captured = payment.captured_minor();
+        post("PAYMENT", "CREDIT", "", captured, payment.is_reversed());
+        post("PAYMENT_FEE", "DEBIT", "", merchant.fee_minor(captured), payment.is_reversed());
+        let fails = payment.sale.fate.refund_failure().is_some();
+        payment.refunds.iter().for_each(|(id, refund)| post("REFUND", "DEBIT", id, refund.minor, fails));
+    }
+    expected.sort();
+    let others = entries.iter().filter(|entry| entry["type"] != "ADD_PREFUND");
+    let mut found: Vec<Posted> = others.map(posted).collect();
+    found.sort();
+    assert_same("captures, fees and refunds in the ledger", &found, &expected);
+}
+
+fn posted(entry: &Value) -> Posted {
+    let own = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+    let is_canceled = entry["status"] == "CANCELED";
+    (own("type"), own("direction"), own("payment_id"), own("refund_id"), amount(entry), is_canceled)
+}
+
+/// A refund that the acquirer confirmed is on hold as long as its capture, and effective with it.
+fn check_refunds_follow_captures(entries: &[Value]) {
+    let captures: BTreeMap<&str, &Value> = entries
+        .iter()
+        .filter(|entry| entry["type"] == "PAYMENT")
+        .map(|entry| (text(entry, "payment_id"), &entry["status"]))
+        .collect();
+    for refund in entries.iter().filter(|entry| entry["type"] == "REFUND" && entry["status"] != "CANCELED") {
+        assert_eq!(captures.get(text(refund, "payment_id")), Some(&&refund["status"]), "{refund}");
+    }
+}
+
+/// Each that is known once, and beyond them only what may be there, once.
+fn check_topups(entries: &[Value], truth: &Truth) {
+    let topups = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND");
+    let pairs: Vec<(String, u64)> = topups.map(|entry| (text(entry, "topup_id").to_owned(), amount(entry))).collect();
+    let found: BTreeMap<String, u64> = pairs.iter().cloned().collect();
+    assert_eq!(found.len(), pairs.len(), "a top-up is posted once");
+    for (id, minor) in &truth.topups {
+        assert_eq!(found.get(id), Some(minor), "top-up {id} of {minor}");
+    }
+    let mut maybe = truth.maybe_topups.clone();
+    for (id, minor) in found.iter().filter(|(id, _)| !truth.topups.contains_key(*id)) {
+        let at = maybe.iter().position(|maybe| maybe == minor);
+        maybe.swap_remove(at.unwrap_or_else(|| panic!("nobody asked for top-up {id} of {minor}, or once only")));
+    }
+}
+
+/// A capture on hold and the debits that belong to it net out with each other: what is left of it is pending, what is
+/// missing counts against what is available, as every other debit on hold does.
+fn check_balance(shop: &Shop, entries: &[Value]) {
+    let is_held = |entry: &&Value| entry["status"] == "ON_HOLD";
+    let captures = entries.iter().filter(is_held).filter(|entry| entry["type"] == "PAYMENT");
+    let mut held: BTreeMap<&str, i128> = captures.map(|entry| (text(entry, "payment_id"), 0)).collect();
+    let mut available: i128 = 0;
+    for entry in entries.iter().filter(|entry| entry["status"] != "CANCELED") {
+        let amount = i128::from(amount(entry));
+        let signed = if entry["direction"] == "CREDIT" { amount } else { -amount };
+        let capture = entry["payment_id"].as_str().and_then(|id| held.get_mut(id));
+        *capture.filter(|_| is_held(&entry)).unwrap_or(&mut available) += signed;
+    }
+    let pending: i128 = held.values().map(|left| *left.max(&0)).sum();
+    available += held.values().map(|left| *left.min(&0)).sum::<i128>();
+    let balance = shop.balance();
+    let shown = |name: &str| i128::from(balance[name].as_i64().expect("an integer"));
+    assert_eq!((shown("available"), shown("pending")), (available, pending), "{balance}");
+}
+
+fn text<'a>(entry: &'a Value, name: &str) -> &'a str {
+    entry[name].as_str().unwrap_or_else(|| panic!("no {name} in {entry}"))
+}
+
+fn amount(entry: &Value) -> u64 {
+    entry["amount"].as_u64().expect("an amount")
+}

@@ -1,0 +1,71 @@
+//! Calls that take the money of a payment or give it back: captures, voids, reversals and refunds.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Client};
+
+use super::caller::post;
+use super::deed::Came;
+
+/// A call as it was made. It has an Idempotency-Key, or is a refund with an external id: else nobody could tell what
+/// became of it when its answer is lost.
+#[derive(Debug, Clone)]
+pub(super) struct Movement {
+    /// The payment's id; the body may name it by its external id.
+    pub(super) payment_id: String,
+    pub(super) kind: Kind,
+    pub(super) key: Option<String>,
+    /// The whole body, to be sent again.
+    pub(super) body: Value,
+}
+
+/// The money that is moved, in minor units.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    Capture {
+        minor: u64,
+    },
+    Void,
+    Reverse,
+    /// Without an amount, all that is left.
+    Refund {
+        minor: Option<u64>,
+        external_id: Option<String>,
+    },
+}
+
+impl Movement {
+    /// Makes the call, the first time or again.
+    pub(super) fn ask(&self, client: &Client) -> Answer {
+        let endpoint = match self.kind {
+            Kind::Capture { .. } => "capture-payment",
+            Kind::Void => "void-payment",
+            Kind::Reverse => "reverse-payment",
+            Kind::Refund { .. } => "refund-payment",
+        };
+        post(client, &format!("/merchants/{endpoint}"), &self.body, self.key.as_deref())
+    }
+
+    /// Reads the answer. The payment need not permit the call: it may be pending, or others were quicker.
+    #[track_caller]
+    pub(super) fn came(&self, answer: &Answer) -> Came {
+        if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
+    }
+
+    /// Whether the state of the payment or of the balance is why nothing was done.
+    pub(super) fn is_refused_by(&self, answer: &Answer) -> bool {
+        let codes: &[&str] = match self.kind {
+            Kind::Capture { .. } | Kind::Void | Kind::Reverse => &["INVALID_STATE"],
+            Kind::Refund { .. } => &["NOT_REFUNDABLE", "AMOUNT_EXCEEDS_LIMIT", "INSUFFICIENT_BALANCE"],
+        };
+        answer.status == 400 && codes.contains(&answer.code())
+    }
+
+    /// The external id of a refund.
+    pub(super) fn external_id(&self) -> Option<&String> {
+        match &self.kind {
+            Kind::Refund { external_id, .. } => external_id.as_ref(),
+            Kind::Capture { .. } | Kind::Void | Kind::Reverse => None,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! After a crash: money that was moved by a call that was acknowledged was moved once, and a call that nobody
+//! acknowledged is made again until it is known what became of it.
+
+use serde_json::json;
+
+use crate::harness::{Answer, Shop};
+
+use super::deed::told;
+use super::movement::{Kind, Movement};
+use super::payment::{Accepted, Refund};
+use super::reckoning::{assert_replays, is_replay};
+use super::truth::Fact;
+
+/// What came of a call that was made again.
+pub(super) struct Again {
+    pub(super) fact: Option<Fact>,
+    /// Whether the first time had been enough.
+    pub(super) was_done: bool,
+}
+
+/// Asking again with the same key gives the same answer.
+pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+    if movement.key.is_some() {
+        assert_replays(&movement.ask(&shop.client()), told);
+    }
+    accepted(shop, movement, told)
+}
+
+/// Asks again until it is known whether the call was accepted.
+pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
+    let before = movement.external_id().and_then(|external_id| find(shop, external_id));
+    let first = movement.ask(&shop.client());
+    if movement.is_refused_by(&first) {
+        assert_eq!(before, None, "a refund that is there is answered: {movement:?}");
+        return Again { fact: not_accepted(movement), was_done: false };
+    }
+    let (told, was_done) = match &movement.key {
+        Some(_) => (told(&first.clone().ok()), is_replay(&first)),
+        None if first.status == 200 => (first.clone().id(), false),
+        None => (taken_by(&first), true),
+    };
+    if movement.external_id().is_some() {
+        assert_eq!(before, was_done.then(|| told.clone()), "by external id and asked again: {movement:?}");
+    }
+    match &movement.key {
+        Some(_) => assert_replays(&movement.ask(&shop.client()), &told),
+        None => assert_eq!(taken_by(&movement.ask(&shop.client())), told, "asked a third time: {movement:?}"),
+    }
+    Again { fact: Some(accepted(shop, movement, &told)), was_done }
+}
+
+/// What is known of a call that was not done: its external id is free.
+pub(super) fn not_accepted(movement: &Movement) -> Option<Fact> {
+    movement.external_id().cloned().map(Fact::NoRefund)
+}
+
+fn accepted(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+    let accepted = match &movement.kind {
+        Kind::Capture { minor } => Accepted::Capture(*minor),
+        Kind::Void => Accepted::Void,
+        Kind::Reverse => Accepted::Reversal,
+        Kind::Refund { minor, external_id } => {
+            let refund =
+                Refund { minor: minor.unwrap_or_else(|| amount(shop, told)), external_id: external_id.clone() };
+            Accepted::Refund(told.to_owned(), refund)
+        }
+    };
+    let is_refund = matches!(accepted, Accepted::Refund(..));
+    assert!(is_refund || told == "true", "{movement:?} was answered {told}");
+    Fact::Accepted(movement.payment_id.clone(), accepted)
+}
+
+/// How much a refund is that was asked for without an amount.
+fn amount(shop: &Shop, refund_id: &str) -> u64 {
+    let refund = shop.call("find-refund", &json!({ "refund_id": refund_id })).ok();
+    refund["amount"].as_u64().expect("an amount")
+}
+
+fn find(shop: &Shop, external_id: &str) -> Option<String> {
+    let answer = shop.call("find-refund", &json!({ "refund_id": external_id }));
+    if answer.status == 200 {
+        return Some(answer.body["refund_id"].as_str().expect("an id").to_owned());
+    }
+    answer.refused("NOT_FOUND");
+    None
+}
+
+/// The refund that has an external id, from the refusal that says so.
+fn taken_by(answer: &Answer) -> String {
+    let details = answer.refused("CONFLICT");
+    details["refund_id"].as_str().unwrap_or_else(|| panic!("no refund_id in {details}")).to_owned()
+}

@@ -1,0 +1,135 @@
+//! A payment as it must be: from how it was asked for, and from what was accepted of it since, once everything is answered.
+
+use std::collections::BTreeMap;
+
+use super::cards::Fate;
+use super::deed::Sale;
+
+/// A payment, what was accepted of it, and what that comes to.
+#[derive(Debug)]
+pub(super) struct Payment {
+    pub(super) sale: Sale,
+    /// Amounts of accepted captures: several when the acquirer refuses them.
+    pub(super) captures: Vec<u64>,
+    voids: usize,
+    reversals: usize,
+    /// Accepted refunds by id.
+    pub(super) refunds: BTreeMap<String, Refund>,
+}
+
+/// An accepted refund.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refund {
+    pub(super) minor: u64,
+    pub(super) external_id: Option<String>,
+}
+
+/// What was accepted of a payment.
+#[derive(Debug, Clone)]
+pub(super) enum Accepted {
+    Capture(u64),
+    Void,
+    Reversal,
+    Refund(String, Refund),
+}
+
+impl Payment {
+    /// One of which nothing was accepted yet.
+    pub(super) fn new(sale: Sale) -> Payment {
+        Payment { sale, captures: Vec::new(), voids: 0, reversals: 0, refunds: BTreeMap::new() }
+    }
+
+    /// Notes what was accepted.
+    pub(super) fn note(&mut self, accepted: Accepted) {
+        match accepted {
+            Accepted::Capture(minor) => self.captures.push(minor),
+            Accepted::Void => self.voids += 1,
+            Accepted::Reversal => self.reversals += 1,
+            Accepted::Refund(id, refund) => {
+                let before = self.refunds.insert(id.clone(), refund);
+                assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.refunds[&id]);
+            }
+        }
+    }
+
+    /// Fails unless the payment comes to one end, and no more is given back than was taken.
+    pub(super) fn assert_possible(&self, id: &str) {
+        let taken = match self.sale.fate {
+            Fate::Declined(_) => {
+                let nothing = self.captures.is_empty() && self.voids == 0;
+                assert!(nothing, "something was accepted of {id}, which the acquirer declined: {self:?}");
+                0
+            }
+            Fate::CaptureRefused(_) => 0,
+            Fate::Approved | Fate::RefundsRefused(_) => self.captures.len() + usize::from(self.sale.capture),
+        };
+        assert!(taken + self.voids <= 1, "{id} is captured or voided once: {self:?}");
+        assert!(self.reversals <= taken, "{id} is reversed once and captured before: {self:?}");
+        assert!(self.captures.iter().all(|minor| *minor <= self.sale.minor), "{id} is captured up to its amount");
+        assert!(self.refunded_minor() <= self.captured_minor(), "more of {id} is refunded than captured: {self:?}");
+        let given_back = self.refunded_minor() == 0 || !self.is_reversed();
+        assert!(given_back, "{id} is reversed and refunded: {self:?}");
+        let fits = self.refunds.values().all(|refund| refund.minor <= self.captured_minor());
+        assert!(fits, "a refund of {id} is of more than was captured: {self:?}");
+    }
+
+    /// How much was taken.
+    pub(super) fn captured_minor(&self) -> u64 {
+        match (self.sale.fate, self.sale.capture) {
+            (Fate::Declined(_) | Fate::CaptureRefused(_), _) => 0,
+            (Fate::Approved | Fate::RefundsRefused(_), true) => self.sale.minor,
+            (Fate::Approved | Fate::RefundsRefused(_), false) => self.captures.first().copied().unwrap_or(0),
+        }
+    }
+
+    /// How much was given back by refunds.
+    pub(super) fn refunded_minor(&self) -> u64 {
+        let gives_back = self.sale.fate.refund_failure().is_none();
+        if gives_back { self.refunds.values().map(|refund| refund.minor).sum() } else { 0 }
+    }
+
+    /// Whether the authorization was given up.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.voids > 0 || self.fails_by_its_capture()
+    }
+
+    /// Whether it was taken back as a whole.
+    pub(super) fn is_reversed(&self) -> bool {
+        self.reversals > 0
+    }
+
+    /// Whether it was to be captured with its authorization, and was refused that.
+    pub(super) fn fails_by_its_capture(&self) -> bool {
+        self.sale.capture && matches!(self.sale.fate, Fate::CaptureRefused(_))
+    }
+
+    /// The status.
+    pub(super) fn status(&self) -> &'static str {
+        match (self.captured_minor(), self.refunded_minor()) {
+            _ if self.failure().is_some() => "FAILED",
+            _ if self.is_given_up() => "VOIDED",
+            (0, _) => "AUTHORIZED",
+            _ if self.is_reversed() => "REVERSED",
+            (_, 0) => "SUCCESSFUL",
+            (captured, refunded) if captured == refunded => "REFUNDED",
+            _ => "PARTIALLY_REFUNDED",
+        }
+    }
+
+    /// The code with which it failed.
+    pub(super) fn failure(&self) -> Option<&'static str> {
+        match self.sale.fate {
+            Fate::Declined(code) => Some(code),
+            Fate::CaptureRefused(code) if self.sale.capture => Some(code),
+            Fate::CaptureRefused(_) | Fate::Approved | Fate::RefundsRefused(_) => None,
+        }
+    }
+
+    /// The code with which its last operation was refused, while it stands.
+    pub(super) fn refused_capture(&self) -> Option<&'static str> {
+        match self.sale.fate {
+            Fate::CaptureRefused(code) if !self.captures.is_empty() && !self.is_given_up() => Some(code),
+            Fate::CaptureRefused(_) | Fate::Declined(_) | Fate::Approved | Fate::RefundsRefused(_) => None,
+        }
+    }
+}
