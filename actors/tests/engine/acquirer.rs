@@ -25,7 +25,7 @@ struct Script {
     turns: VecDeque<Turn>,
     deaf_to: Option<MerchantId>,
     security_codes: Vec<Option<String>>,
-    calls: usize,
+    calls: Vec<String>,
 }
 
 /// The script of an acquirer; clones are the same one, and outlive the engine.
@@ -50,16 +50,21 @@ impl Direction {
 
     /// Calls made so far.
     pub(crate) fn calls(&self) -> usize {
-        self.script().calls
+        self.script().calls.len()
+    }
+
+    /// What was called, and under which references, in order.
+    pub(crate) fn calls_made(&self) -> Vec<String> {
+        self.script().calls.clone()
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
         self.0.lock().expect("no test panics with the script in hand")
     }
 
-    fn turn(&self, merchant_id: MerchantId) -> Option<Turn> {
+    fn turn(&self, merchant_id: MerchantId, call: String) -> Option<Turn> {
         let mut script = self.script();
-        script.calls += 1;
+        script.calls.push(call);
         if script.deaf_to == Some(merchant_id) { Some(Turn::NoAnswer) } else { script.turns.pop_front() }
     }
 }
@@ -78,9 +83,10 @@ impl DirectedAcquirer {
     fn answer<T: 'static>(
         &self,
         merchant_id: MerchantId,
+        call: String,
         ask: impl FnOnce(&SandboxAcquirer) -> AcquirerAnswer<T>,
     ) -> AcquirerAnswer<T> {
-        match self.direction.turn(merchant_id) {
+        match self.direction.turn(merchant_id, call) {
             Some(Turn::Panic) => Box::pin(async { panic!("the acquirer panics on purpose") }),
             Some(Turn::NoAnswer) => Box::pin(async { Err(AcquirerUnavailable::because("on purpose")) }),
             Some(Turn::After(act)) => {
@@ -98,19 +104,23 @@ impl Acquirer for DirectedAcquirer {
             let code = security_code.as_ref().map(|code| code.expose_digits().to_owned());
             self.direction.script().security_codes.push(code);
         }
-        self.answer(request.merchant, |sandbox| sandbox.authorize(request))
+        let call = format!("authorize as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.authorize(request))
     }
 
     fn capture(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.answer(request.merchant, |sandbox| sandbox.capture(request))
+        let call = format!("capture as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.capture(request))
     }
 
     fn void(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.answer(request.merchant, |sandbox| sandbox.void(request))
+        let call = format!("void as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.void(request))
     }
 
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
-        self.answer(request.merchant, |sandbox| sandbox.refund(request))
+        let call = format!("refund as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.refund(request))
     }
 
     fn send_late_answers(&self, to: LateAnswers) {
@@ -118,6 +128,7 @@ impl Acquirer for DirectedAcquirer {
     }
 
     fn find(&self, merchant: MerchantId, reference: Reference) -> AcquirerAnswer<Option<Found>> {
-        self.answer(merchant, |sandbox| sandbox.find(merchant, reference))
+        let call = format!("find {reference}");
+        self.answer(merchant, call, |sandbox| sandbox.find(merchant, reference))
     }
 }

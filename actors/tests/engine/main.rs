@@ -9,6 +9,7 @@ mod world;
 // What holds.
 mod answers;
 mod bounds;
+mod calls;
 mod effects;
 mod expiry;
 mod failures;

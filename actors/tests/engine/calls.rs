@@ -1,0 +1,118 @@
+//! As long as nothing crashes or times out, the acquirer is called once for each effect.
+
+use till_actors::acquirer::{Reference, Step};
+use till_domain::command::{Caller, CapturePayment, Command, RefundPayment};
+use till_domain::event::Answer;
+use till_domain::ids::{PaymentId, RefundId};
+use till_domain::money::AmountMinor;
+use till_domain::payment::{PaymentRef, PaymentStatus};
+use till_storage::family::Family;
+
+use crate::shop::{PRICE_MINOR, Shop, by};
+use crate::world::{World, done, eventually};
+
+/// Payments of each kind: their effects are open at the same time.
+const EACH: usize = 10;
+
+/// What is asked of a payment once it is authorized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Nothing,
+    Capture,
+    Void,
+    Reverse,
+    Refund,
+}
+
+impl Wish {
+    /// Every wish, several times.
+    fn all() -> Vec<Wish> {
+        [Wish::Nothing, Wish::Capture, Wish::Void, Wish::Reverse, Wish::Refund].repeat(EACH)
+    }
+
+    fn is_captured_at_once(self) -> bool {
+        !matches!(self, Wish::Capture | Wish::Void)
+    }
+
+    fn authorized_as(self) -> PaymentStatus {
+        if self.is_captured_at_once() { PaymentStatus::Successful } else { PaymentStatus::Authorized }
+    }
+
+    /// The calls that bring it about.
+    fn commands(self, payment: PaymentId) -> Vec<Command> {
+        let payment = PaymentRef::Own(payment);
+        match self {
+            Wish::Nothing => Vec::new(),
+            Wish::Capture => vec![Command::CapturePayment(CapturePayment { payment, amount: None })],
+            Wish::Void => vec![Command::VoidPayment(payment)],
+            Wish::Reverse => vec![Command::ReversePayment(payment)],
+            Wish::Refund => [1_000, PRICE_MINOR - 1_000].map(|minor| part(&payment, minor)).to_vec(),
+        }
+    }
+
+    /// What the acquirer is to be called for, after the authorization.
+    fn calls(self, payment: PaymentId, refunds: &[RefundId]) -> Vec<String> {
+        let call = |name: &str, step| format!("{name} as {}", Reference::new(payment, step));
+        match self {
+            Wish::Nothing => Vec::new(),
+            Wish::Capture => vec![call("capture", Step::Capture)],
+            Wish::Void => vec![call("void", Step::Void)],
+            Wish::Reverse => vec![call("refund", Step::Reverse)],
+            Wish::Refund => refunds.iter().map(|refund| call("refund", Step::Refund(*refund))).collect(),
+        }
+    }
+}
+
+fn part(payment: &PaymentRef, minor: u64) -> Command {
+    let amount = AmountMinor::new(minor);
+    Command::RefundPayment(RefundPayment { payment: payment.clone(), amount, external_id: None, reason: None })
+}
+
+/// Pays, and returns the payment once it is authorized.
+async fn authorized(world: &World, shop: &Shop, wish: Wish) -> PaymentId {
+    let answer = world.pay(shop, |words| if wish.is_captured_at_once() { words } else { words.authorize_only() }).await;
+    world.settles_down_as(shop, answer, wish.authorized_as()).await.id
+}
+
+/// Asks for what is wished, and returns the refunds that came of it.
+async fn ask(world: &World, shop: &Shop, wish: Wish, payment: PaymentId) -> Vec<RefundId> {
+    let mut refunds = Vec::new();
+    for command in wish.commands(payment) {
+        let request = by(Caller::ApiKey(shop.key_id), command);
+        if let Answer::Refund(refund) = done(world.submit(shop.merchant_id, request).await) {
+            refunds.push(refund);
+        }
+    }
+    refunds
+}
+
+async fn everything_is_carried_out(world: &World, shop: &Shop) {
+    let is_idle = || world.count(Family::Effects, shop) == 0 && world.engine.running_effects() == 0;
+    eventually("everything is carried out", is_idle).await;
+}
+
+#[actix_rt::test]
+async fn each_effect_is_one_call_to_the_acquirer_and_a_restart_makes_none_again() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let mut expected = Vec::new();
+    let mut payments = Vec::new();
+    for wish in Wish::all() {
+        let payment = authorized(&world, &shop, wish).await;
+        expected.push(format!("authorize as {}", Reference::new(payment, Step::Authorize)));
+        payments.push((wish, payment));
+    }
+    for (wish, payment) in payments {
+        let refunds = ask(&world, &shop, wish, payment).await;
+        expected.extend(wish.calls(payment, &refunds));
+    }
+    everything_is_carried_out(&world, &shop).await;
+    let mut made = world.direction.calls_made();
+    made.sort();
+    expected.sort();
+    assert_eq!(made, expected);
+    let world = world.restart();
+    authorized(&world, &shop, Wish::Nothing).await;
+    everything_is_carried_out(&world, &shop).await;
+    assert_eq!(world.direction.calls(), 1, "that of the payment after the restart: {:?}", world.direction.calls_made());
+}
