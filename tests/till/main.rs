@@ -28,6 +28,7 @@ mod metadata;
 mod metadata_arguments;
 mod clock;
 mod stored_rows;
+mod older_store;
 mod failures;
 mod idempotency;
 mod overload;
