@@ -17,6 +17,7 @@ mod reply;
 pub mod security_codes;
 mod store;
 mod timers;
+pub mod webhooks;
 
 pub use effects::{AGES_SECONDS, Acquirers, OpenEffects};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError};
