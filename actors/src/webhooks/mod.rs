@@ -2,7 +2,13 @@
 
 mod signing;
 mod verification;
+mod allowed_networks;
+mod address_policy;
+mod destination;
 
+pub use address_policy::{AddressPolicy, RefusedAddress};
+pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
+pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub use signing::{SIGNING_SECRET_BYTES, SignedHeaders, SigningSecret, sign};
 pub use verification::{
     ReceivedHeaders, TIMESTAMP_TOLERANCE_SECONDS, VerificationError, VerificationKey, VerificationKeyError,
