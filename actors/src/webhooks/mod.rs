@@ -5,14 +5,22 @@ mod verification;
 mod allowed_networks;
 mod address_policy;
 mod destination;
+mod failure;
+mod sender;
+mod connection;
+mod answer;
 mod retry_schedule;
 
 pub use address_policy::{AddressPolicy, RefusedAddress};
 pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
+pub use answer::{Answer, EXCERPT_BYTES_MAX};
+pub use connection::{ResolveNames, Resolving, SystemNames};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
+pub use failure::FailureReason;
 pub use retry_schedule::{
     RETRY_AFTER_MAX, RETRY_DELAY_MAX, RETRY_DELAYS_MAX, RetrySchedule, RetryScheduleError, Verdict, retry_after,
 };
+pub use sender::{ATTEMPT_TIME_LIMIT, Attempt, AttemptResult, Post, Sender};
 pub use signing::{SIGNING_SECRET_BYTES, SignedHeaders, SigningSecret, sign};
 pub use verification::{
     ReceivedHeaders, TIMESTAMP_TOLERANCE_SECONDS, VerificationError, VerificationKey, VerificationKeyError,

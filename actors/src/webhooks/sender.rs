@@ -1,0 +1,172 @@
+//! One attempt to deliver: a POST to an endpoint of a merchant, which may be slow, broken or hostile.
+//!
+//! Every attempt has a connection of its own, so that the addresses of the name are judged each time. A redirect is an
+//! answer like any other and never followed; proxies in the environment are not used, since then the proxy would choose
+//! the address.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, USER_AGENT};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use url::{Position, Url};
+
+use super::address_policy::AddressPolicy;
+use super::answer::{Answer, asked_wait, excerpt_of, gather};
+use super::connection::{
+    ADDRESSES_TRIED_MAX, ResolveNames, SystemNames, begin_tls, connect, system_roots, tls_trusting,
+};
+use super::destination::Scheme;
+use super::failure::FailureReason;
+
+/// The time that an attempt may take in all: resolving, connecting, asking and reading.
+pub const ATTEMPT_TIME_LIMIT: Duration = Duration::from_secs(15);
+
+/// Bytes of the head of an answer, at most, and those that are read of a body at once.
+const READ_BUFFER_BYTES_MAX: usize = 16 * 1024;
+
+/// The name under which endpoints see the sender.
+const USER_AGENT_VALUE: &str = concat!("Till-Webhooks/", env!("CARGO_PKG_VERSION"));
+
+/// Delivers to endpoints. Cloning it is cheap.
+#[derive(Clone)]
+pub struct Sender {
+    policy: AddressPolicy,
+    names: Arc<dyn ResolveNames>,
+    tls: TlsConnector,
+    time_limit: Duration,
+}
+
+/// The content of a delivery.
+#[derive(Debug, Clone, Copy)]
+pub struct Post<'p> {
+    /// The endpoint, as [`AddressPolicy::check_url`] read it.
+    pub url: &'p Url,
+    /// Headers besides those of HTTP: names with values.
+    pub headers: &'p [(&'p str, &'p str)],
+    /// JSON.
+    pub body: &'p [u8],
+}
+
+/// The outcome of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Until the head of the answer was there, or the attempt had failed.
+    pub latency: Duration,
+    /// The answer, or the reason why there is none.
+    pub result: AttemptResult,
+}
+
+/// The end of an attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttemptResult {
+    /// The endpoint answered, with any status.
+    Answered(Answer),
+    /// There was no answer.
+    Failed(FailureReason),
+}
+
+impl Sender {
+    /// Delivers to the addresses that the policy takes, by names as the system resolves them, and by TLS to
+    /// certificates that the system trusts.
+    #[must_use]
+    pub fn new(policy: AddressPolicy) -> Sender {
+        Sender::with_names(policy, Arc::new(SystemNames))
+    }
+
+    /// The same with names that are resolved by `names`.
+    #[must_use]
+    pub fn with_names(policy: AddressPolicy, names: Arc<dyn ResolveNames>) -> Sender {
+        Sender { policy, names, tls: tls_trusting(system_roots()), time_limit: ATTEMPT_TIME_LIMIT }
+    }
+
+    /// Makes one attempt. It ends within [`ATTEMPT_TIME_LIMIT`], and dropping it ends its connection.
+    pub async fn post(&self, post: Post<'_>) -> Attempt {
+        let started = Instant::now();
+        let deadline = started + self.time_limit;
+        let asked = timeout_at(deadline, self.ask(post)).await;
+        let latency = started.elapsed();
+        let result = match asked.unwrap_or(Err(FailureReason::TimedOut)) {
+            Ok(asked) => AttemptResult::Answered(asked.answer_until(deadline).await),
+            Err(reason) => AttemptResult::Failed(reason),
+        };
+        Attempt { latency, result }
+    }
+
+    /// Sends the request and waits for the head of the answer.
+    async fn ask(&self, post: Post<'_>) -> Result<Asked, FailureReason> {
+        let request = request_of(post)?;
+        let scheme = Scheme::of(post.url).ok_or(FailureReason::Unsendable)?;
+        // Each address has a part of the time, and one part is left for the answer.
+        let part = self.time_limit / (ADDRESSES_TRIED_MAX + 1);
+        let stream = connect(post.url, scheme, self.names.as_ref(), &self.policy, part).await?;
+        match scheme {
+            Scheme::Https => ask_over(begin_tls(stream, post.url, &self.tls).await?, request).await,
+            Scheme::Http => ask_over(stream, request).await,
+        }
+    }
+}
+
+impl std::fmt::Debug for Sender {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sender").field("policy", &self.policy).finish_non_exhaustive()
+    }
+}
+
+/// An answer whose body was not read yet, and the task that its connection is driven by, which ends with it.
+struct Asked {
+    response: hyper::Response<Incoming>,
+    _connection: JoinSet<hyper::Result<()>>,
+}
+
+impl Asked {
+    /// The answer with as much of its body as there is until the deadline.
+    async fn answer_until(mut self, deadline: Instant) -> Answer {
+        let mut gathered = Vec::new();
+        // A body that takes too long changes nothing about the status that the endpoint answered with.
+        _ = timeout_at(deadline, gather(self.response.body_mut(), &mut gathered)).await;
+        Answer {
+            status: self.response.status().as_u16(),
+            excerpt: excerpt_of(&gathered),
+            retry_after: asked_wait(self.response.headers()),
+        }
+    }
+}
+
+async fn ask_over<S>(stream: S, request: Request<Full<Bytes>>) -> Result<Asked, FailureReason>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let no_answer = |error: hyper::Error| FailureReason::NoAnswer(error.to_string());
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(READ_BUFFER_BYTES_MAX);
+    let (mut requests, connection) = builder.handshake(TokioIo::new(stream)).await.map_err(no_answer)?;
+    let mut driver = JoinSet::new();
+    driver.spawn(connection);
+    let response = requests.send_request(request).await.map_err(no_answer)?;
+    Ok(Asked { response, _connection: driver })
+}
+
+fn request_of(post: Post<'_>) -> Result<Request<Full<Bytes>>, FailureReason> {
+    let mut request = Request::post(&post.url[Position::BeforePath..Position::AfterQuery])
+        .header(HOST, &post.url[Position::BeforeHost..Position::AfterPort])
+        .header(USER_AGENT, USER_AGENT_VALUE)
+        .header(CONTENT_TYPE, "application/json")
+        .header(CONNECTION, "close");
+    for (name, value) in post.headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Full::from(post.body.to_vec())).map_err(|_| FailureReason::Unsendable)
+}
+
+#[cfg(test)]
+#[path = "sender_tests.rs"]
+mod tests;

@@ -1,0 +1,497 @@
+//! Attempts against small servers on this machine, each of which behaves in one way.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{RootCertStore, ServerConfig};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::super::address_policy::RefusedAddress;
+use super::super::answer::EXCERPT_BYTES_MAX;
+use super::super::connection::Resolving;
+use super::*;
+
+const BODY: &[u8] = br#"{"event":"test"}"#;
+
+/// Long enough for any attempt against a server that answers, on a machine that does much besides.
+const AMPLE: Duration = Duration::from_secs(10);
+/// For attempts that must run out of time.
+const SHORT: Duration = Duration::from_millis(300);
+
+/// The behaviour of a server after it has read a request.
+#[derive(Clone)]
+enum Behaviour {
+    /// Sends this and closes.
+    Answers(String),
+    /// Sends this and keeps the connection open without a further byte.
+    Stalls(String),
+    /// Sends this, and then the letter x for as long as the client reads.
+    NeverEnds(String),
+}
+
+/// A server that behaves in one way, and keeps the requests that it read.
+struct Endpoint {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<String>>>,
+    connections: Arc<AtomicUsize>,
+    _task: JoinSet<()>,
+}
+
+impl Endpoint {
+    async fn start(behaviour: Behaviour) -> Endpoint {
+        Endpoint::start_with(behaviour, None).await
+    }
+
+    /// One with TLS, by a certificate for `name`, which is answered beside it.
+    async fn start_with_tls(behaviour: Behaviour, name: &str) -> (Endpoint, CertificateDer<'static>) {
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(vec![name.to_owned()]).expect("a certificate can be made");
+        let key = PrivateKeyDer::try_from(signing_key.serialize_der()).expect("the key is in PKCS 8 form");
+        let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("the provider knows them")
+            .with_no_client_auth()
+            .with_single_cert(vec![cert.der().clone()], key)
+            .expect("key and certificate belong together");
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        (Endpoint::start_with(behaviour, Some(acceptor)).await, cert.der().clone())
+    }
+
+    async fn start_with(behaviour: Behaviour, tls: Option<TlsAcceptor>) -> Endpoint {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let (requests, connections) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let mut task = JoinSet::new();
+        task.spawn(accept(listener, behaviour, tls, Arc::clone(&requests), Arc::clone(&connections)));
+        Endpoint { address, requests, connections, _task: task }
+    }
+
+    fn url(&self, scheme: &str, host: &str, path: &str) -> Url {
+        let text = format!("{scheme}://{host}:{}{path}", self.address.port());
+        text.parse().expect("it is a URL")
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
+    }
+
+    fn only_request(&self) -> String {
+        let requests = self.requests.lock().expect("no test panics while it holds them");
+        assert_eq!(requests.len(), 1, "{requests:?}");
+        requests[0].clone()
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    behaviour: Behaviour,
+    tls: Option<TlsAcceptor>,
+    requests: Arc<Mutex<Vec<String>>>,
+    connections: Arc<AtomicUsize>,
+) {
+    while let Ok((stream, _)) = listener.accept().await {
+        connections.fetch_add(1, Ordering::SeqCst);
+        match &tls {
+            None => serve(stream, &behaviour, &requests).await,
+            Some(acceptor) => {
+                if let Ok(stream) = acceptor.accept(stream).await {
+                    serve(stream, &behaviour, &requests).await;
+                }
+            }
+        }
+    }
+}
+
+/// Serves one connection. Errors are passed over: the sender may go away at any time.
+async fn serve(mut stream: impl AsyncRead + AsyncWrite + Unpin, behaviour: &Behaviour, requests: &Mutex<Vec<String>>) {
+    let mut request = Vec::new();
+    while !request.ends_with(BODY) {
+        match stream.read_buf(&mut request).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+    }
+    let text = String::from_utf8(request).expect("the request is text");
+    requests.lock().expect("no test panics while it holds them").push(text);
+    _ = behave(&mut stream, behaviour).await;
+}
+
+async fn behave(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), behaviour: &Behaviour) -> io::Result<()> {
+    match behaviour {
+        Behaviour::Answers(text) => {
+            stream.write_all(text.as_bytes()).await?;
+            stream.shutdown().await
+        }
+        Behaviour::Stalls(text) => {
+            stream.write_all(text.as_bytes()).await?;
+            stream.flush().await?;
+            stream.read_to_end(&mut Vec::new()).await.map(|_| ())
+        }
+        Behaviour::NeverEnds(text) => {
+            stream.write_all(text.as_bytes()).await?;
+            loop {
+                stream.write_all(&[b'x'; 4_096]).await?;
+            }
+        }
+    }
+}
+
+fn answers(status: &str, headers: &str, body: &str) -> Behaviour {
+    Behaviour::Answers(format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n{headers}\r\n{body}", body.len()))
+}
+
+/// Names that have one answer after the other, the last of which stays.
+struct ScriptedNames(Mutex<Vec<Vec<IpAddr>>>);
+
+impl ScriptedNames {
+    fn answering(script: &[&[&str]]) -> Arc<ScriptedNames> {
+        let address = |text: &&str| text.parse().expect("it is an address");
+        let script = script.iter().rev().map(|addresses| addresses.iter().map(address).collect());
+        Arc::new(ScriptedNames(Mutex::new(script.collect())))
+    }
+}
+
+impl ResolveNames for ScriptedNames {
+    fn addresses_of<'n>(&'n self, _: &'n str) -> Resolving<'n> {
+        let mut script = self.0.lock().expect("no test panics while it holds them");
+        let addresses = if script.len() > 1 { script.pop() } else { script.last().cloned() };
+        Box::pin(async move { addresses.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound)) })
+    }
+}
+
+fn allowing(networks: &str) -> AddressPolicy {
+    AddressPolicy::allowing(networks.parse().expect("they are networks"))
+}
+
+/// A sender that may call this machine.
+fn sender() -> Sender {
+    sender_with(allowing("127.0.0.0/8"), &[&["127.0.0.1"]])
+}
+
+fn sender_with(policy: AddressPolicy, script: &[&[&str]]) -> Sender {
+    let tls = tls_trusting(RootCertStore::empty());
+    Sender { policy, names: ScriptedNames::answering(script), tls, time_limit: AMPLE }
+}
+
+fn trusting(certificate: CertificateDer<'static>) -> TlsConnector {
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate).expect("it is a certificate");
+    tls_trusting(roots)
+}
+
+async fn result_of(sender: &Sender, url: &Url) -> AttemptResult {
+    sender.post(Post { url, headers: &[], body: BODY }).await.result
+}
+
+async fn answer_of(sender: &Sender, url: &Url) -> Answer {
+    match result_of(sender, url).await {
+        AttemptResult::Answered(answer) => answer,
+        AttemptResult::Failed(reason) => panic!("there was no answer: {reason}"),
+    }
+}
+
+async fn failure_of(sender: &Sender, url: &Url) -> FailureReason {
+    match result_of(sender, url).await {
+        AttemptResult::Answered(answer) => panic!("there was an answer: {answer:?}"),
+        AttemptResult::Failed(reason) => reason,
+    }
+}
+
+#[tokio::test]
+async fn a_delivery_is_one_post_with_its_headers_and_body() {
+    let endpoint = Endpoint::start(answers("204 No Content", "", "")).await;
+    let url = endpoint.url("http", "shop.example", "/hooks/a%20b?shop=1&c=d");
+    let headers = [("webhook-id", "evt_1"), ("Shop-Signature", "hmac_sha256=00")];
+    let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;
+    assert_eq!(
+        attempt.result,
+        AttemptResult::Answered(Answer { status: 204, excerpt: String::new(), retry_after: None })
+    );
+    assert!(attempt.latency > Duration::ZERO && attempt.latency < AMPLE);
+    let host = format!("host: shop.example:{}", endpoint.address.port());
+    let agent = format!("user-agent: Till-Webhooks/{}", env!("CARGO_PKG_VERSION"));
+    let expected = [
+        "POST /hooks/a%20b?shop=1&c=d HTTP/1.1",
+        &host,
+        &agent,
+        "content-type: application/json",
+        "connection: close",
+        "webhook-id: evt_1",
+        "shop-signature: hmac_sha256=00",
+        "content-length: 16",
+        "",
+        r#"{"event":"test"}"#,
+    ];
+    assert_eq!(endpoint.only_request().split("\r\n").collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn an_answer_has_its_status_and_an_excerpt_without_control_characters() {
+    let endpoint = Endpoint::start(answers("500 Internal Server Error", "", "out of\r\n\u{1b}[31mmemory")).await;
+    let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
+    assert_eq!((answer.status, answer.excerpt.as_str()), (500, "out of   [31mmemory"));
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_is_not_followed() {
+    let target = Endpoint::start(answers("200 OK", "", "")).await;
+    let location = format!("Location: {}\r\n", target.url("http", "127.0.0.1", "/"));
+    for status in
+        ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect", "308 Permanent Redirect"]
+    {
+        let endpoint = Endpoint::start(answers(status, &location, "")).await;
+        let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
+        assert_eq!(answer.status.to_string(), status[..3]);
+    }
+    assert_eq!(target.connections(), 0);
+}
+
+#[tokio::test]
+async fn an_endpoint_that_does_not_answer_in_time_has_failed() {
+    let sender = Sender { time_limit: SHORT, ..sender() };
+    for sent in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 100 Continue\r\n\r\n"] {
+        let endpoint = Endpoint::start(Behaviour::Stalls(sent.to_owned())).await;
+        let url = endpoint.url("http", "127.0.0.1", "/");
+        let attempt = sender.post(Post { url: &url, headers: &[], body: BODY }).await;
+        assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::TimedOut), "{sent:?}");
+        assert!(attempt.latency >= SHORT && attempt.latency < AMPLE, "{:?}", attempt.latency);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_whose_body_stalls_counts_with_what_came_of_it() {
+    let sent = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nthank you";
+    let endpoint = Endpoint::start(Behaviour::Stalls(sent.to_owned())).await;
+    let sender = Sender { time_limit: Duration::from_secs(2), ..sender() };
+    let answer = answer_of(&sender, &endpoint.url("http", "127.0.0.1", "/")).await;
+    assert_eq!((answer.status, answer.excerpt.as_str()), (200, "thank you"));
+}
+
+#[tokio::test]
+async fn of_an_endless_body_only_the_excerpt_is_read() {
+    let sent = "HTTP/1.1 200 OK\r\nContent-Length: 100000000000\r\n\r\n";
+    let endpoint = Endpoint::start(Behaviour::NeverEnds(sent.to_owned())).await;
+    let started = Instant::now();
+    let answer = answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
+    assert_eq!(answer.excerpt, "x".repeat(EXCERPT_BYTES_MAX));
+    assert!(started.elapsed() < AMPLE, "it does not read until the time is over");
+}
+
+#[tokio::test]
+async fn an_endless_head_is_no_answer() {
+    let endpoint = Endpoint::start(Behaviour::NeverEnds("HTTP/1.1 200 OK\r\nX-Padding: ".to_owned())).await;
+    let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
+    assert!(matches!(failure, FailureReason::NoAnswer(_)), "{failure:?}");
+}
+
+#[tokio::test]
+async fn a_head_that_is_larger_than_the_read_buffer_is_no_answer() {
+    let of_padding = async |bytes: usize| {
+        let padding = format!("X-Padding: {}\r\n", "x".repeat(bytes));
+        let endpoint = Endpoint::start(answers("200 OK", &padding, "")).await;
+        result_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await
+    };
+    assert!(matches!(of_padding(READ_BUFFER_BYTES_MAX / 2).await, AttemptResult::Answered(_)));
+    let failed = of_padding(READ_BUFFER_BYTES_MAX).await;
+    assert!(matches!(failed, AttemptResult::Failed(FailureReason::NoAnswer(_))), "{failed:?}");
+}
+
+#[tokio::test]
+async fn what_is_no_http_is_no_answer() {
+    for sent in ["", "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\n"] {
+        let endpoint = Endpoint::start(Behaviour::Answers(sent.to_owned())).await;
+        let failure = failure_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await;
+        assert!(matches!(failure, FailureReason::NoAnswer(_)), "{sent:?}: {failure:?}");
+    }
+}
+
+#[tokio::test]
+async fn retry_after_is_read_in_both_forms() {
+    let in_an_hour = httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(3_600));
+    let asked = async |value: &str| {
+        let headers = format!("Retry-After: {value}\r\n");
+        let endpoint = Endpoint::start(answers("503 Service Unavailable", &headers, "")).await;
+        answer_of(&sender(), &endpoint.url("http", "127.0.0.1", "/")).await.retry_after
+    };
+    assert_eq!(asked("120").await, Some(Duration::from_secs(120)));
+    assert_eq!(asked("later").await, None);
+    let by_date = asked(&in_an_hour).await.expect("a date is read");
+    assert!(by_date > Duration::from_secs(3_500) && by_date <= Duration::from_secs(3_600), "{by_date:?}");
+}
+
+#[tokio::test]
+async fn a_refused_literal_address_is_not_called() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let sender = sender_with(allowing("10.0.0.0/8"), &[]);
+    for scheme in ["http", "https"] {
+        for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "2130706433"] {
+            let failure = failure_of(&sender, &endpoint.url(scheme, host, "/")).await;
+            assert_eq!(failure, FailureReason::Refused(RefusedAddress::Loopback), "{scheme} {host}");
+        }
+    }
+    assert_eq!(endpoint.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_name_is_judged_by_its_addresses_at_every_attempt() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let url = endpoint.url("http", "shop.example", "/");
+    let sender =
+        sender_with(allowing("127.0.0.1/32"), &[&["127.0.0.1"], &["127.0.0.2"], &["10.0.0.1"], &["127.0.0.1"]]);
+    assert_eq!(answer_of(&sender, &url).await.status, 200);
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::Refused(RefusedAddress::Loopback));
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::Refused(RefusedAddress::Private));
+    assert_eq!(answer_of(&sender, &url).await.status, 200);
+    assert_eq!(endpoint.connections(), 2);
+}
+
+#[tokio::test]
+async fn of_a_name_with_several_addresses_only_those_that_are_not_refused_are_called() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let url = endpoint.url("http", "shop.example", "/");
+    let mixed = sender_with(allowing("127.0.0.0/8"), &[&["10.0.0.1", "fd00::1", "127.0.0.1"]]);
+    assert_eq!(answer_of(&mixed, &url).await.status, 200);
+    let unreachable_first = sender_with(allowing("127.0.0.0/8"), &[&["127.0.0.9", "127.0.0.1"]]);
+    assert_eq!(answer_of(&unreachable_first, &url).await.status, 200);
+    let refused = sender_with(allowing("10.0.0.0/8"), &[&["127.0.0.1", "::1"]]);
+    assert_eq!(failure_of(&refused, &url).await, FailureReason::Refused(RefusedAddress::Loopback));
+    assert_eq!(endpoint.connections(), 2);
+}
+
+/// A listener whose queue is full, so that further connections wait.
+async fn unresponsive_listener(address: SocketAddr) -> (TcpListener, JoinSet<()>) {
+    let socket = TcpSocket::new_v4().expect("there are sockets");
+    socket.bind(address).expect("the port is free at this address");
+    let listener = socket.listen(1).expect("it is bound");
+    let mut waiting = JoinSet::new();
+    for _ in 0..8 {
+        waiting.spawn(async move {
+            let stream = TcpStream::connect(address).await;
+            std::future::pending::<()>().await;
+            drop(stream);
+        });
+    }
+    while timeout(SHORT, TcpStream::connect(address)).await.is_ok() {}
+    (listener, waiting)
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_accept_leaves_time_for_the_next_one() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let unresponsive = SocketAddr::new(IpAddr::from([127, 0, 0, 8]), endpoint.address.port());
+    let _listener = unresponsive_listener(unresponsive).await;
+    let names: &[&[&str]] = &[&["127.0.0.8", "127.0.0.1"], &["127.0.0.8"]];
+    let sender = Sender { time_limit: Duration::from_secs(2), ..sender_with(allowing("127.0.0.0/8"), names) };
+    let url = endpoint.url("http", "shop.example", "/");
+    assert_eq!(answer_of(&sender, &url).await.status, 200);
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::NotConnected(io::ErrorKind::TimedOut));
+}
+
+#[tokio::test]
+async fn a_name_by_https_that_leads_to_this_machine_is_refused() {
+    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let sender = Sender { tls: trusting(certificate), ..sender_with(AddressPolicy::default(), &[&["127.0.0.1"]]) };
+    let failure = failure_of(&sender, &endpoint.url("https", "shop.example", "/")).await;
+    assert_eq!(failure, FailureReason::Refused(RefusedAddress::Loopback));
+    assert_eq!(endpoint.connections(), 0);
+}
+
+#[tokio::test]
+async fn http_to_a_name_outside_of_the_allowed_networks_is_refused() {
+    let sender = sender_with(allowing("127.0.0.0/8"), &[&["8.8.8.8"]]);
+    let url: Url = "http://shop.example/".parse().expect("it is a URL");
+    assert_eq!(failure_of(&sender, &url).await, FailureReason::Refused(RefusedAddress::NotForHttp));
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_has_failed() {
+    let url: Url = "https://shop.example/".parse().expect("it is a URL");
+    let unknown = sender_with(AddressPolicy::default(), &[]);
+    assert_eq!(failure_of(&unknown, &url).await, FailureReason::NameNotFound);
+    let empty = sender_with(AddressPolicy::default(), &[&[]]);
+    assert_eq!(failure_of(&empty, &url).await, FailureReason::NameNotFound);
+}
+
+#[tokio::test]
+async fn the_systems_names_include_localhost() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let url = endpoint.url("http", "localhost", "/");
+    assert_eq!(answer_of(&Sender::new(allowing("127.0.0.0/8")), &url).await.status, 200);
+    let failure = failure_of(&Sender::new(AddressPolicy::default()), &url).await;
+    assert_eq!(failure, FailureReason::Refused(RefusedAddress::Loopback));
+}
+
+#[tokio::test]
+async fn a_closed_port_is_no_connection() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let url: Url = format!("http://{}/", listener.local_addr().expect("it is bound")).parse().expect("it is a URL");
+    drop(listener);
+    assert_eq!(failure_of(&sender(), &url).await, FailureReason::NotConnected(io::ErrorKind::ConnectionRefused));
+}
+
+#[tokio::test]
+async fn https_is_delivered_to_a_trusted_certificate_of_the_host() {
+    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", "thanks"), "shop.example").await;
+    let sender = Sender { tls: trusting(certificate), ..sender() };
+    for host in ["shop.example", "shop.example."] {
+        let answer = answer_of(&sender, &endpoint.url("https", host, "/")).await;
+        assert_eq!((answer.status, answer.excerpt.as_str()), (200, "thanks"), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_not_trusted_gets_no_delivery() {
+    let (endpoint, _) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let (_, other) = Endpoint::start_with_tls(answers("200 OK", "", ""), "shop.example").await;
+    let sender = Sender { tls: trusting(other), ..sender() };
+    let failure = failure_of(&sender, &endpoint.url("https", "shop.example", "/")).await;
+    assert!(matches!(&failure, FailureReason::Tls(text) if text.contains("certificate")), "{failure:?}");
+    assert!(endpoint.requests.lock().expect("no test panics while it holds them").is_empty());
+}
+
+#[tokio::test]
+async fn a_certificate_of_another_name_gets_no_delivery() {
+    let (endpoint, certificate) = Endpoint::start_with_tls(answers("200 OK", "", ""), "other.example").await;
+    let sender = Sender { tls: trusting(certificate), ..sender() };
+    for host in ["shop.example", "127.0.0.1"] {
+        let failure = failure_of(&sender, &endpoint.url("https", host, "/")).await;
+        assert!(matches!(&failure, FailureReason::Tls(text) if text.contains("certificate")), "{failure:?}");
+    }
+    assert!(endpoint.requests.lock().expect("no test panics while it holds them").is_empty());
+}
+
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_fails_before_anybody_is_called() {
+    let endpoint = Endpoint::start(answers("200 OK", "", "")).await;
+    let url = endpoint.url("http", "127.0.0.1", "/");
+    for headers in [[("bad name", "value")], [("name", "line\r\nbreak: 1")]] {
+        let attempt = sender().post(Post { url: &url, headers: &headers, body: BODY }).await;
+        assert_eq!(attempt.result, AttemptResult::Failed(FailureReason::Unsendable));
+    }
+    assert_eq!(endpoint.connections(), 0);
+}
+
+#[test]
+fn every_path_and_query_of_a_url_can_be_sent() {
+    for character in (0..=127_u8).map(char::from).chain(['é', 'บ', '😀']) {
+        let text = format!("https://shop.example/a{character}b?c{character}d");
+        if let Ok(url) = AddressPolicy::default().check_url(&text) {
+            let request = request_of(Post { url: &url, headers: &[], body: BODY });
+            assert!(request.is_ok(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn debug_output_shows_no_more_than_the_policy() {
+    let text = format!("{:?}", sender_with(AddressPolicy::default(), &[]));
+    assert_eq!(text, "Sender { policy: AddressPolicy { allowed: AllowedNetworks([]) }, .. }");
+}
