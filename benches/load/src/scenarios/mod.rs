@@ -4,6 +4,7 @@ mod amounts;
 mod prepare;
 mod shop;
 mod stock;
+mod supply;
 mod sessions;
 mod sets;
 mod world;

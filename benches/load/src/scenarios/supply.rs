@@ -1,0 +1,138 @@
+//! How many things a run uses up, and making them beforehand.
+
+use std::time::{Duration, Instant};
+
+use super::prepare::Lines;
+use super::stock::Stock;
+use crate::chance::{Dice, Distribution};
+use crate::plan::{Load, Plan};
+
+/// Things made at once, unless a run has fewer connections and their number is found out.
+const AT_ONCE: usize = 64;
+
+/// For how long things are made at least to find out how many are needed.
+const TRIAL: Duration = Duration::from_millis(400);
+
+/// How many things each connection makes at least to find that out, so that opening it does not count.
+const TRIAL_EACH: usize = 8;
+
+/// Most things of a run, unless their number is given.
+const COUNT_MAX: f64 = 4_000_000.0;
+
+/// Things that operations use up.
+pub(super) struct Supply {
+    /// What they are, in the plural.
+    pub(super) what: &'static str,
+    /// How many of them an operation of the run uses, on average.
+    pub(super) share: f64,
+    /// How many are made, where that is told.
+    pub(super) given: Option<usize>,
+    /// How many a closed loop uses at most in the time in which one is made.
+    pub(super) used_for_one_made: f64,
+}
+
+impl Supply {
+    /// Makes as many as a run needs, each by `job` for the merchant of an index.
+    pub(super) async fn make<T>(
+        &self,
+        stock: &Stock,
+        plan: &Plan,
+        distribution: &Distribution,
+        dice: &mut Dice,
+        tell: &dyn Fn(&str),
+        job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
+        let mut all = Vec::new();
+        let count = match (self.given, self.needed(plan)) {
+            (Some(count), _) | (None, Some(count)) => count,
+            (None, None) => {
+                let start = Instant::now();
+                all = try_out(stock, plan.connections, distribution, dice, &job).await?;
+                self.guessed(plan, all.len(), start.elapsed())
+            }
+        };
+        tell(&format!("making {count} {}", self.what));
+        let drawn: Vec<usize> = (all.len()..count).map(|_| distribution.draw(dice)).collect();
+        let make = async |lines: &mut Lines, index: usize| job(lines, drawn[index]).await;
+        all.extend(stock.ends.each(drawn.len(), AT_ONCE, make).await?);
+        Ok(all)
+    }
+
+    /// How many a run with a rate uses; None without one.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and spans are bounded")]
+    fn needed(&self, plan: &Plan) -> Option<usize> {
+        match plan.load {
+            // A part of calls is drawn as those that use one, so a few more than that part may be.
+            Load::Open { rate, patience: _ } => {
+                let mean = rate * (plan.warm_up + plan.duration).as_secs_f64() * self.share;
+                Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
+            }
+            Load::Closed | Load::Search(_) => None,
+        }
+    }
+
+    /// How many a run without a rate may use, when `made` were made in so long by as many connections.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded")]
+    #[expect(clippy::cast_precision_loss, reason = "few were made")]
+    fn guessed(&self, plan: &Plan, made: usize, within: Duration) -> usize {
+        let rate = made as f64 / within.as_secs_f64();
+        let span = (plan.warm_up + plan.duration).as_secs_f64();
+        (rate * span * self.used_for_one_made).min(COUNT_MAX).ceil() as usize + plan.connections
+    }
+}
+
+/// Makes things for a time.
+async fn try_out<T>(
+    stock: &Stock,
+    at_once: usize,
+    distribution: &Distribution,
+    dice: &mut Dice,
+    job: &impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
+) -> anyhow::Result<Vec<T>> {
+    let (mut made, until) = (Vec::new(), Instant::now() + TRIAL);
+    let worker = async |mut dice: Dice| {
+        let (mut lines, mut made) = (stock.ends.lines(), Vec::new());
+        while Instant::now() < until || made.len() < TRIAL_EACH {
+            made.push(job(&mut lines, distribution.draw(&mut dice)).await?);
+        }
+        anyhow::Ok(made)
+    };
+    let workers: Vec<_> = (0..at_once).map(|_| worker(Dice::new(dice.number()))).collect();
+    for part in futures_util::future::try_join_all(workers).await? {
+        made.extend(part);
+    }
+    Ok(made)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::parameters::examples::plan;
+    use crate::plan::{Kind, Scenario};
+
+    fn supply(plan: &Plan) -> Supply {
+        let share = plan.scenario.weights.share(Kind::Initiate);
+        Supply { what: "sessions", share, given: None, used_for_one_made: 1.25 }
+    }
+
+    #[test]
+    fn a_run_with_a_rate_needs_its_share_of_all_calls_and_a_little_more() {
+        let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
+        let open = Plan {
+            load: Load::Open { rate: 1000.0, patience: None },
+            duration: Duration::from_secs(4),
+            ..plan(Kind::Initiate)
+        };
+        let mixed = Plan { scenario: Scenario::mixed(weights), ..open.clone() };
+        assert!(supply(&open).needed(&open).is_some_and(|count| (4008..4500).contains(&count)));
+        assert!(supply(&mixed).needed(&mixed).is_some_and(|count| (1008..1300).contains(&count)));
+        let closed = plan(Kind::Initiate);
+        assert_eq!(supply(&closed).needed(&closed), None);
+    }
+
+    #[test]
+    fn a_run_without_one_gets_more_than_were_made_in_the_same_time() {
+        let (made, plan) = (400, plan(Kind::Initiate));
+        assert!((1200..1400).contains(&supply(&plan).guessed(&plan, made, Duration::from_millis(400))));
+    }
+}
