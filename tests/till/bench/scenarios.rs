@@ -76,6 +76,37 @@ fn a_flow_is_measured_in_its_steps() {
 }
 
 #[test]
+fn payments_made_beforehand_are_captured_and_the_captures_keep_up_or_do_not() {
+    let point = point("capture");
+    assert_eq!(steps(&point), ["capture-payment"]);
+    let follow_up = &point["follow_up"];
+    assert!(follow_up["payments"].as_u64() >= point["operations"].as_u64(), "with those of the warm-up: {point}");
+    assert!(follow_up["last_captured_after_micros"].is_u64() && follow_up["kept_up"].is_boolean(), "{follow_up}");
+    assert_eq!(follow_up["unexplained_minor"], json!(0));
+}
+
+#[test]
+fn payments_made_beforehand_are_voided() {
+    assert_eq!(steps(&point("void")), ["void-payment"]);
+}
+
+#[test]
+fn payments_made_beforehand_are_refunded() {
+    assert_eq!(steps(&point("refund")), ["refund-payment"]);
+}
+
+#[test]
+fn every_payment_that_is_told_is_captured_once_or_refunded_in_four_parts() {
+    let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
+    for (scenario, operations) in [("capture", 40), ("refund", 160)] {
+        let report = Tester::new().report(&format!("{scenario} --payments 40 {load}"));
+        let point = &report["points"][0];
+        assert!(point["ended_early"].as_str().is_some_and(|reason| reason.contains("--payments")), "{point}");
+        assert_eq!((&point["operations"], &point["wrong"]["count"]), (&json!(operations), &json!(0)), "{point}");
+    }
+}
+
+#[test]
 fn metadata_is_added_with_and_without_a_version_and_conflicts_are_right_answers() {
     let point = point("metadata --versioned 0.5 --conflict-rate 0.3 --set-size 20");
     assert_eq!(steps(&point), ["add-to-metadata-set", "add-to-metadata-set, of these with a version"]);
@@ -104,9 +135,9 @@ fn the_ledger_is_read_at_a_depth() {
 
 #[test]
 fn a_mix_has_all_of_its_kinds() {
-    let weights = "initiate=3,metadata=3,activity=2,balance=2,ping=1,flow=1";
+    let weights = "initiate=3,metadata=3,activity=2,balance=2,ping=2,flow=2,capture=2,void=2,refund=2";
     let point = point(&format!("mixed --weights {weights} --entries 20 --set-size 10"));
-    assert_eq!(steps(&point).len(), 11, "{:?}", steps(&point));
+    assert_eq!(steps(&point).len(), 14, "{:?}", steps(&point));
     let counts = |name: &str| {
         let step = point["steps"].as_array().expect("steps").iter().find(|step| step["name"] == name);
         step.and_then(|step| step["latency_micros"]["count"].as_u64()).expect("it is there")
@@ -118,6 +149,9 @@ fn a_mix_has_all_of_its_kinds() {
         "balance-history",
         "get-balance",
         "the whole flow",
+        "capture-payment",
+        "void-payment",
+        "refund-payment",
     ];
     assert_eq!(kinds.iter().map(|kind| counts(kind)).sum::<u64>(), point["operations"].as_u64().expect("a number"));
 }

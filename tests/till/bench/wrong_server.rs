@@ -61,8 +61,13 @@ fn usual(function: &str, initiated: &AtomicU64) -> String {
             let number = initiated.fetch_add(1, Ordering::SeqCst);
             format!("\"pay_{number:026}\"")
         }
+        "find-payment" => payment("AUTHORIZED", 0),
         _ => "true".to_owned(),
     }
+}
+
+fn payment(status: &str, captured: u64) -> String {
+    format!("{{\"status\":\"{status}\",\"amount_captured\":{captured},\"amount_refunded\":0}}")
 }
 
 fn run(scenario: &str, answers: Answers) -> Ended {
@@ -143,4 +148,32 @@ fn an_answer_that_is_no_payment_id_is_a_wrong_answer() {
     let ended = run("initiate --sessions 20", chatty);
     assert_eq!(ended.code, 3, "{ended:?}");
     assert!(ended.output.contains("expected the id of a payment"), "{ended:?}");
+}
+
+#[test]
+fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
+    let captured = |function: &str, initiated: &AtomicU64| match function {
+        "find-payment" => payment("SUCCESSFUL", 10_000),
+        _ => usual(function, initiated),
+    };
+    let ended = run("refund --payments 5", captured);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.output.contains("expected the id of a refund, got 200 true"), "{ended:?}");
+}
+
+#[test]
+fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
+    const VOIDED: u64 = 1_000_000; // More payments than are made: it stands for a void.
+    let forgetful = |function: &str, initiated: &AtomicU64| match function {
+        "void-payment" => {
+            initiated.fetch_add(VOIDED, Ordering::SeqCst);
+            "true".to_owned()
+        }
+        "find-payment" if initiated.load(Ordering::SeqCst) >= VOIDED => payment("SUCCESSFUL", 10_000),
+        _ => usual(function, initiated),
+    };
+    let ended = run("void --payments 5", forgetful);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    let told = "expected VOIDED with 0 captured and 0 paid back, got SUCCESSFUL with 10000 captured";
+    assert!(ended.output.contains(told), "{ended:?}");
 }

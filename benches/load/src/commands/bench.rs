@@ -33,6 +33,12 @@ pub enum BenchCommand {
     Initiate(InitiateArguments),
     /// From the card to the settled ledger entry
     Flow(LoadArguments),
+    /// capture-payment, whole and in part, with authorized payments made beforehand, and whether the captures keep up
+    Capture(ChangeArguments),
+    /// void-payment, with authorized payments made beforehand
+    Void(ChangeArguments),
+    /// refund-payment, several of each payment, with captured payments made beforehand
+    Refund(ChangeArguments),
     /// add-to-metadata-set
     Metadata(MetadataArguments),
     /// list-activity-logs
@@ -128,6 +134,25 @@ pub struct SessionArguments {
     pub sessions: Option<usize>,
 }
 
+/// `capture`, `void`, `refund`
+#[derive(Debug, Clone, Args)]
+pub struct ChangeArguments {
+    /// How
+    #[command(flatten)]
+    pub load: LoadArguments,
+    /// Which payments
+    #[command(flatten)]
+    pub payments: PaymentArguments,
+}
+
+/// Payments that are made beforehand.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct PaymentArguments {
+    /// Payments made beforehand to be captured or voided, and to be refunded [default: as many as are likely to be used]
+    #[arg(long, value_name = "N")]
+    pub payments: Option<usize>,
+}
+
 /// `metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
@@ -212,6 +237,9 @@ pub struct MixedArguments {
     /// Which sessions
     #[command(flatten)]
     pub sessions: SessionArguments,
+    /// Which payments
+    #[command(flatten)]
+    pub payments: PaymentArguments,
     /// Which sets
     #[command(flatten)]
     pub sets: SetArguments,
@@ -239,6 +267,7 @@ pub struct CompareArguments {
 struct Work {
     scenario: Scenario,
     sessions: Option<usize>,
+    payments: Option<usize>,
     metadata: MetadataWork,
     lists: ListWork,
 }
@@ -248,9 +277,16 @@ impl Work {
         Work {
             scenario: Scenario::of(kind),
             sessions: None,
+            payments: None,
             metadata: MetadataWork { versioned_share: 0.0, conflict_rate: 0.0, set_size: 0 },
             lists: ListWork { entries: 1, depth: None, per_page: 25, filter: Filter::None },
         }
+    }
+}
+
+impl ChangeArguments {
+    fn work(&self, kind: Kind) -> (&LoadArguments, Work) {
+        (&self.load, Work { payments: self.payments.payments, ..Work::of(kind) })
     }
 }
 
@@ -286,6 +322,7 @@ impl LoadArguments {
             load,
             sweep: self.sweep.clone(),
             sessions: work.sessions,
+            payments: work.payments,
             metadata: work.metadata,
             lists: work.lists,
         }
@@ -301,6 +338,9 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
         BenchCommand::Initiate(InitiateArguments { load, sessions }) => {
             (load, Work { sessions: sessions.sessions, ..Work::of(Kind::Initiate) })
         }
+        BenchCommand::Capture(arguments) => arguments.work(Kind::Capture),
+        BenchCommand::Void(arguments) => arguments.work(Kind::Void),
+        BenchCommand::Refund(arguments) => arguments.work(Kind::Refund),
         BenchCommand::Metadata(MetadataArguments { load, sets }) => {
             (load, Work { metadata: sets.work(), ..Work::of(Kind::Metadata) })
         }
@@ -310,9 +350,10 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
         BenchCommand::Balance(BalanceArguments { load, pages }) => {
             (load, Work { lists: pages.work(Filter::None), ..Work::of(Kind::Balance) })
         }
-        BenchCommand::Mixed(MixedArguments { load, weights, sessions, sets, pages, filter }) => {
-            let (sessions, metadata, lists) = (sessions.sessions, sets.work(), pages.work(filter.filter));
-            (load, Work { scenario: Scenario::mixed(weights.clone()), sessions, metadata, lists })
+        BenchCommand::Mixed(MixedArguments { load, weights, sessions, payments, sets, pages, filter }) => {
+            let (sessions, payments) = (sessions.sessions, payments.payments);
+            let (metadata, lists) = (sets.work(), pages.work(filter.filter));
+            (load, Work { scenario: Scenario::mixed(weights.clone()), sessions, payments, metadata, lists })
         }
     };
     measure(configuration, load, &load.plan(work))

@@ -49,6 +49,8 @@ pub struct Plan {
     pub sweep: Option<Sweep>,
     /// Sessions made beforehand; as many as are likely to be used when it is None.
     pub sessions: Option<usize>,
+    /// Payments of each kind made beforehand; as many as are likely to be used when it is None.
+    pub payments: Option<usize>,
     /// How sets are added to.
     pub metadata: MetadataWork,
     /// How lists are read.
@@ -188,6 +190,7 @@ pub(crate) mod examples {
             load: Load::Closed,
             sweep: None,
             sessions: None,
+            payments: None,
             metadata: MetadataWork { versioned_share: 0.0, conflict_rate: 0.0, set_size: 10 },
             lists: ListWork { entries: 100, depth: None, per_page: 25, filter: Filter::None },
         }

@@ -15,6 +15,12 @@ pub enum Kind {
     Initiate,
     /// From the card to the settled ledger entry.
     Flow,
+    /// `capture-payment`, of all that is authorized or of a part.
+    Capture,
+    /// `void-payment`.
+    Void,
+    /// `refund-payment`, in parts.
+    Refund,
     /// `add-to-metadata-set`.
     Metadata,
     /// `list-activity-logs`.
@@ -25,7 +31,17 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 6] = [Kind::Ping, Kind::Initiate, Kind::Flow, Kind::Metadata, Kind::Activity, Kind::Balance];
+    pub const ALL: [Kind; 9] = [
+        Kind::Ping,
+        Kind::Initiate,
+        Kind::Flow,
+        Kind::Capture,
+        Kind::Void,
+        Kind::Refund,
+        Kind::Metadata,
+        Kind::Activity,
+        Kind::Balance,
+    ];
 
     /// Its word on the command line and in reports.
     #[must_use]
@@ -34,17 +50,29 @@ impl Kind {
             Kind::Ping => "ping",
             Kind::Initiate => "initiate",
             Kind::Flow => "flow",
+            Kind::Capture => "capture",
+            Kind::Void => "void",
+            Kind::Refund => "refund",
             Kind::Metadata => "metadata",
             Kind::Activity => "activity",
             Kind::Balance => "balance",
         }
     }
 
-    /// Whether it makes payments.
+    /// Whether money of payments arrives by it.
     #[must_use]
     pub const fn pays(self) -> bool {
         match self {
-            Kind::Initiate | Kind::Flow => true,
+            Kind::Initiate | Kind::Flow | Kind::Capture => true,
+            Kind::Ping | Kind::Void | Kind::Refund | Kind::Metadata | Kind::Activity | Kind::Balance => false,
+        }
+    }
+
+    /// Whether entries of the activity log or of the ledger follow from it.
+    #[must_use]
+    pub const fn adds_entries(self) -> bool {
+        match self {
+            Kind::Initiate | Kind::Flow | Kind::Capture | Kind::Void | Kind::Refund => true,
             Kind::Ping | Kind::Metadata | Kind::Activity | Kind::Balance => false,
         }
     }
@@ -78,10 +106,16 @@ impl Scenario {
         self.weights.0.iter().any(|(known, _)| *known == kind)
     }
 
-    /// Whether payments are made.
+    /// Whether money of payments arrives.
     #[must_use]
     pub fn pays(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.pays())
+    }
+
+    /// Whether entries of the activity log or of the ledger come to those that were made beforehand.
+    #[must_use]
+    pub fn adds_entries(&self) -> bool {
+        self.weights.0.iter().any(|(kind, _)| kind.adds_entries())
     }
 }
 

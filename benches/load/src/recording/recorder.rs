@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use till_domain::ids::PaymentId;
+use till_domain::ids::{PaymentId, RefundId};
 
 use super::interval::Interval;
 use super::latency;
@@ -73,11 +73,23 @@ impl Recorder {
         latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
     }
 
-    /// Writes down a payment, and says whether it was not known before.
+    /// Writes down a payment whose money arrives, and says whether it was not known before.
     pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
         let is_new = self.tally.payments.insert(payment.to_bytes());
         self.tally.paid_minor += if is_new { amount_minor } else { 0 };
         is_new
+    }
+
+    /// Writes down a refund, and says whether it was not known before.
+    pub(crate) fn refund(&mut self, refund: RefundId, amount_minor: u64) -> bool {
+        let is_new = self.tally.refunds.insert(refund.to_bytes());
+        self.tally.refunded_minor += if is_new { amount_minor } else { 0 };
+        is_new
+    }
+
+    /// Writes down that so much may have been paid back by a call that failed.
+    pub(crate) fn doubtful_refund(&mut self, amount_minor: u64) {
+        self.tally.refunded_minor += amount_minor;
     }
 
     /// Whether what is meant to begin at `intended` is measured.
@@ -162,10 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_was_answered_before_is_noticed_and_not_paid_twice() {
+    fn what_was_answered_before_is_noticed_and_neither_paid_nor_paid_back_twice() {
         let (mut recorder, _receiver, _) = recorder();
-        let payment = PaymentId::from_bytes([7; 16]);
+        let (payment, refund) = (PaymentId::from_bytes([7; 16]), RefundId::from_bytes([7; 16]));
         assert!(recorder.payment(payment, 100) && !recorder.payment(payment, 100));
-        assert_eq!(recorder.finish().0.paid_minor, 100);
+        assert!(recorder.refund(refund, 40) && !recorder.refund(refund, 40));
+        recorder.doubtful_refund(2);
+        let (tally, _) = recorder.finish();
+        assert_eq!((tally.paid_minor, tally.refunded_minor), (100, 42));
     }
 }

@@ -30,6 +30,10 @@ pub(crate) struct Tally {
     pub(crate) payments: HashSet<[u8; 16]>,
     /// The amount of these payments, in minor units.
     pub(crate) paid_minor: u64,
+    /// The refunds that were answered, those of the warm-up too.
+    pub(crate) refunds: HashSet<[u8; 16]>,
+    /// How much was paid back, or may have been by calls that failed, in minor units.
+    pub(crate) refunded_minor: u64,
     /// What failed in all, the warm-up too: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
     /// Whether a thread had nothing left to call with.
@@ -56,12 +60,14 @@ impl Tally {
             examples: Vec::new(),
             payments: HashSet::new(),
             paid_minor: 0,
+            refunds: HashSet::new(),
+            refunded_minor: 0,
             uncertain: 0,
             ran_out: false,
         }
     }
 
-    pub(super) fn add_wrong(&mut self, example: String) {
+    pub(crate) fn add_wrong(&mut self, example: String) {
         self.wrong += 1;
         if self.examples.len() < EXAMPLES_MAX {
             self.examples.push(example);
@@ -92,6 +98,12 @@ impl Tally {
             }
         }
         self.paid_minor += other.paid_minor;
+        for refund in other.refunds {
+            if !self.refunds.insert(refund) {
+                self.add_wrong("a refund id was answered twice, on different connections".to_owned());
+            }
+        }
+        self.refunded_minor += other.refunded_minor;
         self.uncertain += other.uncertain;
         self.ran_out |= other.ran_out;
     }
@@ -114,11 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_that_two_threads_were_answered_is_wrong() {
+    fn a_payment_or_refund_that_two_threads_were_answered_is_wrong() {
         let (mut first, mut second) = (Tally::new(), Tally::new());
         first.payments.insert([1; 16]);
         second.payments.extend([[1; 16], [2; 16]]);
+        first.refunds.insert([1; 16]);
+        second.refunds.insert([1; 16]);
         first.merge(second);
-        assert_eq!((first.wrong, first.payments.len()), (1, 2));
+        assert_eq!((first.wrong, first.payments.len(), first.refunds.len()), (2, 2, 1));
     }
 }

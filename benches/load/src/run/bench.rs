@@ -121,9 +121,10 @@ impl<'a> Bench<'a> {
             false => None,
         };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
-        let measured = measure(&world, self.progress)?;
+        let mut measured = measure(&world, self.progress)?;
         ensure!(!world.is_interrupted(), "interrupted");
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
+        measured.add_wrong(self.wait(world.unlike_acknowledged())?);
         Ok(measured.into_point(plan, follow_up))
     }
 

@@ -98,10 +98,16 @@ impl Measured {
             before,
             payments: u64::try_from(self.tally.payments.len()).expect("a count fits"),
             paid_minor: self.tally.paid_minor,
+            refunded_minor: self.tally.refunded_minor,
             uncertain: self.tally.uncertain,
             last_answer: self.last,
             span: self.span(plan),
         }
+    }
+
+    /// Adds answers that turned out to be wrong afterwards.
+    pub(super) fn add_wrong(&mut self, examples: Vec<String>) {
+        examples.into_iter().for_each(|example| self.tally.add_wrong(example));
     }
 
     /// The results.
@@ -146,7 +152,9 @@ const fn intended_rate(plan: &Plan) -> Option<f64> {
 
 fn ended_early(tally: &Tally, span: Duration, plan: &Plan) -> Option<String> {
     let is_early = tally.ran_out && span < plan.duration;
-    is_early.then(|| "all sessions were used up; --sessions makes more".to_owned())
+    is_early.then(|| {
+        "all sessions or payments made beforehand were used up; --sessions or --payments makes more".to_owned()
+    })
 }
 
 /// Wrong answers, and the one that only the money shows.

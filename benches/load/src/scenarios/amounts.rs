@@ -3,6 +3,15 @@
 /// What an initiation beside flows pays.
 pub(super) const INITIATED_MINOR: u64 = 10_000;
 
+/// What is captured of a payment of [`INITIATED_MINOR`] when not all of it is.
+pub(super) const CAPTURED_PART_MINOR: u64 = 6_000;
+
+/// Refunds that together pay back all of a payment of [`INITIATED_MINOR`].
+pub(super) const REFUNDS_OF_A_PAYMENT: usize = 4;
+
+/// What each of them pays back.
+pub(super) const REFUNDED_PART_MINOR: u64 = 2_500;
+
 /// What flows pay: this and the flow's number, so that its ledger entry is told from all others.
 pub(super) const FLOW_FIRST_MINOR: u64 = 1_000_000;
 

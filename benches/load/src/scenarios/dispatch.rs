@@ -2,7 +2,7 @@
 
 use super::hands::Hands;
 use super::world::World;
-use super::{flow, initiate, lists, metadata, ping};
+use super::{changes, flow, initiate, lists, metadata, ping};
 use crate::plan::Kind;
 use crate::recording::{Step, Trouble};
 
@@ -13,6 +13,9 @@ impl World {
             Kind::Ping => ping::ping(self, hands).await,
             Kind::Initiate => initiate::initiate(self, hands).await,
             Kind::Flow => flow::flow(self, hands).await,
+            Kind::Capture => changes::capture(self, hands).await,
+            Kind::Void => changes::void(self, hands).await,
+            Kind::Refund => changes::refund(self, hands).await,
             Kind::Metadata => metadata::add(self, hands).await,
             Kind::Activity => lists::activity(self, hands).await,
             Kind::Balance => lists::balance(self, hands).await,

@@ -50,8 +50,8 @@ async fn read(
     if let Some(cursor) = depth.checked_sub(1) {
         body.insert("after".to_owned(), entries.ids[cursor].as_str().into());
     }
-    // The first page changes when payments are made meanwhile; what lies behind an entry never does.
-    let exactly = depth > 0 || !world.plan.scenario.pays();
+    // The first page changes when payments are made or changed meanwhile; what lies behind an entry never does.
+    let exactly = depth > 0 || !world.plan.scenario.adds_entries();
     let expected = Expected { ids: &entries.ids[depth..until], before: depth > 0, after: until < count, exactly };
     ask(world, hands, head, body, &expected).await
 }

@@ -5,12 +5,17 @@ use std::net::SocketAddr;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
-use super::amounts::{CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR};
+use super::amounts::{
+    CAPTURED_PART_MINOR, CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR, REFUNDED_PART_MINOR,
+};
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
 use crate::client::{Head, Template};
 
 /// As long as the id of a session.
 const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
+
+/// As long as the id of a payment.
+const PAYMENT_PLACEHOLDER: &str = "pay_00000000000000000000000000";
 
 /// A merchant that was made for the run. No Debug: requests hold its key.
 pub(crate) struct Shop {
@@ -20,6 +25,13 @@ pub(crate) struct Shop {
     pub(super) get_balance: Vec<u8>,
     pub(super) select: Vec<u8>,
     pub(super) initiate: Template,
+    /// An initiation that only authorizes.
+    pub(super) authorize: Template,
+    pub(super) capture: Template,
+    pub(super) capture_part: Template,
+    pub(super) void: Template,
+    pub(super) refund_part: Template,
+    pub(super) find: Template,
     /// The flow's, from the head on.
     pub(super) tokenize_settling: Vec<u8>,
     pub(super) select_head: Head,
@@ -76,12 +88,25 @@ impl Shop {
         let head = |endpoint: &str| Head::new(server, &format!("/merchants/{endpoint}"), Some(key.expose_secret()));
         let initiate_head = head("initiate-payment-flow");
         let initiation = initiation(SESSION_PLACEHOLDER, INITIATED_MINOR);
+        let mut authorization = initiation.clone();
+        authorization["capture"] = Value::Bool(false);
+        let on_payment = |endpoint: &str, amount_minor: Option<u64>| {
+            let body = json!({ "payment_id": PAYMENT_PLACEHOLDER, "amount": amount_minor });
+            Template::new(&head(endpoint), &body, PAYMENT_PLACEHOLDER)
+        };
+        let find = json!({ "payment_id": PAYMENT_PLACEHOLDER });
         let mut shop = Shop {
             merchant_id,
             installation_id,
             get_balance: head("get-balance").with(&json!({})),
             select: Vec::new(),
             initiate: Template::new(&initiate_head, &initiation, SESSION_PLACEHOLDER),
+            authorize: Template::new(&initiate_head, &authorization, SESSION_PLACEHOLDER),
+            capture: on_payment("capture-payment", None),
+            capture_part: on_payment("capture-payment", Some(CAPTURED_PART_MINOR)),
+            void: Template::new(&head("void-payment"), &find, PAYMENT_PLACEHOLDER),
+            refund_part: on_payment("refund-payment", Some(REFUNDED_PART_MINOR)),
+            find: Template::new(&head("find-payment"), &find, PAYMENT_PLACEHOLDER),
             tokenize_settling: Vec::new(),
             select_head: Head::new(server, "/sdk/select-payment-method", None),
             initiate_head,

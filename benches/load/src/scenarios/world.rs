@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::payments::PreparedPayments;
 use super::sessions::Sessions;
 use super::sets::Sets;
 use super::stock::Stock;
@@ -16,6 +17,10 @@ pub(crate) struct World {
     pub(crate) stock: Arc<Stock>,
     pub(super) distribution: Distribution,
     pub(super) sessions: Sessions,
+    /// To be captured or voided.
+    pub(super) authorized: PreparedPayments,
+    /// To be refunded.
+    pub(super) captured: PreparedPayments,
     pub(super) sets: Sets,
     flows: AtomicU64,
     /// Set when the run is to be broken off.
@@ -34,11 +39,13 @@ impl World {
         let distribution = Distribution::new(plan.skew, plan.merchants);
         let mut dice = Dice::new(u64::try_from(run).expect("a run's number is small"));
         let sessions = Sessions::prepare(stock, plan, &distribution, &mut dice, tell).await?;
+        let authorized = PreparedPayments::authorized(stock, plan, &distribution, &mut dice, tell).await?;
+        let captured = PreparedPayments::captured(stock, plan, &distribution, &mut dice, tell).await?;
         let sets = Sets::prepare(stock, plan, run, tell).await?;
         // Flows of different runs have different amounts.
         let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
         let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
-        Ok(World { plan, stock, distribution, sessions, sets, flows, interrupted })
+        Ok(World { plan, stock, distribution, sessions, authorized, captured, sets, flows, interrupted })
     }
 
     /// Where merchants and devices call.

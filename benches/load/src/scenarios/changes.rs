@@ -1,0 +1,65 @@
+//! What is done to payments after their authorization: captures, voids, refunds.
+
+use std::rc::Rc;
+
+use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
+use super::hands::Hands;
+use super::payments::Prepared;
+use super::world::World;
+use crate::client::{Answer, Template};
+use crate::recording::{Step, Trouble};
+
+/// Of so many captures one takes a part of what is authorized.
+const CAPTURES_FOR_A_PART: usize = 4;
+
+/// Captures the next authorized payment, or a part of it.
+pub(super) async fn capture(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let (number, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
+    let shop = &world.stock.shops[payment.shop];
+    let (template, amount_minor) = match number % CAPTURES_FOR_A_PART {
+        0 => (&shop.capture_part, CAPTURED_PART_MINOR),
+        _ => (&shop.capture, INITIATED_MINOR),
+    };
+    is_true(&call(payment, template, hands).await?)?;
+    payment.acknowledged.captured(amount_minor);
+    if hands.recorder.borrow_mut().payment(payment.id, amount_minor) {
+        return Ok(Step::CapturePayment);
+    }
+    Err(Trouble::Wrong(format!("the payment {} is captured twice", payment.id)))
+}
+
+/// Gives the next authorized payment up.
+pub(super) async fn void(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
+    let shop = &world.stock.shops[payment.shop];
+    is_true(&call(payment, &shop.void, hands).await?)?;
+    payment.acknowledged.voided();
+    Ok(Step::VoidPayment)
+}
+
+/// Pays a part of a captured payment back: the answer is the id of a refund that was not known before.
+pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let payment = world.captured.take_for_refund().ok_or(Trouble::NothingLeft)?;
+    let shop = &world.stock.shops[payment.shop];
+    let recorder = Rc::clone(&hands.recorder);
+    let answer = call(payment, &shop.refund_part, hands).await;
+    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_refund(REFUNDED_PART_MINOR))?;
+    let refund = answer.id().and_then(|id| id.parse().ok());
+    let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
+    payment.acknowledged.refunded(REFUNDED_PART_MINOR);
+    if recorder.borrow_mut().refund(refund, REFUNDED_PART_MINOR) {
+        return Ok(Step::RefundPayment);
+    }
+    Err(Trouble::wrong("the id of a new refund", &answer))
+}
+
+/// Calls about a payment. A call that fails may have been done all the same.
+async fn call<'a>(payment: &Prepared, template: &Template, hands: &'a mut Hands) -> Result<Answer<'a>, Trouble> {
+    payment.write(template, &mut hands.request);
+    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await);
+    answer.inspect_err(|_| payment.acknowledged.doubt())
+}
+
+fn is_true(answer: &Answer<'_>) -> Result<(), Trouble> {
+    if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
+}

@@ -1,0 +1,199 @@
+//! Payments, made beforehand so that only what is done to them is measured.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use serde::Deserialize;
+use till_domain::ids::PaymentId;
+
+use super::acknowledged::Acknowledged;
+use super::amounts::REFUNDS_OF_A_PAYMENT;
+use super::prepare::{Lines, accepted};
+use super::sessions::session_of;
+use super::shop::Shop;
+use super::stock::Stock;
+use super::supply::Supply;
+use crate::chance::{Dice, Distribution};
+use crate::client::{Connection, Template};
+use crate::plan::{Kind, Plan};
+
+/// Captures, voids or refunds for one payment that is made in the same time, at most: that is two calls, they are one.
+const CHANGES_FOR_A_PAYMENT: f64 = 2.0;
+
+/// Payments asked for at once.
+const AT_ONCE: usize = 64;
+
+/// How long the acquirer's answer to a payment is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause between two looks.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// A payment, with the index of its merchant and what was acknowledged of it.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) shop: usize,
+    pub(super) id: PaymentId,
+    pub(super) acknowledged: Acknowledged,
+}
+
+/// A payment as the server shows it.
+#[derive(Debug, Deserialize)]
+pub(super) struct Found<'a> {
+    pub(super) status: &'a str,
+    pub(super) amount_captured: u64,
+    pub(super) amount_refunded: u64,
+}
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Found { status, amount_captured, amount_refunded } = self;
+        write!(formatter, "{status} with {amount_captured} captured and {amount_refunded} paid back")
+    }
+}
+
+/// What a payment that was found says of the one that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is as it must be.
+    Right,
+    /// The acquirer has not answered yet.
+    OnItsWay,
+    /// It will not come to be as it must be.
+    Wrong,
+}
+
+/// Payments that are used in the order of the merchants that were drawn.
+#[derive(Debug, Default)]
+pub(super) struct PreparedPayments {
+    pub(super) all: Vec<Prepared>,
+    uses: AtomicUsize,
+}
+
+impl PreparedPayments {
+    /// The next one, which nobody else is given, and its number.
+    pub(super) fn take(&self) -> Option<(usize, &Prepared)> {
+        let number = self.uses.fetch_add(1, Ordering::Relaxed);
+        Some((number, self.all.get(number)?))
+    }
+
+    /// The next one that not all was paid back of; each is given for so many refunds, one after the other.
+    pub(super) fn take_for_refund(&self) -> Option<&Prepared> {
+        self.all.get(self.uses.fetch_add(1, Ordering::Relaxed) / REFUNDS_OF_A_PAYMENT)
+    }
+
+    /// Makes as many as a run captures and voids.
+    pub(super) async fn authorized(
+        stock: &Stock,
+        plan: &Plan,
+        distribution: &Distribution,
+        dice: &mut Dice,
+        tell: &dyn Fn(&str),
+    ) -> anyhow::Result<PreparedPayments> {
+        let weights = &plan.scenario.weights;
+        let supply = Supply {
+            what: "authorized payments",
+            share: weights.share(Kind::Capture) + weights.share(Kind::Void),
+            given: plan.payments,
+            used_for_one_made: CHANGES_FOR_A_PAYMENT,
+        };
+        if supply.share == 0.0 {
+            return Ok(PreparedPayments::default());
+        }
+        let pay = async |lines: &mut Lines, index: usize| {
+            let shop = &stock.shops[index];
+            Prepared::initiate(index, shop, &shop.authorize, &mut lines.public).await
+        };
+        let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
+        wait_until(stock, &all, "AUTHORIZED").await?;
+        Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
+    }
+
+    /// Makes as many as a run refunds.
+    pub(super) async fn captured(
+        stock: &Stock,
+        plan: &Plan,
+        distribution: &Distribution,
+        dice: &mut Dice,
+        tell: &dyn Fn(&str),
+    ) -> anyhow::Result<PreparedPayments> {
+        let refunds = f64::from(u32::try_from(REFUNDS_OF_A_PAYMENT).expect("it is small"));
+        let supply = Supply {
+            what: "captured payments",
+            share: plan.scenario.weights.share(Kind::Refund) / refunds,
+            given: plan.payments,
+            used_for_one_made: CHANGES_FOR_A_PAYMENT / refunds,
+        };
+        if supply.share == 0.0 {
+            return Ok(PreparedPayments::default());
+        }
+        let pay = async |lines: &mut Lines, index: usize| {
+            let shop = &stock.shops[index];
+            Prepared::initiate(index, shop, &shop.initiate, &mut lines.public).await
+        };
+        let all = supply.make(stock, plan, distribution, dice, tell, pay).await?;
+        wait_until(stock, &all, "SUCCESSFUL").await?;
+        Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
+    }
+}
+
+impl Prepared {
+    async fn initiate(
+        index: usize,
+        shop: &Shop,
+        initiation: &Template,
+        connection: &mut Connection,
+    ) -> anyhow::Result<Prepared> {
+        let session = session_of(shop, connection).await?;
+        let mut request = Vec::new();
+        initiation.write(&session, &mut request);
+        let answer = accepted("initiate a payment", connection.call(&request).await)?;
+        let id = answer.id().and_then(|id| id.parse().ok());
+        let id = id.with_context(|| format!("failed to initiate a payment: {} is no payment", answer.excerpt()))?;
+        Ok(Prepared { shop: index, id, acknowledged: Acknowledged::default() })
+    }
+
+    /// Makes `request` a call about the payment.
+    pub(super) fn write(&self, template: &Template, request: &mut Vec<u8>) {
+        template.write(self.id.to_string().as_bytes(), request);
+    }
+
+    /// Looks at the payment until it is right. The text says how it was seen last when that does not happen.
+    pub(super) async fn look_until(
+        &self,
+        shop: &Shop,
+        connection: &mut Connection,
+        judge: impl Fn(&Found<'_>) -> Verdict,
+    ) -> anyhow::Result<Result<(), String>> {
+        let (start, mut request) = (Instant::now(), Vec::new());
+        self.write(&shop.find, &mut request);
+        loop {
+            let answer = accepted("find a payment", connection.call(&request).await)?;
+            let found: Found<'_> =
+                serde_json::from_slice(answer.body).context("failed to find a payment: it is none")?;
+            match judge(&found) {
+                Verdict::Right => return Ok(Ok(())),
+                Verdict::OnItsWay if start.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+                Verdict::OnItsWay | Verdict::Wrong => return Ok(Err(found.to_string())),
+            }
+        }
+    }
+}
+
+/// Waits until payments that were made beforehand are answered by the acquirer.
+async fn wait_until(stock: &Stock, payments: &[Prepared], status: &str) -> anyhow::Result<()> {
+    let look = async |lines: &mut Lines, index: usize| {
+        let payment = &payments[index];
+        let shop = &stock.shops[payment.shop];
+        let judge = |found: &Found<'_>| match found.status {
+            "PENDING" => Verdict::OnItsWay,
+            reached if reached == status => Verdict::Right,
+            _ => Verdict::Wrong,
+        };
+        let seen = payment.look_until(shop, &mut lines.public, judge).await?;
+        seen.map_err(|found| anyhow!("a payment made beforehand is to be {status}, and is {found}"))
+    };
+    stock.ends.each(payments.len(), AT_ONCE, look).await.map(|_: Vec<()>| ())
+}
