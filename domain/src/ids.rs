@@ -273,6 +273,12 @@ id_types! { $
     DisputeId = "dsp";
     /// One payout of a merchant's balance.
     PayoutId = "pyo";
+    /// One webhook: an endpoint of a merchant's that events are delivered to.
+    WebhookId = "whe";
+    /// One event of a merchant's, as webhooks deliver it.
+    WebhookEventId = "evt";
+    /// One event on its way to one webhook.
+    DeliveryId = "dlv";
     /// One user: a member of a merchant's team.
     UserId = "usr";
     /// One invitation to a merchant's team.

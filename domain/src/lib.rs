@@ -24,6 +24,7 @@ pub mod session;
 pub mod team;
 pub mod text;
 pub mod time;
+pub mod webhook;
 
 // What may be asked, what is answered, what is recorded.
 pub mod command;

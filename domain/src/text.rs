@@ -56,6 +56,8 @@ pub const EXTERNAL_ID_MAX_BYTES: usize = 255;
 pub const NAME_MAX_CHARACTERS: usize = 255;
 /// Longest return URL, in bytes.
 pub const RETURN_URL_MAX_BYTES: usize = 2_048;
+/// Longest name of a header, in characters.
+pub const HEADER_NAME_MAX: usize = 64;
 /// Longest Idempotency-Key, in characters.
 pub const IDEMPOTENCY_KEY_MAX: usize = 255;
 /// Longest name of a time zone, in bytes.
@@ -98,6 +100,19 @@ text_type! {
     /// Where the customer is sent after the payment: an absolute http(s) URL, checked at the edge by a library.
     ReturnUrl, public, |text| {
         plain(text, RETURN_URL_MAX_BYTES, "must be an absolute http or https URL of at most 2048 bytes")
+    };
+    /// The address that a webhook's events are posted to: an absolute URL, checked at the edge by a library.
+    DestinationUrl, public, |text| {
+        plain(text, RETURN_URL_MAX_BYTES, "must be an absolute https URL of at most 2048 bytes")
+    };
+    /// The name of an HTTP header: 1 to 64 token characters (RFC 9110, section 5.6.2).
+    HeaderName, public, |text| {
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        if (1..=HEADER_NAME_MAX).contains(&text.len()) && text.bytes().all(is_token) {
+            Ok(())
+        } else {
+            Err(TextError("must be 1 to 64 characters that names of headers are made of"))
+        }
     };
     /// What a caller names a call by, so that it is done once: 1 to 255 visible ASCII characters and spaces.
     IdempotencyKey, public, |text| {

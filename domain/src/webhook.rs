@@ -1,0 +1,182 @@
+//! Webhooks: endpoints of a merchant's that are told what happens, and the events that they are told.
+
+use crate::ids::{PaymentId, RefundId, WebhookEventId, WebhookId};
+use crate::payment::PaymentStatus;
+use crate::refund::RefundStatus;
+use crate::text::{DestinationUrl, HeaderName, Name};
+use crate::time::Millis;
+
+/// Webhooks of one merchant that events are sent to, at most.
+pub const WEBHOOKS_MAX: usize = 50;
+/// For how long an event is kept, in seconds: 30 days.
+pub const EVENT_KEPT_SECONDS: u64 = 30 * 86_400;
+/// For how long the secret before the last rotation goes on signing, in seconds: a day.
+pub const PREVIOUS_SECRET_SECONDS: u64 = 86_400;
+
+/// A kind of event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WebhookEventKind {
+    /// A payment with manual capture was authorized.
+    PaymentAuthorized,
+    /// A payment was captured, or failed.
+    PaymentCompleted,
+    /// The acquirer did not answer in time.
+    PaymentExpired,
+    /// An authorization was given up, or lapsed.
+    PaymentVoided,
+    /// A payment was taken back.
+    PaymentReversed,
+    /// A refund was paid, or failed.
+    RefundCompleted,
+    /// The acquirer refused a capture, a void or a reversal that the merchant asked for.
+    PaymentOperationFailed,
+}
+
+impl WebhookEventKind {
+    /// Every kind, in the order of the documents.
+    pub const ALL: [WebhookEventKind; 7] = [
+        WebhookEventKind::PaymentAuthorized,
+        WebhookEventKind::PaymentCompleted,
+        WebhookEventKind::PaymentExpired,
+        WebhookEventKind::PaymentVoided,
+        WebhookEventKind::PaymentReversed,
+        WebhookEventKind::RefundCompleted,
+        WebhookEventKind::PaymentOperationFailed,
+    ];
+
+    /// The name by which it is subscribed to. It is delivered in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            WebhookEventKind::PaymentAuthorized => "PAYMENT_AUTHORIZED",
+            WebhookEventKind::PaymentCompleted => "PAYMENT_COMPLETED",
+            WebhookEventKind::PaymentExpired => "PAYMENT_EXPIRED",
+            WebhookEventKind::PaymentVoided => "PAYMENT_VOIDED",
+            WebhookEventKind::PaymentReversed => "PAYMENT_REVERSED",
+            WebhookEventKind::RefundCompleted => "REFUND_COMPLETED",
+            WebhookEventKind::PaymentOperationFailed => "PAYMENT_OPERATION_FAILED",
+        }
+    }
+}
+
+/// The object that an event is about, with its status as of the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookObject {
+    /// A payment.
+    Payment(PaymentStatus),
+    /// A refund of the payment.
+    Refund(RefundId, RefundStatus),
+}
+
+impl WebhookObject {
+    /// The name of the status on the wire.
+    #[must_use]
+    pub const fn status(self) -> &'static str {
+        match self {
+            WebhookObject::Payment(status) => status.name(),
+            WebhookObject::Refund(_, status) => status.name(),
+        }
+    }
+
+    /// The refund, when it is one.
+    #[must_use]
+    pub const fn refund_id(self) -> Option<RefundId> {
+        match self {
+            WebhookObject::Payment(_) => None,
+            WebhookObject::Refund(refund_id, _) => Some(refund_id),
+        }
+    }
+}
+
+/// An event of a merchant's, as webhooks deliver it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookEvent {
+    /// Its id. Later events have greater ones.
+    pub id: WebhookEventId,
+    /// Its number among the merchant's events, from 1 and without a gap.
+    pub sequence: u64,
+    /// The kind.
+    pub kind: WebhookEventKind,
+    /// The payment that it is about.
+    pub payment_id: PaymentId,
+    /// The object that it is about.
+    pub object: WebhookObject,
+    /// The amount of that object, in minor units.
+    pub amount_minor: u64,
+    /// When it happened.
+    pub created_at: Millis,
+}
+
+/// The kinds of events that a webhook is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subscription {
+    /// All of them, also those of later versions.
+    All,
+    /// These, each once, in the order of the documents.
+    Only(Vec<WebhookEventKind>),
+}
+
+impl Subscription {
+    /// True when events of this kind are sent.
+    #[must_use]
+    pub fn includes(&self, kind: WebhookEventKind) -> bool {
+        match self {
+            Subscription::All => true,
+            Subscription::Only(kinds) => kinds.contains(&kind),
+        }
+    }
+}
+
+/// Whether events are sent to a webhook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebhookStatus {
+    /// They are.
+    Connected,
+    /// The merchant has had it stopped.
+    Disconnected,
+    /// Till has stopped: the endpoint said that it is gone, or has not taken a single event for days.
+    Disabled,
+}
+
+impl WebhookStatus {
+    /// Every status, in the order of the documents.
+    pub const ALL: [WebhookStatus; 3] =
+        [WebhookStatus::Connected, WebhookStatus::Disconnected, WebhookStatus::Disabled];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            WebhookStatus::Connected => "CONNECTED",
+            WebhookStatus::Disconnected => "DISCONNECTED",
+            WebhookStatus::Disabled => "DISABLED",
+        }
+    }
+}
+
+/// An endpoint of a merchant's that events are delivered to. Its secrets are in the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Webhook {
+    /// Its id.
+    pub id: WebhookId,
+    /// A name for people.
+    pub name: Name,
+    /// The address that events are posted to.
+    pub destination_url: DestinationUrl,
+    /// The events that it is sent.
+    pub subscription: Subscription,
+    /// The API version that bodies are written in.
+    pub api_version: String,
+    /// The header that carries the plain HMAC of a body.
+    pub signature_header: HeaderName,
+    /// Whether it is sent events.
+    pub status: WebhookStatus,
+    /// Where it was connected, or connected again, among the ids of events: it is sent those with greater ids.
+    pub connected_after: WebhookEventId,
+    /// When it was made.
+    pub created_at: Millis,
+    /// When Till stopped sending, as long as it has.
+    pub disabled_at: Option<Millis>,
+    /// Until when the secret before the last rotation signs, too.
+    pub previous_secret_until: Option<Millis>,
+}
