@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::event::{Event, Mutation};
 
 /// The kinds of rows that are counted.
-const KINDS: [&str; 4] = ["session", "token", "answer", "metadata"];
+const KINDS: [&str; 5] = ["session", "token", "answer", "metadata", "webhook_event"];
 
 /// Rows that were removed since the engine started.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ impl Removed {
     /// The rows that a record removes. An item of a set is two: by hash and by position.
     pub(crate) fn of(mutation: &Mutation) -> Removed {
         let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
-        let Removed([mut sessions, mut tokens, mut answers, mut metadata]) = Removed::NONE;
+        let Removed([mut sessions, mut tokens, mut answers, mut metadata, mut webhook_events]) = Removed::NONE;
         for event in &mutation.events {
             if let Event::SessionsSwept { session_ids } = event {
                 sessions += count(session_ids.len());
@@ -46,8 +46,10 @@ impl Removed {
                 answers += count(scopes.len());
             } else if let Event::MetadataSwept { id: _, items, sets, finished: _ } = event {
                 metadata += count(2 * items.len() + sets.len());
+            } else if let Event::WebhookEventsSwept { event_ids } = event {
+                webhook_events += count(event_ids.len());
             }
         }
-        Removed([sessions, tokens, answers, metadata])
+        Removed([sessions, tokens, answers, metadata, webhook_events])
     }
 }

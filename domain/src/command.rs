@@ -5,7 +5,7 @@ use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
 use crate::ids::{
     InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, RefundId, SessionId, TokenId,
-    UserId,
+    UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
@@ -14,9 +14,11 @@ use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{Failure, OperationKind, PaymentRef};
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
-    Email, ExternalId, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, Reason, ReturnUrl, TimeZone,
+    DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, Reason,
+    ReturnUrl, TimeZone,
 };
 use crate::time::Millis;
+use crate::webhook::Subscription;
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,6 +121,8 @@ pub enum Command {
     FireTimers(Vec<Timer>),
     /// Change the team or the plan of the merchant that is named for the activity log.
     ChangeTeam(MerchantId, TeamChange),
+    /// Change the webhooks of the merchant that is named for their directory.
+    ChangeWebhook(MerchantId, WebhookChange),
     /// Add an item to a set of a metadata record.
     AddToMetadataSet(AddToMetadataSet),
     /// Remove an item from a set of a metadata record.
@@ -141,7 +145,8 @@ impl Command {
             Command::RevokeKey(_)
             | Command::VoidPayment(_)
             | Command::ReversePayment(_)
-            | Command::RefundPayment(_) => true,
+            | Command::RefundPayment(_)
+            | Command::ChangeWebhook(_, WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_)) => true,
             Command::CreateMerchant(_)
             | Command::UpdateMerchant(_)
             | Command::SuspendMerchant
@@ -165,6 +170,13 @@ impl Command {
             | Command::RecordGivenBack(_, _)
             | Command::FireTimers(_)
             | Command::ChangeTeam(_, _)
+            | Command::ChangeWebhook(
+                _,
+                WebhookChange::Connect(_)
+                | WebhookChange::Update(_)
+                | WebhookChange::Reconnect(_)
+                | WebhookChange::Disable(_),
+            )
             | Command::AddToMetadataSet(_)
             | Command::RemoveFromMetadataSet(_)
             | Command::SyncMetadata(_)
@@ -199,6 +211,57 @@ pub enum Expired {
     TokenOf(SessionId),
     /// A kept answer, with what is kept only for it.
     Answer(IdempotencyScope),
+    /// An event that webhooks were told.
+    WebhookEvent(WebhookEventId),
+}
+
+/// Change the webhooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WebhookChange {
+    /// Make one and send it events from now on. Its secret comes beside the command. Answered with
+    /// [`crate::event::Answer::Webhook`].
+    Connect(ConnectWebhook),
+    /// Change one.
+    Update(UpdateWebhook),
+    /// Send it no events from now on.
+    Disconnect(WebhookId),
+    /// Send it events again, from now on.
+    Reconnect(WebhookId),
+    /// Sign with the secret that comes beside the command, for a day with the one before, too. Answered with
+    /// [`crate::event::Answer::Webhook`].
+    RotateSecret(WebhookId),
+    /// Send it no events from now on, since it takes none.
+    Disable(WebhookId),
+}
+
+/// Make a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConnectWebhook {
+    /// A name for people.
+    pub name: Name,
+    /// The address that events are posted to.
+    pub destination_url: DestinationUrl,
+    /// The events that it is sent.
+    pub subscription: Subscription,
+    /// The API version that bodies are written in.
+    pub api_version: String,
+    /// The header that carries the plain HMAC of a body.
+    pub signature_header: HeaderName,
+}
+
+/// Change a webhook: what is none stays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpdateWebhook {
+    /// The webhook.
+    pub webhook_id: WebhookId,
+    /// A name for people.
+    pub name: Option<Name>,
+    /// The address that events are posted to.
+    pub destination_url: Option<DestinationUrl>,
+    /// The events that it is sent.
+    pub subscription: Option<Subscription>,
+    /// The header that carries the plain HMAC of a body.
+    pub signature_header: Option<HeaderName>,
 }
 
 /// Open a merchant's log.

@@ -7,7 +7,7 @@ use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
     CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, RefundId,
-    SessionId, TokenId, TopupId, TransactionId, UserId,
+    SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Topup, Transaction};
@@ -20,6 +20,7 @@ use crate::session::Session;
 use crate::team::{Invitation, User};
 use crate::text::{IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
+use crate::webhook::{Webhook, WebhookEvent};
 
 /// How long an answer is kept for repeated calls: a day and an hour, so that a caller that retries for a
 /// whole day is served.
@@ -100,6 +101,8 @@ pub enum Answer {
     },
     /// A refund was accepted.
     Refund(RefundId),
+    /// A webhook was connected, or its secret replaced.
+    Webhook(WebhookId),
 }
 
 impl Answer {
@@ -117,6 +120,7 @@ impl Answer {
             Answer::Invitation(id) => Some(id.to_string()),
             Answer::User(id) => Some(id.to_string()),
             Answer::Refund(id) => Some(id.to_string()),
+            Answer::Webhook(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } => None,
         }
     }
@@ -131,6 +135,10 @@ pub enum VaultWrite {
     CopyTokenNumber(TokenId, CardId),
     /// Keep the text of a key that came beside the command for as long as the answer is kept.
     KeepKeyText(KeyId),
+    /// Keep the secret of a webhook that came beside the command.
+    KeepWebhookSecret(WebhookId),
+    /// The same, and keep the secret that there was as the previous one.
+    ReplaceWebhookSecret(WebhookId),
     /// Forget the number of a token.
     ForgetTokenNumber(TokenId),
     /// Forget the key under which the customer fields of a session are sealed.
@@ -570,5 +578,19 @@ pub enum Event {
         amount_minor: u64,
         /// When it did.
         at: Millis,
+    },
+    /// Something happened that webhooks are told.
+    WebhookEventRecorded(WebhookEvent),
+    /// A webhook was connected, changed or stopped, and is like this now.
+    WebhookSaved {
+        /// The merchant, for the directory of webhooks that are sent events.
+        merchant_id: MerchantId,
+        /// The webhook.
+        webhook: Webhook,
+    },
+    /// Events were removed that are kept no longer.
+    WebhookEventsSwept {
+        /// The events.
+        event_ids: Vec<WebhookEventId>,
     },
 }

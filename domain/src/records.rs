@@ -8,7 +8,7 @@ use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
     ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
-    PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
@@ -21,7 +21,8 @@ use crate::session::Session;
 use crate::team::{Invitation, User};
 use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
 use crate::time::Millis;
-use std::collections::BTreeMap;
+use crate::webhook::{Webhook, WebhookEvent};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What a merchant's actor keeps in memory, whatever the number of its payments.
@@ -45,6 +46,10 @@ pub struct MerchantState {
     pub invitations: BTreeMap<InvitationId, Invitation>,
     /// The plan that it selected; none while it has the first one.
     pub plan: Option<PlanChoice>,
+    /// The number of its last event that webhooks were told, 0 before the first.
+    pub webhook_events: u64,
+    /// Its webhooks that are sent events, at most [`crate::webhook::WEBHOOKS_MAX`].
+    pub connected_webhooks: BTreeSet<WebhookId>,
     /// When its last event happened.
     pub last_at: Millis,
     /// The position of its last id.
@@ -258,6 +263,14 @@ tables! {
     RefundsByStatus: (RefundStatus, RefundId) => Present, for lists;
     /// Refunds by their payment, each in the order in which they are listed.
     RefundsByPayment: (PaymentId, RefundId) => Present, for lists;
+    /// Webhooks, connected or not.
+    Webhooks: WebhookId => Webhook;
+    /// Events that webhooks were told, in the order in which they are listed.
+    WebhookEvents: WebhookEventId => WebhookEvent;
+    /// Events by their payment, each in the order in which they are listed.
+    WebhookEventsByPayment: (PaymentId, WebhookEventId) => Present, for lists;
+    /// Of all merchants: which webhooks are sent events. Not below the merchant.
+    WebhookDirectory: (MerchantId, WebhookId) => Present, for lists;
     /// Activities by what happened, each in the order of the log, as all that follow.
     ActivitiesByType: (ActivityType, ActivityId) => Present, for lists;
     /// Activities by the key that acted.

@@ -31,6 +31,9 @@ pub enum Refusal {
         "The merchant is known, but has no installation with this installation_id. Ask the operator for the right one."
     )]
     InstallationNotFound,
+    /// No webhook of the merchant has this id.
+    #[error("No webhook of this merchant has this webhook_id. list-webhooks shows those that there are.")]
+    WebhookNotFound,
     /// No key of the merchant has this id.
     #[error("No API key of this merchant has this key_id. The list of its keys shows those that there are.")]
     KeyNotFound,
@@ -242,6 +245,7 @@ impl Refusal {
             Refusal::IdempotencyKeyReused => "IDEMPOTENCY_KEY_REUSED",
             Refusal::MerchantNotFound
             | Refusal::InstallationNotFound
+            | Refusal::WebhookNotFound
             | Refusal::KeyNotFound
             | Refusal::TokenNotFound
             | Refusal::SessionNotActive { .. }
@@ -309,6 +313,7 @@ impl Refusal {
             | Refusal::MerchantSuspended
             | Refusal::IdempotencyKeyReused
             | Refusal::InstallationNotFound
+            | Refusal::WebhookNotFound
             | Refusal::KeyNotFound
             | Refusal::TooMany { .. }
             | Refusal::TokenNotFound

@@ -107,6 +107,14 @@ pub struct WebhookEvent {
     pub created_at: Millis,
 }
 
+impl WebhookEvent {
+    /// True when it is kept no longer at `now`.
+    #[must_use]
+    pub fn is_forgotten(&self, now: Millis) -> bool {
+        self.created_at.plus_seconds(EVENT_KEPT_SECONDS) <= now
+    }
+}
+
 /// The kinds of events that a webhook is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subscription {

@@ -13,6 +13,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp, ToSpan};
+use till_domain::merchant::Profile;
 use till_domain::time::Millis;
 
 use crate::protocol::declaration::{Text, ValueType};
@@ -24,10 +25,18 @@ const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and ti
 pub(super) const CREATED_AT: ValueType =
     ValueType::Text(Text { pattern: Some(PATTERN), example: Some("this_month"), ..Text::PLAIN });
 
+/// What is said of the argument.
+pub(super) const CREATED_AT_DOCS: &str = "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.";
+
 /// A keyword, a point in time, or a range of which either end may be open.
 const PATTERN: &str = "^(today|yesterday|this_week|last_week|this_month|last_month\
     |[0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?\
     |([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?\\.\\.([0-9]{4}-[0-9]{2}(-[0-9]{2}(T[0-9:.]+(Z|[+-][0-9:]+)?)?)?)?)$";
+
+/// The merchant's time zone. A name that the zone database has lost since is UTC.
+pub(super) fn zone(profile: &Profile) -> TimeZone {
+    TimeZone::get(profile.time_zone.as_str()).unwrap_or(TimeZone::UTC)
+}
 
 /// The instants from one, inclusive, to another, exclusive.
 #[derive(Debug, Clone, PartialEq, Eq)]

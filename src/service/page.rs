@@ -85,6 +85,15 @@ impl<T> Page<T> {
         Page { previous: self.previous, page: self.page.iter().map(&mut form).collect(), next: self.next }
     }
 
+    /// The page with each entry in another form, unless one has none.
+    ///
+    /// # Errors
+    /// What `form` says of the first entry that has none.
+    pub fn try_map<U, E>(self, form: impl FnMut(&T) -> Result<U, E>) -> Result<Page<U>, E> {
+        let page = self.page.iter().map(form).collect::<Result<Vec<U>, E>>()?;
+        Ok(Page { previous: self.previous, page, next: self.next })
+    }
+
     /// The page with these filters in the calls for those beside it.
     #[must_use]
     pub fn carrying(self, filters: &[(&'static str, String)]) -> Page<T> {
@@ -101,7 +110,7 @@ pub fn read_page<T: StoredTable<Key: Id + Display>>(
     reader: &Reader<'_>,
     request: PageRequest<T::Key>,
 ) -> Result<Page<T::Row>, ApiError> {
-    read_page_with_ids::<T>(reader, request).map(without_ids)
+    read_page_with_ids::<T>(reader, request).map(Page::without_ids)
 }
 
 /// The page with the id of each row beside it.
@@ -134,9 +143,13 @@ where
     let (ids, beside) = view.index_page::<I, F, T::Key>(first, usize::from(request.per_page), request.cursor)?;
     let row = |id: T::Key| Ok((id, view.get::<T>(id)?.ok_or_else(ApiError::unhandled)?));
     let rows = ids.into_iter().map(row).collect::<Result<Vec<KeyedRow<T>>, ApiError>>()?;
-    Ok(without_ids(Page::found(request, rows, |(id, _)| *id, beside)))
+    Ok(Page::found(request, rows, |(id, _)| *id, beside).without_ids())
 }
 
-fn without_ids<I, R>(Page { previous, page, next }: Page<(I, R)>) -> Page<R> {
-    Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next }
+impl<I, R> Page<(I, R)> {
+    /// The page of the rows alone.
+    pub(super) fn without_ids(self) -> Page<R> {
+        let Page { previous, page, next } = self;
+        Page { previous, page: page.into_iter().map(|(_, row)| row).collect(), next }
+    }
 }

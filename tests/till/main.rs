@@ -17,6 +17,7 @@ mod take_and_give_back;
 mod sdk;
 mod lists;
 mod empty_pages;
+mod events;
 mod concurrency;
 mod isolation;
 mod activity_filters;

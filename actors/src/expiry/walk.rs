@@ -8,6 +8,7 @@ use till_domain::ids::{IdPosition, MerchantId, RawId};
 use till_domain::records::{AnyKey, AnyRow, Effects, Rows, Tokens, Unreadable};
 use till_domain::session::{SESSION_KEPT_SECONDS, SESSION_LIFETIME_SECONDS, Session};
 use till_domain::time::Millis;
+use till_domain::webhook::EVENT_KEPT_SECONDS;
 use till_storage::keys::KeyRange;
 use till_storage::rows::Direction;
 use till_storage::shapes::{self, MerchantReader, StaysSealed, TableKind};
@@ -30,19 +31,22 @@ pub(crate) enum Walk {
     UsedTokens,
     /// Sessions, used or not.
     Sessions,
+    /// Events that webhooks were told.
+    WebhookEvents,
     /// Kept answers. Their keys tell no time, so that all are looked at.
     Answers,
 }
 
 impl Walk {
     /// Every walk.
-    pub(crate) const ALL: [Walk; 5] =
-        [Walk::UnusedTokens, Walk::WaitingTokens, Walk::UsedTokens, Walk::Sessions, Walk::Answers];
+    pub(crate) const ALL: [Walk; 6] =
+        [Walk::UnusedTokens, Walk::WaitingTokens, Walk::UsedTokens, Walk::Sessions, Walk::WebhookEvents, Walk::Answers];
 
     const fn table(self) -> TableKind {
         match self {
             Walk::UnusedTokens | Walk::WaitingTokens => TableKind::Tokens,
             Walk::UsedTokens | Walk::Sessions => TableKind::Sessions,
+            Walk::WebhookEvents => TableKind::WebhookEvents,
             Walk::Answers => TableKind::Answers,
         }
     }
@@ -54,6 +58,7 @@ impl Walk {
             Walk::WaitingTokens => Some(UNUSED_TOKEN_LIFETIME_SECONDS + SESSION_LIFETIME_SECONDS),
             Walk::UsedTokens => Some(SESSION_LIFETIME_SECONDS),
             Walk::Sessions => Some(SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS),
+            Walk::WebhookEvents => Some(EVENT_KEPT_SECONDS),
             Walk::Answers => None,
         }
     }
@@ -62,7 +67,7 @@ impl Walk {
     /// one whose payment waits still goes with its session, and no row comes between old ones, but for answers.
     pub(super) const fn looks_again_at(self, page: &Page) -> bool {
         match self {
-            Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens => false,
+            Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::WebhookEvents => false,
             Walk::Sessions => page.expired.len() < page.rows,
             Walk::Answers => true,
         }
@@ -172,10 +177,20 @@ impl Look<'_> {
             (Walk::Answers, AnyRow::Answers(stored), AnyKey::Answers(scope)) => {
                 Ok((!stored.is_kept(self.now)).then_some(Expired::Answer(scope)).into())
             }
-            // A row of a table is of that kind: its key was decoded as such.
-            (Walk::UnusedTokens | Walk::WaitingTokens | Walk::UsedTokens | Walk::Sessions | Walk::Answers, _, _) => {
-                Ok(Found::Stays)
+            (Walk::WebhookEvents, AnyRow::WebhookEvents(event), _) => {
+                Ok(event.is_forgotten(self.now).then_some(Expired::WebhookEvent(event.id)).into())
             }
+            // A row of a table is of that kind: its key was decoded as such.
+            (
+                Walk::UnusedTokens
+                | Walk::WaitingTokens
+                | Walk::UsedTokens
+                | Walk::Sessions
+                | Walk::WebhookEvents
+                | Walk::Answers,
+                _,
+                _,
+            ) => Ok(Found::Stays),
         }
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 use till_domain::command::Request;
 use till_storage::commit::Urgency;
-use till_storage::vault::CardNumber;
+use till_storage::vault::{CardNumber, WebhookSecretBytes};
 use tokio::sync::oneshot;
 use zeroize::Zeroizing;
 
@@ -18,6 +18,8 @@ pub enum Secret {
     CardNumber(CardNumber),
     /// The text of a key that is being made.
     KeyText(Zeroizing<String>),
+    /// The secret of a webhook that is being made, or its next one.
+    WebhookSecret(WebhookSecretBytes),
 }
 
 impl fmt::Debug for Secret {
@@ -25,6 +27,7 @@ impl fmt::Debug for Secret {
         match self {
             Secret::CardNumber(_) => f.write_str("CardNumber(..)"),
             Secret::KeyText(_) => f.write_str("KeyText(..)"),
+            Secret::WebhookSecret(_) => f.write_str("WebhookSecret(..)"),
         }
     }
 }

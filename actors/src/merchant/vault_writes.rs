@@ -2,10 +2,10 @@
 //! forgotten.
 
 use till_domain::event::VaultWrite;
-use till_domain::ids::{CardId, MerchantId, TokenId};
+use till_domain::ids::{CardId, MerchantId, TokenId, WebhookId};
 use till_storage::family::Family;
 use till_storage::journal::{RowWrite, RowWrites};
-use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey};
+use till_storage::vault::{CardNumberOf, Keyring, SubjectId, VaultKey, WebhookSecretBytes, WebhookSecretOf};
 
 use super::submission::Secret;
 use crate::store::Store;
@@ -23,6 +23,10 @@ pub(super) fn push(
     rows: &mut RowWrites,
 ) -> Result<(), String> {
     for write in writes {
+        if let VaultWrite::ReplaceWebhookSecret(id) = write {
+            let (key, sealed) = kept_as_previous(merchant, *id, keyring, store)?;
+            rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
+        }
         let Some((key, sealed)) = seal(merchant, *write, secret, keyring, store)? else { continue };
         rows.push(RowWrite { family: Family::Vault, key: &key.encode(), value: sealed.as_deref() });
     }
@@ -49,6 +53,10 @@ fn seal(
             let sealed = keyring.seal_api_key_secret(merchant, key, text).map_err(|error| error.to_string())?;
             Ok(Some((VaultKey::ApiKeySecret { merchant, key }, Some(sealed))))
         }
+        (
+            VaultWrite::KeepWebhookSecret(id) | VaultWrite::ReplaceWebhookSecret(id),
+            Some(Secret::WebhookSecret(secret)),
+        ) => Ok(Some(webhook_secret(merchant, WebhookSecretOf::Current(id), secret, keyring)?)),
         (VaultWrite::CopyTokenNumber(token_id, card_id), _) => Ok(copy(merchant, token_id, card_id, keyring, store)),
         (VaultWrite::ForgetTokenNumber(token_id), _) => {
             Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)))
@@ -60,10 +68,39 @@ fn seal(
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)))
         }
         (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
-        (VaultWrite::KeepTokenNumber(_) | VaultWrite::KeepKeyText(_), Some(_) | None) => {
-            Err("the secret of the command did not come with it".to_owned())
-        }
+        (
+            VaultWrite::KeepTokenNumber(_)
+            | VaultWrite::KeepKeyText(_)
+            | VaultWrite::KeepWebhookSecret(_)
+            | VaultWrite::ReplaceWebhookSecret(_),
+            Some(_) | None,
+        ) => Err("the secret of the command did not come with it".to_owned()),
     }
+}
+
+fn webhook_secret(
+    merchant: MerchantId,
+    of: WebhookSecretOf,
+    secret: &WebhookSecretBytes,
+    keyring: &Keyring,
+) -> Result<Sealed, String> {
+    let sealed = keyring.seal_webhook_secret(merchant, of, secret).map_err(|error| error.to_string())?;
+    Ok((VaultKey::WebhookSecret { merchant, of }, Some(sealed)))
+}
+
+/// The secret that a webhook has, kept as the one before the next.
+fn kept_as_previous(
+    merchant: MerchantId,
+    id: WebhookId,
+    keyring: &Keyring,
+    store: &dyn Store,
+) -> Result<Sealed, String> {
+    let of = WebhookSecretOf::Current(id);
+    let stored = store.get(Family::Vault, &VaultKey::WebhookSecret { merchant, of }.encode());
+    let sealed =
+        stored.map_err(|error| error.to_string())?.ok_or_else(|| "the vault has no secret of it".to_owned())?;
+    let secret = keyring.open_webhook_secret(merchant, of, &sealed).map_err(|error| error.to_string())?;
+    webhook_secret(merchant, WebhookSecretOf::Previous(id), &secret, keyring)
 }
 
 /// The number of a token under its saved card. None when it cannot be had: nothing that goes wrong in saving a card
@@ -104,6 +141,8 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
         VaultWrite::KeepTokenNumber(_)
         | VaultWrite::CopyTokenNumber(_, _)
         | VaultWrite::KeepKeyText(_)
+        | VaultWrite::KeepWebhookSecret(_)
+        | VaultWrite::ReplaceWebhookSecret(_)
         | VaultWrite::ForgetTokenNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,
     })

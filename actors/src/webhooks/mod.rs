@@ -1,5 +1,6 @@
 //! Delivering events to merchants' endpoints: signatures, addresses that may be called, attempts and their schedule.
 
+mod body;
 mod signing;
 mod verification;
 mod allowed_networks;
@@ -14,6 +15,7 @@ mod retry_schedule;
 pub use address_policy::{AddressPolicy, RefusedAddress};
 pub use allowed_networks::{ALLOWED_NETWORKS_MAX, AllowedNetworks, AllowedNetworksError};
 pub use answer::{Answer, EXCERPT_BYTES_MAX};
+pub use body::{EventBody, name_of_delivered};
 pub use connection::{ResolveNames, Resolving, SystemNames};
 pub use destination::{DESTINATION_BYTES_MAX, RefusedDestination};
 pub use failure::FailureReason;

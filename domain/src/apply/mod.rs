@@ -8,6 +8,7 @@ mod operations;
 mod refunds;
 mod rows;
 mod state;
+mod webhooks;
 
 pub use rows::apply_rows;
 pub use state::apply_state;

@@ -4,6 +4,7 @@ use crate::event::{Event, Mutation};
 use crate::ledger::{BalanceTotals, Transaction};
 use crate::payment::Payment;
 use crate::records::MerchantState;
+use crate::webhook::WebhookStatus;
 
 /// Folds one mutation into the bounded state.
 pub fn apply_state(mutation: &Mutation, state: &mut MerchantState) {
@@ -97,6 +98,14 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::UserRemoved { user_id, activity: _ } => {
             state.users.remove(user_id);
         }
+        Event::WebhookEventRecorded(event) => state.webhook_events = event.sequence,
+        Event::WebhookSaved { merchant_id: _, webhook } => {
+            if webhook.status == WebhookStatus::Connected {
+                state.connected_webhooks.insert(webhook.id);
+            } else {
+                state.connected_webhooks.remove(&webhook.id);
+            }
+        }
         Event::PlanSwitched { choice, activity: _ } => state.plan = Some(choice.clone()),
         Event::CardTokenized(_)
         | Event::SessionCreated { session: _, token_used_up: _ }
@@ -120,6 +129,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::MetadataSwept { .. }
         | Event::SessionsSwept { session_ids: _ }
         | Event::TokensSwept { token_ids: _ }
+        | Event::WebhookEventsSwept { event_ids: _ }
         | Event::TokenQueued { .. }
         | Event::TokenKept { token_id: _ }
         | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}

@@ -3,6 +3,7 @@
 use super::context::{Context, Decision};
 use super::{
     acquirer, initiate, installations, keys, metadata, operations, operator, refunds, sdk, sweeping, team, timers,
+    webhooks,
 };
 use crate::command::{Caller, Command, Request, TeamChange};
 use crate::event::Answer;
@@ -56,6 +57,7 @@ pub(super) fn dispatch(
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
             change_team(records, asker, change, context)
         }
+        Command::ChangeWebhook(merchant_id, change) => webhooks::change(records, *merchant_id, change, context),
         Command::AddToMetadataSet(command) => metadata::add_to_set(records, command, context),
         Command::RemoveFromMetadataSet(command) => metadata::remove_from_set(records, command, context),
         Command::SyncMetadata(command) => metadata::sync(records, command, context),

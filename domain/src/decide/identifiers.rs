@@ -3,7 +3,9 @@
 //! is not looked at.
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
-use crate::command::{CapturePayment, Command, InitiatePayment, Request, SelectPaymentMethod, Selection};
+use crate::command::{
+    CapturePayment, Command, InitiatePayment, Request, SelectPaymentMethod, Selection, WebhookChange,
+};
 use crate::customer::{CardRef, CustomerRef};
 use crate::metadata::{CanonicalJson, MetadataPath};
 use crate::payment::PaymentRef;
@@ -90,6 +92,7 @@ fn look_through(command: &Command, found: &mut Found) {
             found.note("key", is_card_number_as_a_whole(command.key.as_str()));
             found.metadata("metadata", &command.metadata);
         }
+        Command::ChangeWebhook(_, change) => look_through_webhook(change, found),
         Command::CreateMerchant(_)
         | Command::SuspendMerchant
         | Command::ResumeMerchant
@@ -113,6 +116,18 @@ fn look_through(command: &Command, found: &mut Found) {
         | Command::SweepMetadata(_)
         | Command::Sweep(_) => {}
     }
+}
+
+fn look_through_webhook(change: &WebhookChange, found: &mut Found) {
+    let destination_url = match change {
+        WebhookChange::Connect(command) => Some(&command.destination_url),
+        WebhookChange::Update(command) => command.destination_url.as_ref(),
+        WebhookChange::Disconnect(_)
+        | WebhookChange::Reconnect(_)
+        | WebhookChange::RotateSecret(_)
+        | WebhookChange::Disable(_) => None,
+    };
+    found.note("destination_url", destination_url.is_some_and(|url| has_card_number_as_a_part(url.as_str())));
 }
 
 fn look_through_selection(command: &SelectPaymentMethod, found: &mut Found) {

@@ -21,6 +21,8 @@ mod team;
 mod sweeping;
 mod timers;
 mod token_queue;
+mod webhook_events;
+mod webhooks;
 
 pub use context::{Context, Decision};
 pub use envelope::{Outcome, decide};

@@ -7,8 +7,10 @@ use crate::command::{Expired, IdempotencyScope};
 use crate::customer::Contact;
 use crate::effect::EffectId;
 use crate::event::{Answer, Event, StoredAnswer, VaultWrite};
-use crate::ids::{InstallationId, SessionId, TokenId};
-use crate::records::{Answers, CreatedMerchants, Effects, Records, Sessions, TokenQueues, Tokens, Unreadable};
+use crate::ids::{InstallationId, SessionId, TokenId, WebhookEventId};
+use crate::records::{
+    Answers, CreatedMerchants, Effects, Records, Sessions, TokenQueues, Tokens, Unreadable, WebhookEvents,
+};
 use crate::session::Session;
 use crate::text::IdempotencyKey;
 use crate::time::Millis;
@@ -28,6 +30,7 @@ pub(super) fn sweep(
             Expired::Token(token_id) => sweep.token(*token_id)?,
             Expired::TokenOf(session_id) => sweep.token_of(*session_id)?,
             Expired::Answer(scope) => sweep.answer(scope)?,
+            Expired::WebhookEvent(event_id) => sweep.webhook_event(*event_id)?,
         }
     }
     let decision = sweep.swept.into_decision();
@@ -47,13 +50,14 @@ struct Swept {
     tokens: BTreeSet<TokenId>,
     scopes: Vec<IdempotencyScope>,
     created_merchants: Vec<IdempotencyKey>,
+    webhook_events: Vec<WebhookEventId>,
     queued: Vec<Event>,
     vault: Vec<VaultWrite>,
 }
 
 impl Swept {
     fn into_decision(self) -> Decision {
-        let Swept { sessions, tokens, scopes, created_merchants, queued, mut vault } = self;
+        let Swept { sessions, tokens, scopes, created_merchants, webhook_events, queued, mut vault } = self;
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenNumber));
         vault.extend(tokens.iter().copied().map(VaultWrite::ForgetTokenKey));
         let mut events = Vec::new();
@@ -65,6 +69,9 @@ impl Swept {
         }
         if !scopes.is_empty() {
             events.push(Event::AnswersSwept { scopes, created_merchants });
+        }
+        if !webhook_events.is_empty() {
+            events.push(Event::WebhookEventsSwept { event_ids: webhook_events });
         }
         events.extend(queued);
         Decision { events, vault }
@@ -154,6 +161,14 @@ impl<R: Records> Sweep<'_, R> {
         self.swept.vault.extend(kept_beside(stored.answer));
         self.created_merchant(scope, &stored)?;
         self.swept.scopes.push(scope.clone());
+        Ok(())
+    }
+
+    fn webhook_event(&mut self, id: WebhookEventId) -> Result<(), Unreadable> {
+        let event = self.records.shared::<WebhookEvents>(id)?;
+        if event.is_some_and(|event| event.is_forgotten(self.now)) {
+            self.swept.webhook_events.push(id);
+        }
         Ok(())
     }
 

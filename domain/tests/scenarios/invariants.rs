@@ -83,6 +83,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
             check_transaction(transaction);
         }
     }
+    check_webhook_events(state.webhook_events, mutation, after.webhook_events);
     let totals = after.balance.unwrap_or_default();
     let is_uncovered = |event: &Event| matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. });
     let overdraws = totals.available_minor() < 0 && mutation.events.iter().any(is_uncovered);
@@ -90,6 +91,33 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
+}
+
+/// Events for webhooks are numbered without a gap, and one follows from each change of a payment's or refund's end.
+fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
+    let mut numbers = before;
+    for event in &mutation.events {
+        if let Event::WebhookEventRecorded(event) = event {
+            numbers += 1;
+            assert_eq!(event.sequence, numbers, "a gap among events");
+            assert_eq!(event.created_at, mutation.at);
+        }
+    }
+    assert_eq!(numbers, after, "the state counts other events than there are");
+    let ends = mutation.events.iter().filter(|event| {
+        matches!(
+            event,
+            Event::PaymentCaptured { .. }
+                | Event::PaymentFailed { .. }
+                | Event::PaymentExpired { .. }
+                | Event::PaymentVoided { .. }
+                | Event::PaymentReversed { .. }
+                | Event::RefundConfirmed { .. }
+                | Event::RefundFailed { .. }
+        )
+    });
+    let ends = u64::try_from(ends.count()).expect("few");
+    assert!(numbers - before >= ends, "an end of a payment or refund that no webhook is told");
 }
 
 /// The log alone gives the same state and rows.
@@ -148,6 +176,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
             vec![activity.id.raw()]
         }
         Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
+        Event::WebhookEventRecorded(event) => vec![event.id.raw()],
         Event::PaymentVoided { payment_id: _, released_minor: _, activity }
         | Event::PaymentReversed { activity, .. } => {
             vec![activity.id.raw()]
@@ -191,7 +220,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::InstallationUpdated(_)
         | Event::InstallationRemoved { .. }
         | Event::TokenQueued { .. }
-        | Event::TokenKept { .. } => Vec::new(),
+        | Event::TokenKept { .. }
+        | Event::WebhookSaved { .. }
+        | Event::WebhookEventsSwept { .. } => Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@
 mod invariants;
 mod random;
 mod words;
+mod webhooks;
 mod world;
 
 // The sentences.

@@ -14,6 +14,7 @@ use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, Event};
 use till_domain::ids::{
     CardId, CustomerId, Entropy, InstallationId, KeyId, PaymentId, RefundId, SessionId, TokenId, TransactionId,
+    WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
@@ -118,6 +119,7 @@ struct Run {
     customers: Vec<CustomerId>,
     cards: Vec<CardId>,
     keys: Vec<KeyId>,
+    webhooks: Vec<WebhookId>,
     refunds: Vec<RefundId>,
     /// Calls to the acquirer that have no answer.
     open: BTreeMap<EffectId, EffectKind>,
@@ -143,6 +145,7 @@ impl Run {
             customers: Vec::new(),
             cards: Vec::new(),
             keys: Vec::new(),
+            webhooks: Vec::new(),
             refunds: Vec::new(),
             open: BTreeMap::new(),
             entries: BTreeMap::new(),
@@ -197,7 +200,8 @@ impl Run {
             67..=80 => self.call_about_a_payment(),
             81 | 82 => self.sweeping(),
             83 | 84 => self.topup(),
-            85..=87 => self.operation(),
+            85 | 86 => self.operation(),
+            87 => self.webhook_change(),
             88 | 89 => self.team_change(),
             90..=97 => self.metadata(),
             _ => return self.earlier_ask(),
@@ -416,11 +420,25 @@ impl Run {
                 sweepable.extend([Expired::Session(*id), Expired::TokenOf(*id)]);
             } else if let AnyKey::Tokens(id) = key {
                 sweepable.push(Expired::Token(*id));
+            } else if let AnyKey::WebhookEvents(id) = key {
+                sweepable.push(Expired::WebhookEvent(*id));
             } else if let AnyKey::Answers(scope) = key {
                 sweepable.push(Expired::Answer(scope.clone()));
             }
         }
         sweep((0..32).filter_map(|_| self.random.pick(&sweepable)).collect::<Vec<_>>())
+    }
+
+    fn webhook_change(&mut self) -> Ask {
+        let id = self.random.pick(&self.webhooks).unwrap_or(raw_id(9, WebhookId::from_raw));
+        match self.random.below(8) {
+            0 | 1 => connect_webhook(&[]),
+            2 => rename_webhook(id, if self.random.once_in(2) { "one" } else { "other" }),
+            3 => disconnect_webhook(id),
+            4 | 5 => reconnect_webhook(id),
+            6 => rotate_webhook_secret(id),
+            _ => disable_webhook(id),
+        }
     }
 
     /// None before the merchant has had time to run out of money.
@@ -606,7 +624,13 @@ impl Run {
             | Event::TopupAdded { .. }
             | Event::DefaultCardSet { .. }
             | Event::KeyRenamed { .. }
-            | Event::TokenQueued { .. } => {}
+            | Event::TokenQueued { .. }
+            | Event::WebhookEventRecorded(_) => {}
+            Event::WebhookEventsSwept { .. } => self.saw("webhook events swept"),
+            Event::WebhookSaved { webhook, .. } => {
+                self.saw(webhook.status.name());
+                self.webhooks.push(webhook.id);
+            }
         }
     }
 
@@ -704,6 +728,10 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "refund failed",
         "refunds uncovered",
         "refund settled",
+        "CONNECTED",
+        "DISCONNECTED",
+        "DISABLED",
+        "webhook events swept",
         "settled",
         "sessions swept",
         "tokens swept",

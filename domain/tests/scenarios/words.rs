@@ -4,15 +4,15 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, Command,
-    CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation, RefundPayment,
-    RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
-    UpdateMerchant,
+    ConnectWebhook, CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation,
+    RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard,
+    UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
 use till_domain::ids::{
     CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, RefundId, SessionId,
-    TokenId, UserId,
+    TokenId, UserId, WebhookId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
@@ -22,10 +22,11 @@ use till_domain::payment::{Failure, OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    Email, ExternalId, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl,
-    TimeZone,
+    DestinationUrl, Email, ExternalId, HeaderName, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name,
+    PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
+use till_domain::webhook::{Subscription, WebhookEventKind};
 
 /// What most payments here cost, in minor units.
 pub(crate) const PRICE_MINOR: u64 = 10_000;
@@ -598,4 +599,46 @@ impl Ask {
         }
         self
     }
+}
+
+/// A webhook for these kinds of events, for all when there is none.
+pub(crate) fn connect_webhook(kinds: &[WebhookEventKind]) -> Ask {
+    let subscription = if kinds.is_empty() { Subscription::All } else { Subscription::Only(kinds.to_vec()) };
+    change_webhook(WebhookChange::Connect(ConnectWebhook {
+        name: Name::new("shop").expect("a name"),
+        destination_url: DestinationUrl::new("https://shop.example/events").expect("an address"),
+        subscription,
+        api_version: "2025-04-01".to_owned(),
+        signature_header: HeaderName::new("X-Webhook-Signature").expect("a name"),
+    }))
+}
+
+pub(crate) fn rename_webhook(webhook_id: WebhookId, name: &str) -> Ask {
+    change_webhook(WebhookChange::Update(UpdateWebhook {
+        webhook_id,
+        name: Some(Name::new(name).expect("a name")),
+        destination_url: None,
+        subscription: None,
+        signature_header: None,
+    }))
+}
+
+pub(crate) fn disconnect_webhook(id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::Disconnect(id))
+}
+
+pub(crate) fn reconnect_webhook(id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::Reconnect(id))
+}
+
+pub(crate) fn rotate_webhook_secret(id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::RotateSecret(id))
+}
+
+pub(crate) fn disable_webhook(id: WebhookId) -> Ask {
+    change_webhook(WebhookChange::Disable(id)).by(Who::Till)
+}
+
+fn change_webhook(change: WebhookChange) -> Ask {
+    Ask::of(Who::Merchant, Command::ChangeWebhook(crate::world::raw_id(1, MerchantId::from_raw), change))
 }

@@ -18,7 +18,7 @@ use till_domain::effect::Timer;
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
     CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, RawId, RefundId,
-    SessionId, TokenId, TopupId,
+    SessionId, TokenId, TopupId, WebhookId,
 };
 use till_domain::ledger::{BalanceTotals, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
@@ -45,6 +45,7 @@ pub(crate) struct World {
     pub(crate) numbers: BTreeSet<TokenId>,
     /// Keys whose text the vault keeps.
     pub(crate) key_texts: BTreeSet<KeyId>,
+    webhook_secrets: BTreeSet<WebhookId>,
     pub(crate) clock: Millis,
     pub(crate) merchant_id: MerchantId,
     key_id: Option<KeyId>,
@@ -83,6 +84,7 @@ impl World {
             log: Vec::new(),
             numbers: BTreeSet::new(),
             key_texts: BTreeSet::new(),
+            webhook_secrets: BTreeSet::new(),
             clock: START,
             merchant_id: raw_id(1, MerchantId::from_raw),
             key_id: None,
@@ -201,6 +203,8 @@ impl World {
         let fits = match write {
             VaultWrite::KeepTokenNumber(id) => self.numbers.insert(id),
             VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
+            VaultWrite::KeepWebhookSecret(id) => self.webhook_secrets.insert(id),
+            VaultWrite::ReplaceWebhookSecret(id) => self.webhook_secrets.contains(&id),
             VaultWrite::CopyTokenNumber(id, _) => self.numbers.contains(&id),
             VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
             // A key whose text came twice is answered again, and its text is not kept twice.

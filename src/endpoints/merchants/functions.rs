@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    balance_history, find_contact, find_payment, get_balance, initiate_payment_flow, keys, list_activity_logs,
+    balance_history, events, find_contact, find_payment, get_balance, initiate_payment_flow, keys, list_activity_logs,
     list_payments, metadata, operations, plans, refunds, team,
 };
 use crate::access::MerchantCaller;
@@ -32,6 +32,8 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
+        endpoint(&events::LIST_EVENTS, of(service), events::list_events),
+        endpoint(&events::FIND_EVENT, of(service), events::find_event),
         endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
         endpoint(&keys::LIST_KEYS, of(service), keys::list_keys),
         endpoint(&keys::FIND_KEY, of(service), keys::find_key),

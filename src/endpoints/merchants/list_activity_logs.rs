@@ -13,7 +13,7 @@ use till_storage::shapes::ActivityIndex;
 use super::named_payment;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
-use crate::endpoints::created_at::{CREATED_AT, CreatedRange, created_range};
+use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_DOCS, CreatedRange, created_range, zone};
 use crate::endpoints::forms::{EXTERNAL_ID, printable};
 use crate::endpoints::shapes::activity::{ACTIVITY_LOG, ActivityShape};
 use crate::protocol::api_error::{ApiError, Code};
@@ -78,11 +78,7 @@ pub(super) static LIST_ACTIVITY_LOGS: Declaration = Declaration {
             EXTERNAL_ID,
             "The payment of the refund or dispute that it is about: its id or the merchant's own identifier.",
         ),
-        Argument::optional(
-            "created_at",
-            CREATED_AT,
-            "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.",
-        ),
+        Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS),
         Argument::optional(
             "terms",
             printable(TERMS_MAX_BYTES, "somchai"),
@@ -125,11 +121,6 @@ pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCalle
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;
     Ok(Reply::new(&page.map(ActivityShape::new).carrying(&filters.texts())))
-}
-
-/// The merchant's time zone. A name that the zone database has lost since is UTC.
-fn zone(profile: &Profile) -> TimeZone {
-    TimeZone::get(profile.time_zone.as_str()).unwrap_or(TimeZone::UTC)
 }
 
 impl Filters {

@@ -3,6 +3,7 @@
 pub(crate) mod activity;
 pub(super) mod contact;
 pub(crate) mod entry;
+pub(crate) mod event;
 pub(super) mod installation;
 pub(super) mod key;
 pub(super) mod merchant;

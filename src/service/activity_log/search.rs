@@ -10,6 +10,7 @@ use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 use super::merge::{Intersection, Span, Step, Walk};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
+use crate::service::filtered_page::id_at;
 use crate::service::page::Page;
 use crate::service::shared::Reader;
 
@@ -73,14 +74,6 @@ impl Selection {
     fn indexes(&self) -> Vec<Vec<ActivityIndex>> {
         if self.all_of.is_empty() { vec![vec![ActivityIndex::All]] } else { self.all_of.clone() }
     }
-}
-
-/// The first or last id of a millisecond; ids hold 48 bits of them.
-fn id_at(millis: u64, filling: u8) -> ActivityId {
-    let mut bytes = [filling; 16];
-    let millis = millis.min((1 << 48) - 1).to_be_bytes();
-    bytes[..6].copy_from_slice(&millis[2..]);
-    ActivityId::from_bytes(bytes)
 }
 
 /// A page of the activity log.

@@ -22,10 +22,11 @@ use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, Merc
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
-    Reason, ReturnUrl, TimeZone,
+    DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
+    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
+use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
 
 /// A source of values: the choices that proptest made, so that it can shrink them. It ends in zeros.
 pub(super) struct Draw {
@@ -365,7 +366,10 @@ impl Draw {
 
     fn operation_event(&mut self) -> Event {
         let (payment_id, minor) = (self.id(), self.magnitude());
-        match self.below(11) {
+        match self.below(14) {
+            11 => Event::WebhookEventRecorded(self.webhook_event()),
+            12 => Event::WebhookSaved { merchant_id: self.id(), webhook: self.webhook() },
+            13 => Event::WebhookEventsSwept { event_ids: vec![self.id(), self.id()] },
             0 => Event::OperationRequested { payment_id, operation: self.operation() },
             1 => Event::OperationRefused {
                 payment_id,
@@ -413,6 +417,44 @@ impl Draw {
                 amount_minor: minor,
                 at: self.millis(),
             },
+        }
+    }
+
+    fn webhook_event(&mut self) -> WebhookEvent {
+        let object = if self.flag() {
+            WebhookObject::Payment(self.one_of(&PaymentStatus::ALL))
+        } else {
+            WebhookObject::Refund(self.id(), self.one_of(&RefundStatus::ALL))
+        };
+        WebhookEvent {
+            id: self.id(),
+            sequence: self.magnitude(),
+            kind: self.one_of(&WebhookEventKind::ALL),
+            payment_id: self.id(),
+            object,
+            amount_minor: self.magnitude(),
+            created_at: self.millis(),
+        }
+    }
+
+    fn webhook(&mut self) -> Webhook {
+        let subscription = if self.flag() {
+            Subscription::All
+        } else {
+            Subscription::Only(vec![self.one_of(&WebhookEventKind::ALL), self.one_of(&WebhookEventKind::ALL)])
+        };
+        Webhook {
+            id: self.id(),
+            name: Name::from_stored(self.text()),
+            destination_url: DestinationUrl::from_stored(self.text()),
+            subscription,
+            api_version: self.text(),
+            signature_header: HeaderName::from_stored(self.text()),
+            status: self.one_of(&WebhookStatus::ALL),
+            connected_after: self.id(),
+            created_at: self.millis(),
+            disabled_at: self.maybe(Draw::millis),
+            previous_secret_until: self.maybe(Draw::millis),
         }
     }
 
@@ -624,7 +666,8 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(12) {
+        match self.below(13) {
+            11 => Answer::Webhook(self.id()),
             0 => Answer::Merchant(self.id()),
             1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
             2 => Answer::Installation(self.id()),
@@ -757,6 +800,8 @@ impl Draw {
             users: self.list(3, Draw::user).into_iter().map(|user| (user.id, user)).collect(),
             invitations: self.list(3, Draw::invitation).into_iter().map(|made| (made.id, made)).collect(),
             plan: self.maybe(Draw::plan_choice),
+            webhook_events: if self.flag() { self.magnitude() } else { 0 },
+            connected_webhooks: self.list(3, Draw::id).into_iter().collect(),
             last_at: self.millis(),
             last_id: self.position(),
         }
@@ -829,6 +874,13 @@ impl Draw {
                 let key = (self.one_of(&RefundStatus::ALL), self.id());
                 (AnyKey::RefundsByStatus(key), records::RefundsByStatus::wrap(Present))
             }
+            37 => under!(Webhooks, self.webhook(), id),
+            38 => under!(WebhookEvents, self.webhook_event(), id),
+            39 => {
+                let key = (self.id(), self.id());
+                (AnyKey::WebhookEventsByPayment(key), records::WebhookEventsByPayment::wrap(Present))
+            }
+            40 => (AnyKey::WebhookDirectory((self.id(), self.id())), records::WebhookDirectory::wrap(Present)),
             36 => (AnyKey::RefundsByPayment((self.id(), self.id())), records::RefundsByPayment::wrap(Present)),
             _ => self.metadata_row(),
         }

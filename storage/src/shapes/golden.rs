@@ -18,6 +18,7 @@ use till_domain::refund::RefundStatus;
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
 use till_domain::text::ExternalId;
 use till_domain::time::Millis;
+use till_domain::webhook::{Subscription, WebhookEventKind, WebhookObject, WebhookStatus};
 
 use super::activity::{ActivityObjectV1, ActivityTypeV1, ActorV1};
 use super::card::{CardSchemeV1, SaveCardV1, TokenUsageV1};
@@ -34,6 +35,7 @@ use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
 use super::shape::Shape;
 use super::state::{STATE_FORMAT, decode_state, encode_state};
 use super::tables::{ROW_FORMAT, TableKind};
+use super::webhook::{SubscriptionV1, WebhookEventKindV1, WebhookObjectV1, WebhookStatusV1};
 
 const CHANGED: &str = "bytes on disk have changed. Records and snapshots of this format stand in stores that are in \
     use: leave the shape as it was, and add a new version beside it (see the head of shapes/mod.rs)";
@@ -170,6 +172,15 @@ fn the_state_of_a_merchant_that_takes_card_numbers_is_the_bytes_of_format_2() {
 fn the_state_of_a_merchant_with_uncovered_debits_is_the_bytes_of_format_3() {
     let state = MerchantState { balance: Some(samples::totals_with_uncovered_debits()), ..samples::state() };
     let golden = check("state.3", &encode_state(&state).expect("samples encode"));
+    assert_eq!(golden[0], 3);
+    assert_eq!(decode_state(&golden), Ok(state));
+}
+
+#[test]
+fn the_state_of_a_merchant_with_webhooks_is_the_bytes_of_format_4() {
+    let connected_webhooks = [samples::webhook().id].into();
+    let state = MerchantState { webhook_events: 300, connected_webhooks, ..samples::state() };
+    let golden = check("state.4", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], STATE_FORMAT);
     assert_eq!(decode_state(&golden), Ok(state));
 }
@@ -204,6 +215,12 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<EffectKindV1, _>(&effects), [4, 5, 6]);
     assert_eq!(positions::<OperationKindV1, _>(&OperationKind::ALL), up_to(OperationKind::ALL.len()));
     assert_eq!(positions::<RefundStatusV1, _>(&RefundStatus::ALL), up_to(RefundStatus::ALL.len()));
+    assert_eq!(positions::<WebhookStatusV1, _>(&WebhookStatus::ALL), up_to(WebhookStatus::ALL.len()));
+    assert_eq!(positions::<WebhookEventKindV1, _>(&WebhookEventKind::ALL), up_to(WebhookEventKind::ALL.len()));
+    let objects = [WebhookObject::Payment(PaymentStatus::Failed), samples::webhook_event().object];
+    assert_eq!(positions::<WebhookObjectV1, _>(&objects), up_to(2));
+    let subscriptions = [Subscription::All, samples::webhook().subscription];
+    assert_eq!(positions::<SubscriptionV1, _>(&subscriptions), up_to(2));
     assert_eq!(positions::<SaveCardV1, _>(&SaveCard::ALL), up_to(SaveCard::ALL.len()));
     assert_eq!(positions::<TokenUsageV1, _>(&TokenUsage::ALL), up_to(TokenUsage::ALL.len()));
     let schemes = [CardScheme::Visa, CardScheme::Mastercard, CardScheme::Amex, CardScheme::Jcb];
@@ -252,6 +269,6 @@ fn the_position_of_every_instrument_is_the_one_of_format_1() {
 fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
     let events = samples::events().len() + samples::newer_events().len();
-    let later = LATER_EVENTS.len() + samples::later_rows().len() + 2;
+    let later = LATER_EVENTS.len() + samples::later_rows().len() + 3;
     assert_eq!(lines, events + 2 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

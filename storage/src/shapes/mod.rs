@@ -26,6 +26,7 @@ mod merchant;
 mod metadata;
 mod payment;
 mod session;
+mod webhook;
 
 // The whole.
 mod activity_keys;

@@ -24,6 +24,7 @@ use super::payment::{
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
+use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The format of a mutation's body.
 pub const MUTATION_FORMAT: u8 = 1;
@@ -64,6 +65,7 @@ shape_enum! {
         User(user_id: [u8; 16]),
         Metadata { version: u64, created_at: u64, updated_at: u64, expires_at: u64 },
         Refund(refund_id: [u8; 16]),
+        Webhook(webhook_id: [u8; 16]),
     }
 }
 
@@ -199,6 +201,9 @@ shape_enum! {
         },
         RefundsUncovered { payment_id: [u8; 16], covered_minor: u64 },
         RefundSettled { transaction_id: [u8; 16], settles_at: u64, amount_minor: u64, at: u64 },
+        WebhookEventRecorded(event: WebhookEventV1),
+        WebhookSaved { merchant_id: [u8; 16], webhook: WebhookV1 },
+        WebhookEventsSwept { event_ids: Vec<[u8; 16]> },
     }
 }
 

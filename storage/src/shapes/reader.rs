@@ -11,7 +11,10 @@ use zeroize::Zeroizing;
 
 use crate::family::Family;
 use crate::rows::{RowReader, RowStore};
-use crate::vault::{CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey};
+use crate::vault::{
+    CardNumber, CardNumberOf, Keyring, LookupKind, SealedError, SubjectId, VaultKey, WebhookSecretBytes,
+    WebhookSecretOf,
+};
 
 use super::codec::ShapeError;
 use super::keys::row_key;
@@ -99,6 +102,16 @@ impl<R: RowReader> MerchantReader<R> {
         let merchant = self.merchant_id;
         let open = |keyring: &Keyring, row: &[u8]| keyring.open_card_number(merchant, of, row);
         self.secret(VaultKey::CardNumber { merchant, of }, open)
+    }
+
+    /// A secret of a webhook.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when it cannot be read or opened.
+    pub fn webhook_secret(&self, of: WebhookSecretOf) -> Result<Option<WebhookSecretBytes>, Unreadable> {
+        let merchant = self.merchant_id;
+        let open = |keyring: &Keyring, row: &[u8]| keyring.open_webhook_secret(merchant, of, row);
+        self.secret(VaultKey::WebhookSecret { merchant, of }, open)
     }
 
     fn secret<S>(

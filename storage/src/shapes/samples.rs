@@ -1,7 +1,7 @@
 //! One value of every shape, for tests of bytes. A change here changes the golden bytes without a change of
 //! format: add values, and leave those that are here alone.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
 use till_domain::card::{
@@ -13,7 +13,7 @@ use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -33,10 +33,11 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
-    Email, ExternalId, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name, PersonName,
-    Reason, ReturnUrl, TimeZone,
+    DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
+    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
+use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
 
 use crate::vault::{SubjectId, SubjectKind};
 
@@ -302,6 +303,34 @@ pub(super) fn payment_with_operation() -> Payment {
         operation: Some(operation()),
         last_operation: Some(refused_operation()),
         ..payment()
+    }
+}
+
+pub(super) fn webhook() -> Webhook {
+    Webhook {
+        id: WebhookId::from_bytes([0x1e; 16]),
+        name: Name::new("shop").expect("a name"),
+        destination_url: DestinationUrl::new("https://shop.example/events").expect("an address"),
+        subscription: Subscription::Only(vec![WebhookEventKind::PaymentCompleted, WebhookEventKind::RefundCompleted]),
+        api_version: "2025-04-01".to_owned(),
+        signature_header: HeaderName::new("X-Webhook-Signature").expect("a name"),
+        status: WebhookStatus::Disabled,
+        connected_after: WebhookEventId::from_bytes([0x1f; 16]),
+        created_at: Millis(1_743_500_000_022),
+        disabled_at: Some(Millis(1_743_500_000_023)),
+        previous_secret_until: Some(Millis(1_743_500_000_024)),
+    }
+}
+
+pub(super) fn webhook_event() -> WebhookEvent {
+    WebhookEvent {
+        id: WebhookEventId::from_bytes([0x20; 16]),
+        sequence: 300,
+        kind: WebhookEventKind::RefundCompleted,
+        payment_id: payment().id,
+        object: WebhookObject::Refund(refund().id, RefundStatus::Successful),
+        amount_minor: 17,
+        created_at: Millis(1_743_500_000_025),
     }
 }
 
@@ -642,6 +671,9 @@ pub(super) fn newer_events() -> Vec<Event> {
             amount_minor: 17,
             at,
         },
+        Event::WebhookEventRecorded(webhook_event()),
+        Event::WebhookSaved { merchant_id: MERCHANT, webhook: webhook() },
+        Event::WebhookEventsSwept { event_ids: vec![webhook_event().id] },
     ]
 }
 
@@ -742,6 +774,7 @@ pub(super) fn answers() -> Vec<Answer> {
             expires_at: Millis(1_743_500_060_017),
         },
         Answer::Refund(refund().id),
+        Answer::Webhook(webhook().id),
     ]
 }
 
@@ -792,6 +825,8 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::MetadataPositions((record, number, 299)), records::MetadataPositions::wrap(item())),
         (AnyKey::TokenQueues(installation().id), records::TokenQueues::wrap(TokenQueue { first: 2, next: 300 })),
         (AnyKey::Refunds(refund().id), records::Refunds::wrap(refund())),
+        (AnyKey::Webhooks(webhook().id), records::Webhooks::wrap(webhook())),
+        (AnyKey::WebhookEvents(webhook_event().id), records::WebhookEvents::wrap(webhook_event())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -811,12 +846,17 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::RefundsByExternalId(text("back-1")), records::RefundsByExternalId::wrap(refund().id)),
         (AnyKey::RefundsByStatus((refund().status, refund().id)), records::RefundsByStatus::wrap(Present)),
         (AnyKey::RefundsByPayment((payment().id, refund().id)), records::RefundsByPayment::wrap(Present)),
+        (
+            AnyKey::WebhookEventsByPayment((payment().id, webhook_event().id)),
+            records::WebhookEventsByPayment::wrap(Present),
+        ),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),
+        (AnyKey::WebhookDirectory((MERCHANT, webhook().id)), records::WebhookDirectory::wrap(Present)),
     ]
 }
 
@@ -833,6 +873,8 @@ pub(super) fn state() -> MerchantState {
         users: [(user().id, user())].into(),
         invitations: [(invitation().id, invitation())].into(),
         plan: Some(plan_choice()),
+        webhook_events: 0,
+        connected_webhooks: BTreeSet::new(),
         last_at: Millis(1_743_500_000_014),
         last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
     }

@@ -4,10 +4,13 @@
 //! 0 format (1) = 1 | 1 MerchantStateV1, see `codec`
 //! 0 format (1) = 2 | 1 MerchantStateV2, of a merchant whose profile has a later shape
 //! 0 format (1) = 3 | 1 MerchantStateV3, of a merchant whose totals have a later shape, too
+//! 0 format (1) = 4 | 1 MerchantStateV4, of a merchant that has events for webhooks, or webhooks
 //! ```
 //! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
 
-use till_domain::ids::{InstallationId, KeyId};
+use std::collections::BTreeSet;
+
+use till_domain::ids::{InstallationId, KeyId, WebhookId};
 use till_domain::key::ApiKey;
 use till_domain::ledger::BalanceTotals;
 use till_domain::merchant::{Installation, Integration, PaymentMethod, Profile};
@@ -22,13 +25,16 @@ use super::personal::{NoPersonal, Personal};
 use super::shape::{IdPositionV1, Shape};
 
 /// The highest format of a snapshot's content.
-pub const STATE_FORMAT: u8 = 3;
+pub const STATE_FORMAT: u8 = 4;
 
 /// The format of a state whose profile and totals have the first shape.
 const FIRST_STATE_FORMAT: u8 = 1;
 
 /// The format of a state whose totals have the first shape.
 const SECOND_STATE_FORMAT: u8 = 2;
+
+/// The format of a state without webhooks.
+const THIRD_STATE_FORMAT: u8 = 3;
 
 const WHAT: &str = "state of a merchant";
 
@@ -64,6 +70,8 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             users,
             invitations,
             plan,
+            webhook_events: _,
+            connected_webhooks: _,
             last_at,
             last_id,
         } = state;
@@ -104,8 +112,43 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             users: users.into_iter().map(|user| (user.id, user)).collect(),
             invitations: invitations.into_iter().map(|invitation| (invitation.id, invitation)).collect(),
             plan: self.plan.unpack(personal)?,
+            webhook_events: 0,
+            connected_webhooks: BTreeSet::new(),
             last_at: self.last_at.unpack(personal)?,
             last_id: self.last_id.unpack(personal)?,
+        })
+    }
+}
+
+/// The same with what is of webhooks.
+#[derive(Debug, Decode)]
+struct MerchantStateV4 {
+    state: MerchantStateV3,
+    webhook_events: u64,
+    connected_webhooks: Vec<[u8; 16]>,
+}
+
+impl MerchantStateV4 {
+    /// True when a state has something that only this shape holds.
+    fn is_needed_for(state: &MerchantState) -> bool {
+        state.webhook_events > 0 || !state.connected_webhooks.is_empty()
+    }
+}
+
+impl Shape<MerchantState> for MerchantStateV4 {
+    fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        let connected: Vec<WebhookId> = state.connected_webhooks.iter().copied().collect();
+        MerchantStateV3::write(state, personal, out)?;
+        u64::write(&state.webhook_events, personal, out)?;
+        Vec::<[u8; 16]>::write(&connected, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<MerchantState, ShapeError> {
+        let connected: Vec<WebhookId> = self.connected_webhooks.unpack(personal)?;
+        Ok(MerchantState {
+            webhook_events: self.webhook_events,
+            connected_webhooks: connected.into_iter().collect(),
+            ..self.state.unpack(personal)?
         })
     }
 }
@@ -115,12 +158,15 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
+    if MerchantStateV4::is_needed_for(state) {
+        return encode_as::<MerchantStateV4>(state, STATE_FORMAT);
+    }
     let has_first_totals = state.balance.as_ref().is_none_or(BalanceTotalsV1::holds);
     let has_first_profile = state.profile.as_ref().is_none_or(ProfileV1::holds);
     match (has_first_totals, has_first_profile) {
         (true, true) => encode_as::<MerchantStateV1>(state, FIRST_STATE_FORMAT),
         (true, false) => encode_as::<MerchantStateV2>(state, SECOND_STATE_FORMAT),
-        (false, _) => encode_as::<MerchantStateV3>(state, STATE_FORMAT),
+        (false, _) => encode_as::<MerchantStateV3>(state, THIRD_STATE_FORMAT),
     }
 }
 
@@ -134,7 +180,10 @@ fn encode_as<S: Shape<MerchantState> + Decode<()>>(state: &MerchantState, format
 /// Any error means: take an older snapshot or the whole log.
 pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
     match bytes.first() {
-        Some(&STATE_FORMAT) => codec::decode::<MerchantStateV3>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal),
+        Some(&STATE_FORMAT) => codec::decode::<MerchantStateV4>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal),
+        Some(&THIRD_STATE_FORMAT) => {
+            codec::decode::<MerchantStateV3>(WHAT, THIRD_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
+        }
         Some(&SECOND_STATE_FORMAT) => {
             codec::decode::<MerchantStateV2>(WHAT, SECOND_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
         }

@@ -24,9 +24,10 @@ use super::payment::{EffectV1, PaymentV1, PaymentV2, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
+use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 3;
+pub const ROW_FORMAT: u8 = 4;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -247,6 +248,8 @@ tables! {
     MetadataPositions = 24 in Rows: String;
     TokenQueues = 25 in Rows: TokenQueueV1;
     Refunds = 26 in Rows: RefundV1, under id;
+    Webhooks = 27 in Rows: WebhookV1, under id;
+    WebhookEvents = 28 in Rows: WebhookEventV1, under id;
     PaymentsByExternalId = 32 in Indexes: [u8; 16];
     CustomersByExternalId = 33 in Indexes: [u8; 16];
     CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
@@ -266,12 +269,14 @@ tables! {
     RefundsByExternalId = 49 in Indexes: [u8; 16];
     RefundsByStatus = 50 in Indexes: ();
     RefundsByPayment = 51 in Indexes: ();
+    WebhookEventsByPayment = 52 in Indexes: ();
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;
+    WebhookDirectory = 99 in Directory: ();
 }
 
 impl TableKind {

@@ -16,6 +16,7 @@ mod sealed;
 mod stored_keyring;
 mod subjects;
 mod vault_key;
+mod webhook_secrets;
 
 pub use card_numbers::{CardNumber, CardNumberError, CardNumberOf};
 pub use keyring::{Keyring, KeyringError, LookupKind};
@@ -24,3 +25,4 @@ pub use sealed::{NoRandomness, SealedError};
 pub use stored_keyring::{keyring_write, stored_keyring};
 pub use subjects::{SubjectId, SubjectKey, SubjectKind};
 pub use vault_key::VaultKey;
+pub use webhook_secrets::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretOf};

@@ -14,12 +14,14 @@
 //! | 5 | key of a payment without a customer | payment | sealed row of 32 bytes, 73 bytes |
 //! | 6 | an API key kept for a replay of the call that made it | API key uid | sealed row of its text, + 41 bytes |
 //! | 7 | key of a card token, for the name on the card | token | sealed row of 32 bytes, 73 bytes |
+//! | 8 | secret of a webhook | webhook | sealed row of 64 bytes, 105 bytes |
+//! | 9 | secret of a webhook before the last rotation | webhook | sealed row of 64 bytes, 105 bytes |
 //!
 //! The shape of a sealed row stands in `sealed.rs`; its associated data is the row's key as above.
 
-use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 
-use super::{CardNumberOf, SubjectId, SubjectKind};
+use super::{CardNumberOf, SubjectId, SubjectKind, WebhookSecretOf};
 
 const KEYRING: u8 = 0;
 const TOKEN_CARD_NUMBER: u8 = 1;
@@ -29,6 +31,8 @@ const SESSION_KEY: u8 = 4;
 const PAYMENT_KEY: u8 = 5;
 const API_KEY_SECRET: u8 = 6;
 const TOKEN_KEY: u8 = 7;
+const WEBHOOK_SECRET: u8 = 8;
+const PREVIOUS_WEBHOOK_SECRET: u8 = 9;
 
 /// Where a row of the vault stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +60,13 @@ pub enum VaultKey {
         /// The uid of the API key.
         key: KeyId,
     },
+    /// What signs the deliveries of a webhook.
+    WebhookSecret {
+        /// The merchant that the webhook belongs to.
+        merchant: MerchantId,
+        /// The webhook, and which of its secrets.
+        of: WebhookSecretOf,
+    },
 }
 
 impl VaultKey {
@@ -77,6 +88,12 @@ impl VaultKey {
                 key_bytes(subject_kind_byte(subject.kind), merchant, subject.id)
             }
             VaultKey::ApiKeySecret { merchant, key } => key_bytes(API_KEY_SECRET, merchant, key.to_bytes()),
+            VaultKey::WebhookSecret { merchant, of: WebhookSecretOf::Current(id) } => {
+                key_bytes(WEBHOOK_SECRET, merchant, id.to_bytes())
+            }
+            VaultKey::WebhookSecret { merchant, of: WebhookSecretOf::Previous(id) } => {
+                key_bytes(PREVIOUS_WEBHOOK_SECRET, merchant, id.to_bytes())
+            }
         }
     }
 
@@ -88,6 +105,7 @@ impl VaultKey {
         let id = <[u8; 16]>::try_from(id).ok()?;
         let of = |of| VaultKey::CardNumber { merchant: MerchantId::from_bytes(*merchant), of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MerchantId::from_bytes(*merchant), subject };
+        let of_webhook = |of| VaultKey::WebhookSecret { merchant: MerchantId::from_bytes(*merchant), of };
         match *kind {
             KEYRING => (bytes == [KEYRING; Self::LEN]).then_some(VaultKey::Keyring),
             TOKEN_CARD_NUMBER => Some(of(CardNumberOf::Token(TokenId::from_bytes(id)))),
@@ -99,6 +117,8 @@ impl VaultKey {
             API_KEY_SECRET => {
                 Some(VaultKey::ApiKeySecret { merchant: MerchantId::from_bytes(*merchant), key: KeyId::from_bytes(id) })
             }
+            WEBHOOK_SECRET => Some(of_webhook(WebhookSecretOf::Current(WebhookId::from_bytes(id)))),
+            PREVIOUS_WEBHOOK_SECRET => Some(of_webhook(WebhookSecretOf::Previous(WebhookId::from_bytes(id)))),
             _ => None,
         }
     }
@@ -130,7 +150,8 @@ mod tests {
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
 
-    fn one_of_each_kind() -> [VaultKey; 8] {
+    fn one_of_each_kind() -> [VaultKey; 10] {
+        let of_webhook = |of| VaultKey::WebhookSecret { merchant: MERCHANT, of };
         let of = |of| VaultKey::CardNumber { merchant: MERCHANT, of };
         let of_subject = |subject| VaultKey::SubjectKey { merchant: MERCHANT, subject };
         [
@@ -142,6 +163,8 @@ mod tests {
             of_subject(SubjectId::payment(PaymentId::from_bytes([0xbb; 16]))),
             VaultKey::ApiKeySecret { merchant: MERCHANT, key: KeyId::from_bytes([0xbb; 16]) },
             of_subject(SubjectId::token(TokenId::from_bytes([0xbb; 16]))),
+            of_webhook(WebhookSecretOf::Current(WebhookId::from_bytes([0xbb; 16]))),
+            of_webhook(WebhookSecretOf::Previous(WebhookId::from_bytes([0xbb; 16]))),
         ]
     }
 
@@ -165,7 +188,7 @@ mod tests {
     #[test]
     fn other_kinds_other_lengths_and_a_key_ring_with_an_owner_are_no_keys() {
         let mut unknown = one_of_each_kind()[1].encode();
-        unknown[16] = 8;
+        unknown[16] = 10;
         let mut owned_keyring = VaultKey::Keyring.encode();
         owned_keyring[20] = 1;
         let key = one_of_each_kind()[1].encode();

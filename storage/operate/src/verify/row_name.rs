@@ -7,7 +7,7 @@ use till_domain::records::AnyKey;
 use till_storage::family::Family;
 use till_storage::keys::{HeadKey, JournalKey};
 use till_storage::shapes::{KeyParts, TableKind, decode_key};
-use till_storage::vault::{CardNumberOf, SubjectId, SubjectKind, VaultKey};
+use till_storage::vault::{CardNumberOf, SubjectId, SubjectKind, VaultKey, WebhookSecretOf};
 
 /// Bytes of a digest, or of a key that nobody knows, that are shown.
 const SHOWN_BYTES: usize = 4;
@@ -70,6 +70,10 @@ fn of_vault(key: VaultKey) -> String {
         VaultKey::CardNumber { merchant: _, of: CardNumberOf::Card(id) } => format!("card number of {id}"),
         VaultKey::SubjectKey { merchant: _, subject } => format!("key of {}", of_subject(subject)),
         VaultKey::ApiKeySecret { merchant: _, key } => format!("text of {key}"),
+        VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf::Current(id) } => format!("secret of {id}"),
+        VaultKey::WebhookSecret { merchant: _, of: WebhookSecretOf::Previous(id) } => {
+            format!("previous secret of {id}")
+        }
     }
 }
 

@@ -63,7 +63,8 @@ const fn merchant_of(key: VaultKey) -> Option<MerchantId> {
         VaultKey::Keyring => None,
         VaultKey::CardNumber { merchant, of: _ }
         | VaultKey::SubjectKey { merchant, subject: _ }
-        | VaultKey::ApiKeySecret { merchant, key: _ } => Some(merchant),
+        | VaultKey::ApiKeySecret { merchant, key: _ }
+        | VaultKey::WebhookSecret { merchant, of: _ } => Some(merchant),
     }
 }
 
@@ -74,5 +75,6 @@ fn open(key: VaultKey, value: &[u8], job: &Job<'_>) -> Result<(), SealedError> {
         VaultKey::CardNumber { merchant, of } => job.keyring.open_card_number(merchant, of, value).map(drop),
         VaultKey::SubjectKey { merchant, subject } => job.keyring.open_subject_key(merchant, subject, value).map(drop),
         VaultKey::ApiKeySecret { merchant, key } => job.keyring.open_api_key_secret(merchant, key, value).map(drop),
+        VaultKey::WebhookSecret { merchant, of } => job.keyring.open_webhook_secret(merchant, of, value).map(drop),
     }
 }

@@ -28,7 +28,10 @@ use till_storage::journal::record::{self, RecordHeader, RecordType};
 use till_storage::journal::{Append, BatchId, Epoch, Head, Journal, RowWrite, RowWrites, SnapshotWrite, Verdict};
 use till_storage::rows::{Direction, RowStore};
 use till_storage::shapes::{self, KeyParts, MerchantPersonal, MerchantReader, TableKind};
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
+use till_storage::vault::{
+    CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WEBHOOK_SECRET_LEN, WebhookSecretBytes,
+    WebhookSecretOf,
+};
 
 const START: Millis = Millis(1_750_000_000_000);
 const PRICE_MINOR: u64 = 10_000;
@@ -413,6 +416,12 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
                 (VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)
             }
             VaultWrite::ForgetKeyText(key) => (VaultKey::ApiKeySecret { merchant, key }, None),
+            VaultWrite::KeepWebhookSecret(id) | VaultWrite::ReplaceWebhookSecret(id) => {
+                let of = WebhookSecretOf::Current(id);
+                let secret = WebhookSecretBytes::new([7; WEBHOOK_SECRET_LEN]);
+                let value = self.keyring.seal_webhook_secret(merchant, of, &secret).expect("randomness");
+                (VaultKey::WebhookSecret { merchant, of }, Some(value))
+            }
         }
     }
 }

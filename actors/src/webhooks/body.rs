@@ -1,0 +1,92 @@
+//! The body of an event, as webhooks deliver it and as the merchant reads it: contract, section 11.
+
+use serde::Serialize;
+use till_domain::ids::WebhookEventId;
+use till_domain::money::Currency;
+use till_domain::payment::Payment;
+use till_domain::time::Millis;
+use till_domain::webhook::{WebhookEvent, WebhookEventKind};
+
+/// The name of the event that a merchant has sent to try a webhook.
+const TEST: &str = "test";
+
+/// A body. Every member is always there, null where it does not apply.
+#[derive(Debug, Clone, Serialize)]
+pub struct EventBody {
+    event_id: String,
+    event: String,
+    sequence: Option<u64>,
+    payment_id: Option<String>,
+    external_id: Option<String>,
+    status: Option<&'static str>,
+    refund_id: Option<String>,
+    dispute_id: Option<String>,
+    payout_id: Option<String>,
+    amount: Option<u64>,
+    currency: Option<String>,
+    created_at: u64,
+    delivered_at: Option<u64>,
+}
+
+impl EventBody {
+    /// The body of an event, with the identifier and the currency of its payment as far as that can be read.
+    #[must_use]
+    pub fn new(event: &WebhookEvent, payment: Option<&Payment>) -> EventBody {
+        let external_id = payment.and_then(|payment| payment.external_id.as_ref());
+        EventBody {
+            event_id: event.id.to_string(),
+            event: delivered_name(event.kind),
+            sequence: Some(event.sequence),
+            payment_id: Some(event.payment_id.to_string()),
+            external_id: external_id.map(|external_id| external_id.as_str().to_owned()),
+            status: Some(event.object.status()),
+            refund_id: event.object.refund_id().map(|refund_id| refund_id.to_string()),
+            dispute_id: None,
+            payout_id: None,
+            amount: Some(event.amount_minor),
+            currency: payment.map(|payment| currency(payment.money.currency)),
+            created_at: event.created_at.unix_seconds(),
+            delivered_at: None,
+        }
+    }
+
+    /// The body of an event that happened only to try a webhook. It has no number.
+    #[must_use]
+    pub fn test(id: WebhookEventId, at: Millis) -> EventBody {
+        EventBody {
+            event_id: id.to_string(),
+            event: TEST.to_owned(),
+            sequence: None,
+            payment_id: None,
+            external_id: None,
+            status: None,
+            refund_id: None,
+            dispute_id: None,
+            payout_id: None,
+            amount: None,
+            currency: None,
+            created_at: at.unix_seconds(),
+            delivered_at: None,
+        }
+    }
+
+    /// The same at a delivery.
+    #[must_use]
+    pub fn delivered(self, at: Millis) -> EventBody {
+        EventBody { delivered_at: Some(at.unix_seconds()), ..self }
+    }
+}
+
+/// The name of a kind as it is delivered; of none, that of the event which tries a webhook.
+#[must_use]
+pub fn name_of_delivered(kind: Option<WebhookEventKind>) -> String {
+    kind.map_or_else(|| TEST.to_owned(), delivered_name)
+}
+
+fn delivered_name(kind: WebhookEventKind) -> String {
+    kind.name().to_lowercase()
+}
+
+fn currency(currency: Currency) -> String {
+    currency.to_string()
+}

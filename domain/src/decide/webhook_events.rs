@@ -1,0 +1,99 @@
+//! The events that a merchant's webhooks are told, worked out from what a decision records.
+
+use super::context::Context;
+use crate::activity::Actor;
+use crate::event::Event;
+use crate::ids::PaymentId;
+use crate::payment::{CaptureMode, Payment, PaymentStatus};
+use crate::records::{Payments, Records, Unreadable};
+use crate::refund::RefundStatus;
+use crate::webhook::{WebhookEvent, WebhookEventKind, WebhookObject};
+use std::sync::Arc;
+
+/// The events that follow from what is recorded, each with its number.
+pub(super) fn following(
+    records: &impl Records,
+    recorded: &[Event],
+    context: &mut Context<'_>,
+) -> Result<Vec<Event>, Unreadable> {
+    let mut sequence = records.state().webhook_events;
+    let mut events = Vec::new();
+    for event in recorded {
+        let Some(news) = news_of(records, event)? else { continue };
+        sequence = sequence.saturating_add(1);
+        let News { kind, payment_id, object, amount_minor } = news;
+        let (id, created_at) = (context.mint(), context.now);
+        let event = WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at };
+        events.push(Event::WebhookEventRecorded(event));
+    }
+    Ok(events)
+}
+
+/// An event without its id and number.
+struct News {
+    kind: WebhookEventKind,
+    payment_id: PaymentId,
+    object: WebhookObject,
+    amount_minor: u64,
+}
+
+fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
+    if let Event::PaymentAuthorized { payment_id, authorization: _ } = event {
+        // With automatic capture the merchant is told once, when the payment is completed.
+        let (kind, status) = (WebhookEventKind::PaymentAuthorized, PaymentStatus::Authorized);
+        of_payment(records, *payment_id, kind, |payment| {
+            (payment.capture_mode == CaptureMode::Manual).then_some(status)
+        })
+    } else if let Event::PaymentCaptured { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentCompleted, PaymentStatus::Successful)
+    } else if let Event::PaymentFailed { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentCompleted, PaymentStatus::Failed)
+    } else if let Event::PaymentExpired { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentExpired, PaymentStatus::Expired)
+    } else if let Event::PaymentVoided { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentVoided, PaymentStatus::Voided)
+    } else if let Event::PaymentReversed { payment_id, .. } = event {
+        became(records, *payment_id, WebhookEventKind::PaymentReversed, PaymentStatus::Reversed)
+    } else if let Event::OperationRefused { payment_id, .. } = event {
+        // What Till does by itself is no operation of the merchant's.
+        of_payment(records, *payment_id, WebhookEventKind::PaymentOperationFailed, |payment| {
+            let is_merchants = payment.operation.as_ref().is_some_and(|open| open.requested_by != Actor::System);
+            is_merchants.then_some(payment.status)
+        })
+    } else if let Event::RefundConfirmed { refund_id, payment_id, amount_minor, .. } = event {
+        let object = WebhookObject::Refund(*refund_id, RefundStatus::Successful);
+        Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+    } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, .. } = event {
+        let object = WebhookObject::Refund(*refund_id, RefundStatus::Failed);
+        Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+    } else {
+        Ok(None)
+    }
+}
+
+fn became(
+    records: &impl Records,
+    payment_id: PaymentId,
+    kind: WebhookEventKind,
+    status: PaymentStatus,
+) -> Result<Option<News>, Unreadable> {
+    of_payment(records, payment_id, kind, |_| Some(status))
+}
+
+/// An event about a payment, unless there is none to tell.
+fn of_payment(
+    records: &impl Records,
+    payment_id: PaymentId,
+    kind: WebhookEventKind,
+    status_of: impl FnOnce(&Payment) -> Option<PaymentStatus>,
+) -> Result<Option<News>, Unreadable> {
+    let payment: Option<Arc<Payment>> = records.shared::<Payments>(payment_id)?;
+    Ok(payment.and_then(|payment| {
+        let object = WebhookObject::Payment(status_of(&payment)?);
+        Some(News { kind, payment_id, object, amount_minor: payment.money.amount.get() })
+    }))
+}
+
+const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> News {
+    News { kind: WebhookEventKind::RefundCompleted, payment_id, object, amount_minor }
+}

@@ -1,0 +1,200 @@
+//! Webhooks and the events that they are told.
+
+use crate::words::*;
+use crate::world::{World, raw_id};
+use till_domain::command::Expired;
+use till_domain::event::{Answer, VaultWrite};
+use till_domain::ids::{PaymentId, WebhookId};
+use till_domain::payment::{OperationKind, PaymentStatus};
+use till_domain::records::{WebhookDirectory, WebhookEvents, WebhookEventsByPayment, Webhooks};
+use till_domain::refund::RefundStatus;
+use till_domain::refusal::Refusal;
+use till_domain::webhook::{
+    EVENT_KEPT_SECONDS, PREVIOUS_SECRET_SECONDS, WEBHOOKS_MAX, WebhookEvent, WebhookEventKind, WebhookObject,
+    WebhookStatus,
+};
+
+const CHANGED: Answer = Answer::Changed(true);
+const UNCHANGED: Answer = Answer::Changed(false);
+
+/// The kinds of events about a payment, with the statuses of their objects, oldest first.
+fn told(world: &World, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
+    let events = world.all::<WebhookEvents>().into_iter().filter(|event| event.payment_id == id);
+    events.map(|event| (event.kind, event.object.status())).collect()
+}
+
+fn newest(world: &World) -> WebhookEvent {
+    world.all::<WebhookEvents>().pop().expect("an event")
+}
+
+fn connected(world: &mut World) -> WebhookId {
+    let Answer::Webhook(id) = world.given(connect_webhook(&[])) else { panic!("no webhook was made") };
+    id
+}
+
+#[test]
+fn a_payment_that_is_captured_at_once_is_told_once_when_it_is_completed() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let id = world.captured(initiate(session));
+    assert_eq!(told(&world, id), [(WebhookEventKind::PaymentCompleted, "SUCCESSFUL")]);
+    let event = newest(&world);
+    let price = world.payment_row(id).money.amount.get();
+    assert_eq!((event.sequence, event.amount_minor, event.created_at), (1, price, world.clock));
+    assert_eq!(event.object, WebhookObject::Payment(PaymentStatus::Successful));
+    assert!(world.find::<WebhookEventsByPayment>((id, event.id)).is_some());
+    assert_eq!(world.state.webhook_events, 1);
+}
+
+#[test]
+fn each_step_of_a_payment_that_is_captured_by_hand_is_told() {
+    let mut world = World::open();
+    let id = world.standing();
+    world.given(capture(id));
+    world.given(operation_answered(id, OperationKind::Capture, 1, refused()));
+    world.given(capture(id));
+    world.given(operation_answered(id, OperationKind::Capture, 2, till_domain::command::CallResult::Done));
+    let expected = [
+        (WebhookEventKind::PaymentAuthorized, "AUTHORIZED"),
+        (WebhookEventKind::PaymentOperationFailed, "AUTHORIZED"),
+        (WebhookEventKind::PaymentCompleted, "SUCCESSFUL"),
+    ];
+    assert_eq!(told(&world, id), expected);
+    let voided = world.standing();
+    world.given(void(voided));
+    world.given(void_done(voided));
+    assert_eq!(told(&world, voided)[1..], [(WebhookEventKind::PaymentVoided, "VOIDED")]);
+    let reversed = world.held();
+    world.given(reverse(reversed));
+    world.given(reversal_done(reversed));
+    assert_eq!(told(&world, reversed).last(), Some(&(WebhookEventKind::PaymentReversed, "REVERSED")));
+}
+
+#[test]
+fn a_payment_that_fails_or_expires_is_told_and_a_late_success_is_not() {
+    let mut world = World::open();
+    let session = world.card_session();
+    let failed = world.payment(initiate(session));
+    world.given(result(failed, declined()));
+    assert_eq!(told(&world, failed), [(WebhookEventKind::PaymentCompleted, "FAILED")]);
+    let session = world.card_session();
+    let expired = world.payment(initiate(session));
+    world.after_seconds(3_601);
+    world.given(expire(expired));
+    world.given(result(expired, approved_and_captured()));
+    assert_eq!(told(&world, expired), [(WebhookEventKind::PaymentExpired, "EXPIRED")]);
+}
+
+#[test]
+fn a_refund_is_told_when_it_has_ended() {
+    let mut world = World::open();
+    let id = world.held();
+    let before = told(&world, id).len();
+    let (paid, refused_one) = (world.refund(refund(id).part(40)), world.refund(refund(id).part(50)));
+    assert_eq!(told(&world, id).len(), before, "it is under way");
+    world.given(refund_done(paid));
+    assert_eq!(newest(&world).object, WebhookObject::Refund(paid, RefundStatus::Successful));
+    assert_eq!(newest(&world).amount_minor, 40);
+    world.given(refund_answered(refused_one, refused()));
+    assert_eq!(newest(&world).object, WebhookObject::Refund(refused_one, RefundStatus::Failed));
+}
+
+#[test]
+fn a_webhook_is_connected_changed_stopped_and_connected_again() {
+    let mut world = World::open();
+    let (answer, written) = world.when(connect_webhook(&[WebhookEventKind::RefundCompleted])).writes_to_the_vault();
+    let Answer::Webhook(id) = answer else { panic!("no webhook was made") };
+    assert_eq!(written, [VaultWrite::KeepWebhookSecret(id)]);
+    let first = world.look_up::<Webhooks>(id);
+    assert_eq!(first.status, WebhookStatus::Connected);
+    assert!(first.subscription.includes(WebhookEventKind::RefundCompleted));
+    assert!(!first.subscription.includes(WebhookEventKind::PaymentCompleted));
+    let directory = |world: &World| world.find::<WebhookDirectory>((world.merchant_id, id)).is_some();
+    assert!(directory(&world));
+    world.when(rename_webhook(id, "till")).answers(CHANGED);
+    world.when(rename_webhook(id, "till")).changes_nothing(UNCHANGED);
+    world.when(disconnect_webhook(id)).answers(CHANGED);
+    world.when(disconnect_webhook(id)).changes_nothing(UNCHANGED);
+    assert!(!directory(&world));
+    assert!(world.state.connected_webhooks.is_empty());
+    world.when(disable_webhook(id)).changes_nothing(UNCHANGED);
+    world.when(reconnect_webhook(id)).answers(CHANGED);
+    let again = world.look_up::<Webhooks>(id);
+    assert!(again.connected_after > first.connected_after, "it is sent what happens from now on");
+    assert!(directory(&world));
+}
+
+#[test]
+fn a_webhook_that_takes_nothing_is_disabled_until_it_is_connected_again() {
+    let mut world = World::open();
+    let id = connected(&mut world);
+    world.when(disable_webhook(id)).answers(CHANGED);
+    let disabled = world.look_up::<Webhooks>(id);
+    assert_eq!((disabled.status, disabled.disabled_at), (WebhookStatus::Disabled, Some(world.clock)));
+    world.given(reconnect_webhook(id));
+    let again = world.look_up::<Webhooks>(id);
+    assert_eq!((again.status, again.disabled_at), (WebhookStatus::Connected, None));
+}
+
+#[test]
+fn a_rotated_secret_keeps_the_one_before_for_a_day() {
+    let mut world = World::open();
+    let id = connected(&mut world);
+    let (answer, written) = world.when(rotate_webhook_secret(id)).writes_to_the_vault();
+    assert_eq!((answer, written), (Answer::Webhook(id), vec![VaultWrite::ReplaceWebhookSecret(id)]));
+    let until = world.look_up::<Webhooks>(id).previous_secret_until;
+    assert_eq!(until, Some(world.clock.plus_seconds(PREVIOUS_SECRET_SECONDS)));
+}
+
+#[test]
+fn webhooks_have_a_limit_and_those_that_were_stopped_do_not_count() {
+    let mut world = World::open();
+    let first = connected(&mut world);
+    for _ in 1..WEBHOOKS_MAX {
+        connected(&mut world);
+    }
+    let too_many = Refusal::TooMany { kind: "webhooks", limit: WEBHOOKS_MAX };
+    world.when(connect_webhook(&[])).refused(too_many.clone());
+    world.given(disconnect_webhook(first));
+    connected(&mut world);
+    world.when(reconnect_webhook(first)).refused(too_many);
+}
+
+#[test]
+fn a_webhook_that_is_not_there_is_not_found() {
+    let mut world = World::open();
+    let nobody = raw_id(9, WebhookId::from_raw);
+    let asks =
+        [rename_webhook(nobody, "a"), disconnect_webhook(nobody), reconnect_webhook(nobody), disable_webhook(nobody)];
+    for ask in asks.into_iter().chain([rotate_webhook_secret(nobody)]) {
+        world.when(ask).refused(Refusal::WebhookNotFound);
+    }
+}
+
+#[test]
+fn a_suspended_merchant_can_stop_a_webhook_and_replace_its_secret_and_nothing_else() {
+    let mut world = World::open();
+    let id = connected(&mut world);
+    world.given(suspend());
+    world.when(connect_webhook(&[])).refused(Refusal::MerchantSuspended);
+    world.when(rename_webhook(id, "a")).refused(Refusal::MerchantSuspended);
+    world.given(rotate_webhook_secret(id));
+    world.given(disconnect_webhook(id));
+    world.when(reconnect_webhook(id)).refused(Refusal::MerchantSuspended);
+}
+
+#[test]
+fn an_event_is_removed_when_it_has_been_kept_for_thirty_days_and_numbers_go_on() {
+    let mut world = World::open();
+    let id = world.held();
+    let event = newest(&world);
+    world.after_seconds(EVENT_KEPT_SECONDS - 1);
+    world.when(sweep([Expired::WebhookEvent(event.id)])).changes_nothing(UNCHANGED);
+    world.after_seconds(1);
+    world.when(sweep([Expired::WebhookEvent(event.id)])).answers(CHANGED);
+    assert_eq!(world.find::<WebhookEvents>(event.id), None);
+    assert!(world.find::<WebhookEventsByPayment>((id, event.id)).is_none());
+    world.held();
+    assert_eq!(newest(&world).sequence, world.state.webhook_events);
+    assert!(newest(&world).sequence > event.sequence);
+}

@@ -1,0 +1,49 @@
+//! An event, as webhooks deliver it: contract, section 11. The object itself is the dispatcher's.
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The declared members.
+pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
+    name: "event",
+    attributes: &[
+        Attribute::always("event_id", ValueType::STRING, "The event's id (`evt_...`)."),
+        Attribute::always("event", EVENT_NAMES, "What happened."),
+        Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without a gap."),
+        Attribute::nullable("payment_id", ValueType::STRING, "The payment that it is about."),
+        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment."),
+        Attribute::nullable("status", ValueType::STRING, "The status of the payment or refund, as of the event."),
+        Attribute::nullable("refund_id", ValueType::STRING, "The refund that it is about."),
+        Attribute::nullable("dispute_id", ValueType::STRING, "The dispute that it is about."),
+        Attribute::nullable("payout_id", ValueType::STRING, "The payout that it is about."),
+        Attribute::nullable("amount", ValueType::INTEGER, "The amount of what it is about, in minor units."),
+        Attribute::nullable("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it happened."),
+        Attribute::nullable("delivered_at", ValueType::TIMESTAMP, "When it was sent; null where it is read."),
+    ],
+};
+
+/// The names that events are delivered under.
+const EVENT_NAMES: ValueType = ValueType::words(&[
+    "payment_authorized",
+    "payment_completed",
+    "payment_expired",
+    "payment_voided",
+    "payment_reversed",
+    "refund_completed",
+    "payment_operation_failed",
+    "test",
+]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use till_actors::webhooks::name_of_delivered;
+    use till_domain::webhook::WebhookEventKind;
+
+    #[test]
+    fn the_names_are_those_of_all_kinds_and_of_the_test() {
+        let kinds = WebhookEventKind::ALL.into_iter().map(Some).chain([None]);
+        let names: Vec<String> = kinds.map(name_of_delivered).collect();
+        assert_eq!(EVENT_NAMES.choices(), names);
+    }
+}

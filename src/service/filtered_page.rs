@@ -1,0 +1,159 @@
+//! Pages of lists with filters that no index has: rows are looked at one after the other, newest first.
+
+use std::fmt::Display;
+
+use till_domain::ids::{Id, RawId};
+use till_domain::time::Millis;
+use till_storage::rows::{Beside, Cursor, Direction};
+
+use super::page::Page;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::field::PageRequest;
+
+/// Rows that are looked at before other calls of the same thread get their turn.
+const ROWS_AT_A_TIME: usize = 256;
+
+/// Ids from the first to the last, both included.
+#[derive(Debug, Clone, Copy)]
+pub struct IdSpan<K> {
+    oldest: K,
+    newest: K,
+}
+
+impl<K: Id + Ord> IdSpan<K> {
+    /// All ids.
+    #[must_use]
+    pub fn all() -> IdSpan<K> {
+        IdSpan {
+            oldest: K::from_raw(RawId::from_bytes([u8::MIN; 16])),
+            newest: K::from_raw(RawId::from_bytes([u8::MAX; 16])),
+        }
+    }
+
+    /// Those that were made from one instant, inclusive, to another, exclusive; none when there are no such.
+    #[must_use]
+    pub fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
+        let last = until.0.checked_sub(1)?;
+        Some(IdSpan { oldest: id_at(from.0, u8::MIN), newest: id_at(last, u8::MAX) })
+    }
+
+    fn older_than(self, id: K) -> Option<IdSpan<K>> {
+        let newest = K::from_raw(id.to_raw().predecessor()?).min(self.newest);
+        (self.oldest <= newest).then_some(IdSpan { newest, ..self })
+    }
+
+    fn newer_than(self, id: K) -> Option<IdSpan<K>> {
+        let oldest = K::from_raw(id.to_raw().successor()?).max(self.oldest);
+        (oldest <= self.newest).then_some(IdSpan { oldest, ..self })
+    }
+
+    /// What is left of it behind an id, in a direction.
+    fn beyond(self, id: K, direction: Direction) -> Option<IdSpan<K>> {
+        match direction {
+            Direction::Backward => self.older_than(id),
+            Direction::Forward => self.newer_than(id),
+        }
+    }
+
+    /// As a range of keys.
+    #[must_use]
+    pub const fn range(self) -> std::ops::RangeInclusive<K> {
+        self.oldest..=self.newest
+    }
+}
+
+/// The first or last id of a millisecond; ids hold 48 bits of them.
+pub(super) fn id_at<K: Id>(millis: u64, filling: u8) -> K {
+    let mut bytes = [filling; 16];
+    let millis = millis.min((1 << 48) - 1).to_be_bytes();
+    bytes[..6].copy_from_slice(&millis[2..]);
+    K::from_raw(RawId::from_bytes(bytes))
+}
+
+/// A list of which a page is wanted.
+pub struct Filtered<F, P> {
+    /// Reads at most so many rows of a span with their ids, in a direction.
+    pub rows: F,
+    /// Whether a row passes the filters.
+    pub passes: P,
+}
+
+impl<F, P> Filtered<F, P> {
+    /// The page that a call asks for, of the rows in a span.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE` when a row cannot be read.
+    pub async fn page<K, R>(&self, request: PageRequest<K>, span: Option<IdSpan<K>>) -> Result<Page<R>, ApiError>
+    where
+        K: Id + Ord + Display,
+        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        P: Fn(&R) -> bool,
+    {
+        let size = usize::from(request.per_page);
+        let (within, direction) = match request.cursor {
+            None => (span, Direction::Backward),
+            Some(Cursor::After(id)) => (span.and_then(|span| span.older_than(id)), Direction::Backward),
+            Some(Cursor::Before(id)) => (span.and_then(|span| span.newer_than(id)), Direction::Forward),
+        };
+        let mut found = self.collect(within, direction, size.saturating_add(1)).await?;
+        let goes_on = found.len() > size;
+        found.truncate(size);
+        if direction == Direction::Forward {
+            found.reverse();
+        }
+        let ends = (found.first().map(|(id, _)| *id), found.last().map(|(id, _)| *id));
+        let beside = self.beside(request.cursor, ends, span, goes_on).await?;
+        let page = Page::found(request, found, |(id, _)| *id, beside);
+        Ok(page.without_ids())
+    }
+
+    async fn beside<K, R>(
+        &self,
+        cursor: Option<Cursor<K>>,
+        (newest, oldest): (Option<K>, Option<K>),
+        span: Option<IdSpan<K>>,
+        goes_on: bool,
+    ) -> Result<Beside, ApiError>
+    where
+        K: Id + Ord,
+        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        P: Fn(&R) -> bool,
+    {
+        Ok(match cursor {
+            None => Beside { newer: false, older: goes_on },
+            Some(cursor @ Cursor::After(_)) => {
+                let beyond = span.and_then(|span| span.newer_than(newest.unwrap_or(cursor.vacancy())));
+                let newer = !self.collect(beyond, Direction::Forward, 1).await?.is_empty();
+                Beside { newer, older: goes_on }
+            }
+            Some(cursor @ Cursor::Before(_)) => {
+                let beyond = span.and_then(|span| span.older_than(oldest.unwrap_or(cursor.vacancy())));
+                let older = !self.collect(beyond, Direction::Backward, 1).await?.is_empty();
+                Beside { newer: goes_on, older }
+            }
+        })
+    }
+
+    /// At most `wanted` rows that pass, in a direction.
+    async fn collect<K, R>(
+        &self,
+        mut span: Option<IdSpan<K>>,
+        direction: Direction,
+        wanted: usize,
+    ) -> Result<Vec<(K, R)>, ApiError>
+    where
+        K: Id + Ord,
+        F: Fn(IdSpan<K>, Direction, usize) -> Result<Vec<(K, R)>, ApiError>,
+        P: Fn(&R) -> bool,
+    {
+        let mut found = Vec::new();
+        while let Some(within) = span {
+            let rows = (self.rows)(within, direction, ROWS_AT_A_TIME)?;
+            let last = rows.last().map(|(id, _)| *id).filter(|_| rows.len() == ROWS_AT_A_TIME);
+            found.extend(rows.into_iter().filter(|(_, row)| (self.passes)(row)).take(wanted - found.len()));
+            span = last.filter(|_| found.len() < wanted).and_then(|last| within.beyond(last, direction));
+            tokio::task::yield_now().await;
+        }
+        Ok(found)
+    }
+}

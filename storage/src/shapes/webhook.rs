@@ -1,0 +1,74 @@
+//! Shapes of webhooks and of the events that they are told.
+
+use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
+
+use super::payment::{PaymentStatusV1, RefundStatusV1};
+use super::shape::{shape_enum, shape_struct};
+
+shape_enum! {
+    /// A kind of event.
+    WebhookEventKindV1 of WebhookEventKind {
+        PaymentAuthorized,
+        PaymentCompleted,
+        PaymentExpired,
+        PaymentVoided,
+        PaymentReversed,
+        RefundCompleted,
+        PaymentOperationFailed,
+    }
+}
+
+shape_enum! {
+    /// The object that an event is about, with its status.
+    WebhookObjectV1 of WebhookObject {
+        Payment(status: PaymentStatusV1),
+        Refund(refund_id: [u8; 16], status: RefundStatusV1),
+    }
+}
+
+shape_struct! {
+    /// An event.
+    WebhookEventV1 of WebhookEvent {
+        id: [u8; 16],
+        sequence: u64,
+        kind: WebhookEventKindV1,
+        payment_id: [u8; 16],
+        object: WebhookObjectV1,
+        amount_minor: u64,
+        created_at: u64,
+    }
+}
+
+shape_enum! {
+    /// The kinds of events that a webhook is sent.
+    SubscriptionV1 of Subscription {
+        All,
+        Only(kinds: Vec<WebhookEventKindV1>),
+    }
+}
+
+shape_enum! {
+    /// Whether events are sent to a webhook.
+    WebhookStatusV1 of WebhookStatus {
+        Connected,
+        Disconnected,
+        Disabled,
+    }
+}
+
+shape_struct! {
+    /// A webhook.
+    WebhookV1 of Webhook {
+        id: [u8; 16],
+        name: String,
+        destination_url: String,
+        subscription: SubscriptionV1,
+        api_version: String,
+        signature_header: String,
+        status: WebhookStatusV1,
+        connected_after: [u8; 16],
+        created_at: u64,
+        disabled_at: Option<u64>,
+        previous_secret_until: Option<u64>,
+    }
+}

@@ -1,0 +1,91 @@
+//! `list-events` and `find-event`: contract, section 11.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Shop, id_of_nothing};
+
+/// The merchant's events once there are so many, oldest first.
+fn events(shop: &Shop, count: usize) -> Vec<Value> {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let mut events = shop.all("list-events");
+        events.reverse();
+        if events.len() >= count || Instant::now() >= until {
+            assert_eq!(events.len(), count, "{events:?}");
+            return events;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn names(events: &[Value]) -> Vec<(&str, &str)> {
+    let text = |value: &Value| -> &'static str { Box::leak(value.as_str().expect("a text").to_owned().into()) };
+    events.iter().map(|event| (text(&event["event"]), text(&event["status"]))).collect()
+}
+
+#[test]
+fn events_are_numbered_without_a_gap_and_each_is_found_as_it_is_listed() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    let paid = shop.pay(500);
+    other.pay(100);
+    let held = shop.initiate(&shop.session(300), 300, &json!({ "capture": false, "external_id": "order-1" })).id();
+    shop.settled(&held);
+    shop.call("void-payment", &json!({ "payment_id": held })).ok();
+    events(&shop, 3);
+    shop.call("refund-payment", &json!({ "payment_id": paid, "amount": 200 })).ok();
+    let events = events(&shop, 4);
+    assert_eq!(
+        names(&events),
+        [
+            ("payment_completed", "SUCCESSFUL"),
+            ("payment_authorized", "AUTHORIZED"),
+            ("payment_voided", "VOIDED"),
+            ("refund_completed", "SUCCESSFUL"),
+        ]
+    );
+    let numbers: Vec<&Value> = events.iter().map(|event| &event["sequence"]).collect();
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    assert_eq!((&events[1]["external_id"], &events[1]["amount"]), (&json!("order-1"), &json!(300)));
+    let refund = &events[3];
+    assert_eq!(
+        (&refund["payment_id"], &refund["amount"], &refund["currency"]),
+        (&json!(paid), &json!(200), &json!("THB"))
+    );
+    for event in &events {
+        let members: Vec<&String> = event.as_object().expect("an object").keys().collect();
+        assert_eq!(members.len(), 13, "every member is there: {members:?}");
+        assert_eq!(shop.call("find-event", &json!({ "event_id": event["event_id"] })).ok(), *event);
+        let theirs = other.call("find-event", &json!({ "event_id": event["event_id"] })).refused("NOT_FOUND");
+        assert_eq!(theirs, json!({ "argument": "event_id" }));
+    }
+    shop.call("find-event", &json!({ "event_id": id_of_nothing("evt") })).refused("NOT_FOUND");
+}
+
+#[test]
+fn events_are_filtered_by_kind_payment_and_time_and_paged_with_their_filters() {
+    let server = Server::start();
+    let shop = server.shop();
+    let paid: Vec<String> = (1..=5).map(|minor| shop.pay(minor)).collect();
+    let ids = |page: &Value| -> Vec<Value> {
+        page["page"].as_array().expect("a page").iter().map(|event| event["payment_id"].clone()).collect()
+    };
+    let list = |body: &Value| shop.call("list-events", body).ok();
+    let one = list(&json!({ "payment_id": paid[2] }));
+    assert_eq!(ids(&one), [json!(paid[2])]);
+    assert_eq!(list(&json!({ "event": "PAYMENT_VOIDED" }))["page"], json!([]));
+    assert_eq!(list(&json!({ "created_at": "yesterday" }))["page"], json!([]));
+    assert_eq!(list(&json!({ "payment_id": "order-of-nobody" }))["page"], json!([]));
+    let first = list(&json!({ "event": "PAYMENT_COMPLETED", "created_at": "today", "per_page": 2 }));
+    assert_eq!(ids(&first), [json!(paid[4]), json!(paid[3])]);
+    assert_eq!((&first["next"]["event"], &first["previous"]), (&json!("PAYMENT_COMPLETED"), &Value::Null));
+    let second = list(&first["next"]);
+    let third = list(&second["next"]);
+    assert_eq!([ids(&second), ids(&third)].concat(), [json!(paid[2]), json!(paid[1]), json!(paid[0])]);
+    assert_eq!((&third["next"], ids(&list(&third["previous"]))), (&Value::Null, ids(&second)));
+    assert_eq!(ids(&list(&second["previous"])), ids(&first));
+    assert_eq!(shop.call("list-events", &json!({ "event": "payment_completed" })).faults(), ["invalid event"]);
+}
