@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use till::configuration::{Configuration, Layers};
 use till::protocol::api_error::{ApiError, Code, Form};
-use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId};
+use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_sandbox::book::DeclineReason;
 use till_storage::engine::high_water::Mark;
 use till_storage::engine::{FORMAT, ROW_FORMAT};
 use till_storage::family::Family;
 use till_storage::journal::record;
 use till_storage::shapes::{self, MUTATION_FORMAT, STATE_FORMAT, TableKind};
-use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey};
+use till_storage::vault::{CardNumber, CardNumberOf, Keyring, RootKey, SubjectId, VaultKey, WebhookSecretOf};
 
 use crate::harness::Server;
 
@@ -59,6 +59,7 @@ fn every_kind_of_vault_key_stands_in_the_storage_format() {
     let merchant = MerchantId::from_bytes([1; 16]);
     let number = |of| VaultKey::CardNumber { merchant, of };
     let subject = |subject| VaultKey::SubjectKey { merchant, subject };
+    let webhook = |of| VaultKey::WebhookSecret { merchant, of };
     let kinds = [
         (VaultKey::Keyring, "`Keyring`"),
         (number(CardNumberOf::Token(TokenId::from_bytes([2; 16]))), "`CardNumber` of a token"),
@@ -68,13 +69,18 @@ fn every_kind_of_vault_key_stands_in_the_storage_format() {
         (subject(SubjectId::payment(PaymentId::from_bytes([2; 16]))), "`SubjectKey` of a payment without a customer"),
         (VaultKey::ApiKeySecret { merchant, key: KeyId::from_bytes([2; 16]) }, "`ApiKeySecret`"),
         (subject(SubjectId::token(TokenId::from_bytes([2; 16]))), "`SubjectKey` of a card token"),
+        (webhook(WebhookSecretOf::Current(WebhookId::from_bytes([2; 16]))), "`WebhookSecret`"),
+        (
+            webhook(WebhookSecretOf::Previous(WebhookId::from_bytes([2; 16]))),
+            "`WebhookSecret` before the last rotation",
+        ),
     ];
     let document = document("storage-format.md");
     for (key, row) in kinds {
         let line = format!("| {} | {row} |", key.encode()[16]);
         assert!(document.contains(&line), "{line}");
     }
-    let behind = [[1; 16].as_slice(), &[8], &[2; 16]].concat();
+    let behind = [[1; 16].as_slice(), &[10], &[2; 16]].concat();
     assert_eq!(VaultKey::decode(&behind), None, "a kind that the document does not draw");
 }
 

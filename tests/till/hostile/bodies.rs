@@ -117,6 +117,8 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         ],
         "payment_id" if matches!(endpoint, "capture-payment" | "void-payment") => &["@held-payment@", "@payment@"],
         "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment") => &["@taken-payment@", "@payment@"],
+        "refund_id" if matches!(endpoint, "complete-refund" | "fail-refund") => &["@waiting-refund@", "@refund@"],
+        "event_id" => &["@event@", "evt_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
         "customer_id" | "contact_id" => &["@customer@", "their-own", "ctc_01h455vb4pex5vsknk084sn02q"],

@@ -96,6 +96,8 @@ impl World {
             ("@held-payment@", held_payment(shop)),
             ("@taken-payment@", shop.pay(10_000)),
             ("@refund@", refund(shop)),
+            ("@waiting-refund@", waiting_refund(shop)),
+            ("@event@", newest("list-events", "event_id")),
             ("@customer@", customer),
             ("@card@", card),
             ("@token@", shop.token_of(CARD, "MULTIPLE")),
@@ -129,6 +131,10 @@ impl World {
             if self.shop.payment(&self.names[place].1)[flag] != true {
                 self.names[place].1 = make(&self.shop);
             }
+        }
+        let place = self.names.iter().position(|(known, _)| *known == "@waiting-refund@").expect("it was named");
+        if self.shop.call("find-refund", &json!({ "refund_id": self.names[place].1 })).ok()["status"] != "PENDING" {
+            self.names[place].1 = waiting_refund(&self.shop);
         }
         if self.shop.call("retrieve-metadata", &json!({ "key": "cart" })).status != 200 {
             fill_cart(&self.shop);
@@ -330,6 +336,13 @@ fn held_payment(shop: &Shop) -> String {
 fn refund(shop: &Shop) -> String {
     let body = json!({ "payment_id": shop.pay(100), "external_id": "return-1" });
     shop.call("refund-payment", &body).id()
+}
+
+/// A refund that the sandbox does not end by itself.
+fn waiting_refund(shop: &Shop) -> String {
+    let payment = shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id();
+    shop.settled(&payment);
+    shop.call("refund-payment", &json!({ "payment_id": payment })).id()
 }
 
 /// An installation that nobody calls from.

@@ -36,7 +36,8 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 13] = [
+const SOURCES: [Source; 14] = [
+    source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
     source("installation_id", "admin", "add-installation", ""),
     source("token", "sdk", "tokenize-card", ""),
@@ -55,6 +56,9 @@ const SOURCES: [Source; 13] = [
 /// Calls about a payment that the acquirer has answered.
 const ABOUT_ANSWERED_PAYMENTS: [&str; 5] =
     ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"];
+
+/// Calls by which the operator ends a refund that waits.
+const ENDING_REFUNDS: [&str; 2] = ["complete-refund", "fail-refund"];
 
 /// Somebody who has three addresses, an operator's token and the protocol.
 pub(super) struct Stranger {
@@ -129,7 +133,8 @@ impl Stranger {
 
     /// All required arguments of an endpoint, and those named.
     pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
-        let home = if package == "admin" { Map::new() } else { self.home.clone() };
+        let is_about_refunds = ENDING_REFUNDS.contains(&endpoint.name.as_str());
+        let home = if package == "admin" && !is_about_refunds { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
@@ -161,6 +166,9 @@ impl Stranger {
         if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
             return self.payment_for(&endpoint.name, scope);
         }
+        if ENDING_REFUNDS.contains(&endpoint.name.as_str()) && name == "refund_id" {
+            return self.waiting_refund(scope);
+        }
         let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
         let made = if own { None } else { self.made(package, name, scope) };
         made.or_else(|| self.by_name(name)).unwrap_or_else(|| by_type(argument))
@@ -178,6 +186,28 @@ impl Stranger {
             thread::sleep(Duration::from_millis(2));
         }
         payment
+    }
+
+    /// A refund that the sandbox does not end by itself.
+    fn waiting_refund(&self, scope: &Map<String, Value>) -> Value {
+        let made = |package: &str, endpoint: &str, change: &dyn Fn(&mut Value)| {
+            let endpoint = self.client(package).package.endpoint(endpoint);
+            let mut arguments = self.arguments_within(package, endpoint, &[], scope);
+            change(&mut arguments);
+            value(self.call(package, endpoint, &arguments))
+        };
+        let token = made("sdk", "tokenize-card", &|card| card["number"] = json!("4000000000007726"));
+        let session = made("sdk", "select-payment-method", &|selection| selection["token"] = token.clone());
+        let payment = made("merchants", "initiate-payment-flow", &|payment| {
+            payment["payment_session_id"] = session.clone();
+            payment["capture"] = json!(true);
+        });
+        let find = self.client("merchants").package.endpoint("find-payment");
+        let found = || value(self.call("merchants", find, &json!({ "payment_id": payment })));
+        while found()["status"] == "PENDING" {
+            thread::sleep(Duration::from_millis(2));
+        }
+        made("merchants", "refund-payment", &|refund| refund["payment_id"] = payment.clone())
     }
 
     fn made(&self, package: &str, argument: &str, scope: &Map<String, Value>) -> Option<Value> {
