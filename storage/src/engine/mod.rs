@@ -1,6 +1,7 @@
 //! The store on disk: RocksDB, opened so that nothing acknowledged can be missing without a word.
 
 mod batch;
+mod beside;
 mod copy;
 mod disk;
 mod endless;
@@ -23,6 +24,7 @@ mod time_limit;
 mod unlogged;
 mod vitals;
 
+pub use beside::{link_database, options_beside_the_store};
 pub use copy::{
     BEFORE_DIRECTORY, MANIFEST_FILE, REPAIRED_DIRECTORY, RESTORING_FILE, is_repair_unfinished, mark_copy, refuse_unfit,
 };

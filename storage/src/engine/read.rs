@@ -30,11 +30,10 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
 /// Shows the pairs of a range in a direction. `open` makes the iterator.
 fn walk<'d>(
     open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
-    family: Family,
     (lower, upper): (&[u8], &[u8]),
     direction: Direction,
     visit: &mut Visit<'_>,
-) -> Result<(), RowError> {
+) -> Result<(), rocksdb::Error> {
     if lower >= upper {
         return Ok(());
     }
@@ -53,7 +52,7 @@ fn walk<'d>(
         }
     }
     // An iterator that met a damaged block looks like one at its end.
-    iterator.status().map_err(unreadable(family))
+    iterator.status()
 }
 
 /// Looks several keys up together: those of one block read it once.
@@ -91,7 +90,7 @@ impl RowReader for Live<'_> {
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.0.raw_iterator_cf_opt(handle(self.0, family), options);
-        walk(open, family, (lower, upper), direction, visit)
+        walk(open, (lower, upper), direction, visit).map_err(unreadable(family))
     }
 }
 
@@ -128,6 +127,6 @@ impl RowReader for Moment<'_> {
         visit: &mut Visit<'_>,
     ) -> Result<(), RowError> {
         let open = |options| self.snapshot.raw_iterator_cf_opt(handle(self.db, family), options);
-        walk(open, family, (lower, upper), direction, visit)
+        walk(open, (lower, upper), direction, visit).map_err(unreadable(family))
     }
 }

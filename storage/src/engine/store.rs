@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
@@ -25,6 +24,7 @@ use crate::keys::UnarchivedKey;
 use crate::rows::{Direction, Gate as RowGate, RowError, RowReader, RowStore, Visit};
 
 use super::batch::{BatchSink, FamilyIds};
+use super::beside::link_database;
 use super::disk::DiskReserve;
 use super::high_water::HighWater;
 use super::identity::StoreIdentity;
@@ -39,9 +39,6 @@ const CAUGHT_UP_MAX: usize = 1_000_000;
 
 /// Starts are counted in the upper half of an epoch, claims of one process in the lower.
 const EPOCHS_PER_START: u64 = 1 << 32;
-
-/// Bytes of log from which a copy of the files would be preceded by a flush: the value that means never.
-const NEVER_FLUSH: u64 = u64::MAX;
 
 /// The store of one data directory.
 pub struct Engine {
@@ -197,8 +194,7 @@ impl Engine {
     /// # Errors
     /// What RocksDB said; nothing is left of the directory then.
     pub fn link_files(&self, to: &Path) -> Result<(), String> {
-        let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
-        checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)
+        link_database(&self.db, to)
     }
 
     pub(super) const fn database(&self) -> &DB {

@@ -7,36 +7,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{
-    BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, IteratorMode, Options, WriteBatch, WriteOptions,
-};
+use rocksdb::{DB, IteratorMode, Options, WriteBatch, WriteOptions};
 
 use till_operate::acquirer_book::{CopiedBook, LinkFiles};
-use till_storage::engine::within;
+use till_storage::engine::{DiskReserve, link_database, options_beside_the_store, within};
 
 use super::contract::{Book, BookError, Entries};
 use super::line::BookLine;
 use super::line_shapes;
-use till_storage::engine::DiskReserve;
 
-/// Bytes of the memtable. At some 150 bytes a line, 16 MiB are written out every hundred thousand lines.
-const WRITE_BUFFER_BYTES: usize = 16 << 20;
-/// Bytes of cached blocks. Old lines are read only when a payment is captured or refunded later.
-const BLOCK_CACHE_BYTES: usize = 8 << 20;
-/// Bytes of write-ahead log before the memtable is written out: the log that a start reads at most.
-const WAL_BYTES_MAX: u64 = 64 << 20;
-/// Bits of the bloom filter for each key: one absent reference in a hundred costs a read.
-const BLOOM_BITS_PER_KEY: f64 = 10.0;
 /// The part of the memtable's bytes that its bloom filter takes: ten bits for each line of it.
 const MEMTABLE_BLOOM_RATIO: f64 = 0.01;
-/// Open files, so that a large book does not use up the process's.
-const OPEN_FILES_MAX: i32 = 64;
-/// RocksDB's own log files to keep.
-const LOG_FILES_MAX: usize = 2;
-
-/// Bytes of log from which a copy of the files would be preceded by a flush: the value that means never.
-const NEVER_FLUSH: u64 = u64::MAX;
 
 /// A book on disk. Clones are the same open book; the last one dropped closes it.
 #[derive(Clone)]
@@ -50,10 +31,9 @@ impl CopiedBook for RocksBook {
     fn hold(&self) -> LinkFiles<'_> {
         let no_writer = self.writing();
         Box::new(move |to| {
-            let checkpoint = Checkpoint::new(&self.db).map_err(rocksdb::Error::into_string)?;
-            let linked = checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH);
+            let linked = link_database(&self.db, to);
             drop(no_writer);
-            linked.map_err(rocksdb::Error::into_string)
+            linked
         })
     }
 }
@@ -150,22 +130,10 @@ impl Book for RocksBook {
 }
 
 fn options() -> Options {
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_bloom_filter(BLOOM_BITS_PER_KEY, false);
-    blocks.set_block_cache(&Cache::new_lru_cache(BLOCK_CACHE_BYTES));
-    let mut options = Options::default();
-    options.set_block_based_table_factory(&blocks);
-    options.set_paranoid_checks(true);
-    options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-    options.set_track_and_verify_wals_in_manifest(true);
-    options.set_max_total_wal_size(WAL_BYTES_MAX);
-    options.set_write_buffer_size(WRITE_BUFFER_BYTES);
+    let mut options = options_beside_the_store();
     // Nearly every line that is looked up is not there yet.
     options.set_memtable_whole_key_filtering(true);
     options.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_max_open_files(OPEN_FILES_MAX);
-    options.set_keep_log_file_num(LOG_FILES_MAX);
     options
 }
 
