@@ -16,3 +16,4 @@ pub mod vitals;
 pub mod turns;
 pub mod vault;
 pub mod shapes;
+pub mod deliveries;

@@ -9,6 +9,7 @@ use till::configuration::{Configuration, Layers};
 use till::protocol::api_error::{ApiError, Code, Form};
 use till_domain::ids::{CardId, CustomerId, KeyId, MerchantId, PaymentId, SessionId, TokenId, WebhookId};
 use till_sandbox::book::DeclineReason;
+use till_storage::deliveries;
 use till_storage::engine::high_water::Mark;
 use till_storage::engine::{FORMAT, ROW_FORMAT};
 use till_storage::family::Family;
@@ -94,6 +95,7 @@ fn every_format_number_stands_in_the_storage_format() {
         ("a record", "record::FORMAT", record::FORMAT.into()),
         ("a mutation", "MUTATION_FORMAT", MUTATION_FORMAT.into()),
         ("the state in a snapshot", "STATE_FORMAT", STATE_FORMAT.into()),
+        ("a value of the deliveries of webhooks", "deliveries::FORMAT", deliveries::FORMAT.into()),
         ("a slot of the mark", "", Mark::default().encode()[2].into()),
     ] {
         assert_row(&rows, &[what, constant, &number.to_string()]);
@@ -110,7 +112,7 @@ fn every_format_number_stands_in_the_storage_format() {
 fn every_shape_on_disk_stands_in_the_storage_format() {
     let document = document("storage-format.md");
     let mut names = BTreeSet::new();
-    let folders = ["storage/src/shapes", "actors/sandbox/src/book"];
+    let folders = ["storage/src/shapes", "storage/src/deliveries", "actors/sandbox/src/book"];
     for source in folders.iter().flat_map(|folder| sources(&root().join(folder))) {
         let words = source.split(|letter: char| !letter.is_ascii_alphanumeric());
         names.extend(words.filter(|word| is_shape(word)).map(str::to_owned));

@@ -33,6 +33,7 @@ pub use format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
 pub use identity::StoreIdentity;
 pub use open::is_new;
 pub use options::EngineOptions;
+pub(crate) use read::walk;
 pub use refusal::{CloseError, OpenError, Place};
 pub use stopped::{HeldDirectory, StoppedStore};
 pub use store::Engine;

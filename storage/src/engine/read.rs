@@ -28,7 +28,7 @@ fn bounded(lower: &[u8], upper: &[u8]) -> ReadOptions {
 }
 
 /// Shows the pairs of a range in a direction. `open` makes the iterator.
-fn walk<'d>(
+pub(crate) fn walk<'d>(
     open: impl FnOnce(ReadOptions) -> DBRawIteratorWithThreadMode<'d, DB>,
     (lower, upper): (&[u8], &[u8]),
     direction: Direction,

@@ -1,0 +1,159 @@
+//! What a store of deliveries promises.
+
+use std::path::PathBuf;
+
+use till_domain::ids::{DeliveryId, MerchantId, WebhookEventId, WebhookId};
+use till_domain::time::Millis;
+
+use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
+use crate::rows::{Beside, Cursor};
+
+/// What is written together: all of it or none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeliveryBatch {
+    /// Deliveries that are new, or take the place of those with the same ids. Of two with one id the later counts.
+    pub deliveries: Vec<Delivery>,
+    /// How far one webhook has come.
+    pub progress: Option<(WebhookId, WebhookProgress)>,
+}
+
+/// Which deliveries a list has: those that have everything that is named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// Those to this webhook.
+    pub webhook_id: Option<WebhookId>,
+    /// Those of this event.
+    pub event_id: Option<WebhookEventId>,
+    /// Those with this status.
+    pub status: Option<DeliveryStatus>,
+}
+
+impl DeliveryFilter {
+    /// Whether a delivery is in the list.
+    #[must_use]
+    pub fn admits(&self, delivery: &Delivery) -> bool {
+        self.webhook_id.is_none_or(|webhook_id| webhook_id == delivery.webhook_id)
+            && self.event_id.is_none_or(|event_id| event_id == delivery.event_id)
+            && self.status.is_none_or(|status| status == delivery.status)
+    }
+}
+
+/// Deliveries newest first, and whether there are more beside them.
+pub type DeliveryPage = (Vec<Delivery>, Beside);
+
+/// Keeps deliveries and the progress of webhooks. What was written is seen by the next read of any thread.
+///
+/// # Errors
+/// Every method fails with [`DeliveriesError::Broken`] when the store cannot be used, and, when it reads, with
+/// [`DeliveriesError::Damaged`] or [`DeliveriesError::UnknownFormat`] when a row is not what was written.
+pub trait Deliveries: Send + Sync {
+    /// Writes a batch, all or nothing.
+    ///
+    /// # Errors
+    /// Also [`DeliveriesError::NotWritten`]: nothing was written, and may be written later.
+    fn write(&self, merchant_id: MerchantId, batch: &DeliveryBatch) -> Result<(), DeliveriesError>;
+
+    /// How far a webhook has come; nothing when it never had an event.
+    fn progress(
+        &self,
+        merchant_id: MerchantId,
+        webhook_id: WebhookId,
+    ) -> Result<Option<WebhookProgress>, DeliveriesError>;
+
+    /// At most `limit` deliveries to a webhook that are due at `now`, the earliest first.
+    fn due(
+        &self,
+        merchant_id: MerchantId,
+        webhook_id: WebhookId,
+        now: Millis,
+        limit: usize,
+    ) -> Result<Vec<Delivery>, DeliveriesError>;
+
+    /// When the first of the pending deliveries to a webhook is due.
+    fn next_due(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<Option<Millis>, DeliveriesError>;
+
+    /// One delivery.
+    fn delivery(&self, merchant_id: MerchantId, delivery_id: DeliveryId) -> Result<Option<Delivery>, DeliveriesError>;
+
+    /// All deliveries of an event, newest first: one for each webhook, and one for each time it was delivered again.
+    fn of_event(&self, merchant_id: MerchantId, event_id: WebhookEventId) -> Result<Vec<Delivery>, DeliveriesError>;
+
+    /// The page at a cursor, or the newest one, of a list; newest first. An id that names no delivery stands for its place
+    /// in time.
+    fn page(
+        &self,
+        merchant_id: MerchantId,
+        filter: &DeliveryFilter,
+        size: usize,
+        cursor: Option<Cursor<DeliveryId>>,
+    ) -> Result<DeliveryPage, DeliveriesError>;
+
+    /// Ends every pending delivery to a webhook as failed, and gives their number. They are written some at a time: after
+    /// a crash in between the others are pending still, and the call is made again.
+    ///
+    /// # Errors
+    /// Also [`DeliveriesError::NotWritten`]: some may have ended.
+    fn end_pending(&self, merchant_id: MerchantId, webhook_id: WebhookId) -> Result<usize, DeliveriesError>;
+
+    /// Removes at most `limit` deliveries of a merchant that were made before an instant and are not pending, the oldest
+    /// first, and gives their number: when it is the limit, there may be more.
+    ///
+    /// # Errors
+    /// Also [`DeliveriesError::NotWritten`]: none was removed.
+    fn remove_created_before(
+        &self,
+        merchant_id: MerchantId,
+        instant: Millis,
+        limit: usize,
+    ) -> Result<usize, DeliveriesError>;
+
+    /// The first merchant after one, or of all, that has a delivery.
+    fn next_merchant(&self, after: Option<MerchantId>) -> Result<Option<MerchantId>, DeliveriesError>;
+
+    /// Every webhook with a pending delivery, with its merchant.
+    fn pending_webhooks(&self) -> Result<Vec<(MerchantId, WebhookId)>, DeliveriesError>;
+}
+
+/// Why the store did not do what it was asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeliveriesError {
+    /// It does not open.
+    #[error(
+        "the deliveries of webhooks in {directory} cannot be opened: {reason}; if they are damaged, they can be moved \
+         away, and the server starts with none and delivers the events of the last 30 days again: mv {directory} \
+         {directory}.damaged",
+        directory = directory.display()
+    )]
+    Unopened {
+        /// Its directory.
+        directory: PathBuf,
+        /// What its database said.
+        reason: String,
+    },
+    /// It cannot be written to now; nothing was.
+    #[error("deliveries of webhooks cannot be written now: {reason}")]
+    NotWritten {
+        /// Why not.
+        reason: String,
+    },
+    /// Its database failed.
+    #[error("the deliveries of webhooks cannot be used: {reason}")]
+    Broken {
+        /// What the database said.
+        reason: String,
+    },
+    /// A row is not what was written.
+    #[error("a row among the deliveries of webhooks is damaged: {reason}")]
+    Damaged {
+        /// Which row, and what does not fit.
+        reason: String,
+    },
+    /// A later version of the program wrote a row: upgrade the program.
+    #[error("the {what} has format {found}, which this program does not know: upgrade the program")]
+    UnknownFormat {
+        /// What was read.
+        what: &'static str,
+        /// The format byte.
+        found: u8,
+    },
+}

@@ -1,0 +1,82 @@
+//! Deliveries, and how far a webhook has come.
+
+use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
+use till_domain::time::Millis;
+use till_domain::webhook::WebhookEventKind;
+
+/// Bytes of an answer that are kept, at most.
+pub const EXCERPT_BYTES_MAX: usize = 512;
+
+/// How far a delivery is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DeliveryStatus {
+    /// It is attempted, or waits for its next attempt.
+    Pending,
+    /// The endpoint took it.
+    Successful,
+    /// It is not attempted any more.
+    Failed,
+}
+
+impl DeliveryStatus {
+    /// Every status, in the order of the documents.
+    pub const ALL: [DeliveryStatus; 3] = [DeliveryStatus::Pending, DeliveryStatus::Successful, DeliveryStatus::Failed];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            DeliveryStatus::Pending => "PENDING",
+            DeliveryStatus::Successful => "SUCCESSFUL",
+            DeliveryStatus::Failed => "FAILED",
+        }
+    }
+}
+
+/// One event on its way to one webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its id. Ids of one merchant are in the order of time.
+    pub id: DeliveryId,
+    /// The webhook that it goes to.
+    pub webhook_id: WebhookId,
+    /// The event.
+    pub event_id: WebhookEventId,
+    /// The kind of the event; nothing for an event that only tests the webhook.
+    pub kind: Option<WebhookEventKind>,
+    /// How far it is.
+    pub status: DeliveryStatus,
+    /// Attempts made so far.
+    pub attempt: u32,
+    /// The HTTP status of the last answer.
+    pub response_status: Option<u16>,
+    /// The beginning of the last answer's body, at most [`EXCERPT_BYTES_MAX`] bytes.
+    pub response_excerpt: Option<String>,
+    /// Why the last attempt had no answer, in a few words.
+    pub failure: Option<String>,
+    /// How long the last attempt took, in milliseconds.
+    pub latency_ms: Option<u64>,
+    /// When the last attempt was begun.
+    pub attempted_at: Option<Millis>,
+    /// When the next attempt is due. A pending delivery without it is due at once.
+    pub next_attempt_at: Option<Millis>,
+    /// When it was made.
+    pub created_at: Millis,
+}
+
+impl Delivery {
+    /// When it is due, as long as it is pending.
+    #[must_use]
+    pub fn due(&self) -> Option<Millis> {
+        (self.status == DeliveryStatus::Pending).then(|| self.next_attempt_at.unwrap_or_default())
+    }
+}
+
+/// How far a webhook has come in the events of its merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebhookProgress {
+    /// Each event up to this one has a delivery or is not subscribed to.
+    pub handled_up_to: WebhookEventId,
+    /// The first failure after the last success.
+    pub failing_since: Option<Millis>,
+}

@@ -1,0 +1,77 @@
+//! Deliveries in memory, for tests of what stands above.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use super::contract::DeliveriesError;
+use super::sorted::{Changes, SortedRows, SortedView};
+use super::store::DeliveryStore;
+use crate::keys::KeyRange;
+use crate::rows::{Direction, Visit};
+
+type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// Deliveries that end with the process.
+pub type MemoryDeliveries = DeliveryStore<MemoryRows>;
+
+impl MemoryDeliveries {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> MemoryDeliveries {
+        DeliveryStore::of(MemoryRows::default())
+    }
+}
+
+impl Default for MemoryDeliveries {
+    fn default() -> MemoryDeliveries {
+        MemoryDeliveries::new()
+    }
+}
+
+/// The rows of deliveries in memory.
+#[derive(Debug, Default)]
+pub struct MemoryRows(RwLock<Arc<Map>>);
+
+impl SortedRows for MemoryRows {
+    fn view(&self) -> Box<dyn SortedView + '_> {
+        Box::new(MemoryView(Arc::clone(&self.0.read())))
+    }
+
+    fn write(&self, changes: Changes) -> Result<(), DeliveriesError> {
+        let mut rows = self.0.write();
+        let rows = Arc::make_mut(&mut rows);
+        for key in &changes.removed {
+            rows.remove(key);
+        }
+        rows.extend(changes.put);
+        Ok(())
+    }
+}
+
+struct MemoryView(Arc<Map>);
+
+impl SortedView for MemoryView {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeliveriesError> {
+        Ok(self.0.get(key).cloned())
+    }
+
+    fn visit(
+        &self,
+        (lower, upper): &KeyRange,
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), DeliveriesError> {
+        if lower < upper {
+            let mut rows = self.0.range::<Vec<u8>, _>(lower..upper);
+            let next = || match direction {
+                Direction::Forward => rows.next(),
+                Direction::Backward => rows.next_back(),
+            };
+            let _ = std::iter::from_fn(next).try_for_each(|(key, value)| visit(key, value) as ControlFlow<()>);
+        }
+        Ok(())
+    }
+}

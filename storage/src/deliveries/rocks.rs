@@ -1,0 +1,116 @@
+//! Deliveries on disk.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use rocksdb::{DB, SnapshotWithThreadMode, WriteBatch, WriteOptions};
+
+use super::contract::DeliveriesError;
+use super::sorted::{Changes, SortedRows, SortedView};
+use super::store::DeliveryStore;
+use crate::engine::{DiskReserve, NoResult, link_database, options_beside_the_store, walk, within};
+use crate::keys::KeyRange;
+use crate::rows::{Direction, Visit};
+
+/// Deliveries in a RocksDB of their own.
+pub type RocksDeliveries = DeliveryStore<RocksRows>;
+
+impl RocksDeliveries {
+    /// Opens the deliveries in a directory, and makes it when there is none. One process at a time. While less than
+    /// `disk_reserve_bytes` are free on its disk, nothing is written.
+    ///
+    /// # Errors
+    /// [`DeliveriesError::Unopened`] when RocksDB does not open it within `limit`: there are damaged logs that it does
+    /// not come back from. The message says how to go on without what is in it.
+    pub fn open(
+        directory: &Path,
+        disk_reserve_bytes: u64,
+        limit: Duration,
+    ) -> Result<RocksDeliveries, DeliveriesError> {
+        let place: PathBuf = directory.to_owned();
+        let open = move || {
+            let mut options = options_beside_the_store();
+            options.create_if_missing(true);
+            DB::open(&options, place).map_err(rocksdb::Error::into_string)
+        };
+        let opened = within(limit, open).unwrap_or_else(|reason| Err(no_result(reason, limit)));
+        let db = opened.map_err(|reason| DeliveriesError::Unopened { directory: directory.to_owned(), reason })?;
+        let disk = Mutex::new(DiskReserve::watch(directory, disk_reserve_bytes));
+        Ok(DeliveryStore::of(RocksRows { db, disk }))
+    }
+
+    /// Waits for a write that is under way, and keeps deliveries from being written until the result is dropped or
+    /// used: it makes a directory on the same disk with links to the table files and copies of the logs.
+    pub fn hold(&self) -> impl FnOnce(&Path) -> Result<(), String> + '_ {
+        let no_writer = self.lock();
+        move |to| {
+            let linked = link_database(&self.rows().db, to);
+            drop(no_writer);
+            linked
+        }
+    }
+}
+
+fn no_result(reason: NoResult, limit: Duration) -> String {
+    match reason {
+        NoResult::TimedOut => format!("it did not end within {} s", limit.as_secs()),
+        NoResult::Died => "its thread died".to_owned(),
+    }
+}
+
+/// The rows of deliveries on disk.
+pub struct RocksRows {
+    db: DB,
+    disk: Mutex<DiskReserve>,
+}
+
+impl std::fmt::Debug for RocksRows {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RocksRows").field(&self.db.path()).finish()
+    }
+}
+
+impl SortedRows for RocksRows {
+    fn view(&self) -> Box<dyn SortedView + '_> {
+        Box::new(RocksView(self.db.snapshot()))
+    }
+
+    fn write(&self, changes: Changes) -> Result<(), DeliveriesError> {
+        let mut batch = WriteBatch::default();
+        changes.removed.iter().for_each(|key| batch.delete(key));
+        changes.put.iter().for_each(|(key, value)| batch.put(key, value));
+        let byte_count = u64::try_from(batch.size_in_bytes()).unwrap_or(u64::MAX);
+        let admitted = self.disk.lock().admit(byte_count, Instant::now());
+        admitted.map_err(|reason| DeliveriesError::NotWritten { reason })?;
+        self.db.write_opt(batch, &unsynced()).map_err(broken)
+    }
+}
+
+/// In the log when it returns, and so safe from the end of the process, but not from a power cut.
+fn unsynced() -> WriteOptions {
+    let mut write = WriteOptions::default();
+    write.set_sync(false);
+    write
+}
+
+fn broken(error: rocksdb::Error) -> DeliveriesError {
+    DeliveriesError::Broken { reason: error.into_string() }
+}
+
+struct RocksView<'a>(SnapshotWithThreadMode<'a, DB>);
+
+impl SortedView for RocksView<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeliveriesError> {
+        self.0.get(key).map_err(broken)
+    }
+
+    fn visit(
+        &self,
+        (lower, upper): &KeyRange,
+        direction: Direction,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), DeliveriesError> {
+        walk(|options| self.0.raw_iterator_opt(options), (lower, upper), direction, visit).map_err(broken)
+    }
+}

@@ -1,0 +1,33 @@
+//! What deliveries are kept in: keys in the order of their bytes, with values.
+
+use super::contract::DeliveriesError;
+use crate::keys::KeyRange;
+use crate::rows::{Direction, Visit};
+
+/// Keys and values that are written together.
+pub(super) trait SortedRows: Send + Sync {
+    /// Reads of this moment, whatever is written meanwhile.
+    fn view(&self) -> Box<dyn SortedView + '_>;
+
+    /// Writes a group, all of it or nothing.
+    ///
+    /// # Errors
+    /// [`DeliveriesError::NotWritten`], [`DeliveriesError::Broken`].
+    fn write(&self, changes: Changes) -> Result<(), DeliveriesError>;
+}
+
+/// Reads of one moment.
+pub(super) trait SortedView {
+    /// The value under a key.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, DeliveriesError>;
+
+    /// Shows the pairs of a range, until `visit` breaks off.
+    fn visit(&self, range: &KeyRange, direction: Direction, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
+}
+
+/// What is written together: removals first, so that a key that is removed and put is there.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) removed: Vec<Vec<u8>>,
+    pub(super) put: Vec<(Vec<u8>, Vec<u8>)>,
+}

@@ -1,0 +1,238 @@
+//! The promises of a store of deliveries, by both stores.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::time::Duration;
+
+use till_domain::ids::WebhookEventId;
+use till_domain::time::Millis;
+
+use super::samples::{EVENT, MERCHANT, OTHER_MERCHANT, OTHER_WEBHOOK, WEBHOOK, answered, id, pending, progress};
+use super::sorted::{Changes, SortedRows};
+use super::store::DeliveryStore;
+use super::*;
+use crate::rows::{Beside, Cursor, Direction};
+
+fn open(directory: &Path) -> RocksDeliveries {
+    RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn on_both(test: impl Fn(&dyn Deliveries)) {
+    test(&MemoryDeliveries::new());
+    let directory = tempfile::tempdir().expect("a directory");
+    test(&open(directory.path()));
+}
+
+fn put(store: &dyn Deliveries, deliveries: impl IntoIterator<Item = Delivery>) {
+    let batch = DeliveryBatch { deliveries: deliveries.into_iter().collect(), progress: None };
+    store.write(MERCHANT, &batch).expect("it is written");
+}
+
+fn due_ids(store: &dyn Deliveries, now: u64, limit: usize) -> Vec<u64> {
+    let due = store.due(MERCHANT, WEBHOOK, Millis(now), limit).expect("readable");
+    due.iter().map(|delivery| delivery.created_at.0).collect()
+}
+
+/// A delivery that was made at one time and is due at another.
+fn due_at(made: u64, due: u64) -> Delivery {
+    Delivery { next_attempt_at: Some(Millis(due)), ..pending(made) }
+}
+
+/// Every row, whoever's it is.
+fn all_rows<R: SortedRows>(store: &DeliveryStore<R>) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut found = Vec::new();
+    let everything = (vec![0], vec![u8::MAX]);
+    let visited = store.rows().view().visit(&everything, Direction::Forward, &mut |key, value| {
+        found.push((key.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    });
+    visited.expect("readable");
+    found
+}
+
+#[test]
+fn a_batch_is_read_back_by_its_merchant_and_no_other() {
+    on_both(|store| {
+        let [(_, first), (_, failing)] = progress();
+        let batch = DeliveryBatch { deliveries: vec![pending(5)], progress: Some((WEBHOOK, first)) };
+        store.write(MERCHANT, &batch).expect("it is written");
+        assert_eq!(store.delivery(MERCHANT, pending(5).id), Ok(Some(pending(5))));
+        assert_eq!(store.delivery(OTHER_MERCHANT, pending(5).id), Ok(None));
+        assert_eq!(store.progress(MERCHANT, WEBHOOK), Ok(Some(first)));
+        assert_eq!(store.progress(MERCHANT, OTHER_WEBHOOK), Ok(None));
+        assert_eq!(store.progress(OTHER_MERCHANT, WEBHOOK), Ok(None));
+        let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((WEBHOOK, failing)) };
+        store.write(MERCHANT, &batch).expect("it is written");
+        assert_eq!(store.progress(MERCHANT, WEBHOOK), Ok(Some(failing)));
+    });
+}
+
+#[test]
+fn the_earliest_due_comes_first_and_what_is_due_later_does_not_come() {
+    on_both(|store| {
+        put(store, [due_at(1, 300), due_at(2, 100), due_at(4, 200), due_at(3, 200)]);
+        let at_once = Delivery { next_attempt_at: None, ..pending(9) };
+        put(store, [at_once, Delivery { webhook_id: OTHER_WEBHOOK, ..due_at(7, 1) }]);
+        assert_eq!(due_ids(store, 0, 9), [9], "what has no next attempt is due at once");
+        assert_eq!(due_ids(store, 200, 9), [9, 2, 3, 4]);
+        assert_eq!(due_ids(store, 199, 9), [9, 2]);
+        assert_eq!(due_ids(store, u64::MAX, 2), [9, 2]);
+        assert_eq!(due_ids(store, u64::MAX, 0), [0; 0]);
+        assert_eq!(store.next_due(MERCHANT, OTHER_WEBHOOK), Ok(Some(Millis(1))));
+        assert_eq!(store.next_due(OTHER_MERCHANT, WEBHOOK), Ok(None));
+    });
+}
+
+#[test]
+fn a_delivery_written_again_is_due_at_its_new_time_only_and_not_at_all_when_it_is_over() {
+    on_both(|store| {
+        put(store, [due_at(1, 100)]);
+        put(store, [due_at(1, 500)]);
+        assert_eq!(due_ids(store, 499, 9), [0; 0]);
+        assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(Some(Millis(500))));
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..due_at(1, 500) }]);
+        assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(None));
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..answered(1, DeliveryStatus::Successful) }]);
+        assert_eq!(store.next_due(MERCHANT, OTHER_WEBHOOK), Ok(None));
+        assert_eq!(store.pending_webhooks(), Ok(vec![]));
+    });
+}
+
+#[test]
+fn of_two_deliveries_with_one_id_in_a_batch_the_later_counts() {
+    on_both(|store| {
+        put(store, [due_at(1, 100), due_at(1, 200)]);
+        assert_eq!(due_ids(store, 100, 9), [0; 0]);
+        assert_eq!(due_ids(store, 200, 9), [1]);
+    });
+}
+
+#[test]
+fn pages_lead_from_the_newest_delivery_to_the_oldest_and_back() {
+    on_both(|store| {
+        // Those to one webhook stand in a list for each status.
+        let statuses = DeliveryStatus::ALL.into_iter().cycle();
+        put(store, (1..=5).zip(statuses).map(|(made, status)| answered(made, status)));
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(9) }]);
+        let filter = DeliveryFilter { webhook_id: Some(WEBHOOK), ..DeliveryFilter::default() };
+        let page = |cursor| {
+            let (page, Beside { newer, older }) = store.page(MERCHANT, &filter, 2, cursor).expect("readable");
+            (page.iter().map(|delivery| delivery.created_at.0).collect::<Vec<u64>>(), newer, older)
+        };
+        let (after, before) = (|made| Some(Cursor::After(id(made, 0xdd))), |made| Some(Cursor::Before(id(made, 0xdd))));
+        assert_eq!(page(None), (vec![5, 4], false, true));
+        assert_eq!(page(after(4)), (vec![3, 2], true, true));
+        assert_eq!(page(after(2)), (vec![1], true, false));
+        assert_eq!(page(before(1)), (vec![3, 2], true, true));
+        assert_eq!(page(before(3)), (vec![5, 4], false, true));
+        assert_eq!(page(after(1)), (vec![], true, false), "the cursor's own delivery is newer than its place");
+        assert_eq!(page(before(5)), (vec![], false, true), "the cursor's own delivery is older than its place");
+    });
+}
+
+#[test]
+fn deliveries_of_an_event_are_found_newest_first() {
+    on_both(|store| {
+        let other = WebhookEventId::from_bytes([0xcd; 16]);
+        let elsewhere = Delivery { webhook_id: OTHER_WEBHOOK, ..pending(2) };
+        put(store, [pending(1), elsewhere.clone(), Delivery { event_id: other, ..pending(3) }]);
+        assert_eq!(store.of_event(MERCHANT, EVENT), Ok(vec![elsewhere, pending(1)]));
+        assert_eq!(store.of_event(OTHER_MERCHANT, EVENT), Ok(vec![]));
+    });
+}
+
+#[test]
+fn all_that_wait_end_failed_however_many_and_those_of_other_webhooks_wait_on() {
+    on_both(|store| {
+        put(store, (1..=2_001).map(pending));
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(3_000) }, answered(4_000, DeliveryStatus::Failed)]);
+        assert_eq!(store.end_pending(MERCHANT, WEBHOOK), Ok(2_001));
+        let ended = Delivery { status: DeliveryStatus::Failed, next_attempt_at: None, ..pending(1) };
+        assert_eq!(store.delivery(MERCHANT, ended.id), Ok(Some(ended)));
+        assert_eq!(store.next_due(MERCHANT, WEBHOOK), Ok(None));
+        assert_eq!(store.pending_webhooks(), Ok(vec![(MERCHANT, OTHER_WEBHOOK)]));
+        assert_eq!(store.end_pending(MERCHANT, WEBHOOK), Ok(0));
+    });
+}
+
+#[test]
+fn old_deliveries_are_removed_with_all_their_keys_the_oldest_first_and_pending_ones_never() {
+    let store = MemoryDeliveries::new();
+    put(&store, [pending(1)]);
+    let kept = all_rows(&store);
+    put(&store, [answered(2, DeliveryStatus::Failed), answered(3, DeliveryStatus::Successful)]);
+    put(&store, [answered(4, DeliveryStatus::Successful)]);
+    assert_eq!(store.remove_created_before(MERCHANT, Millis(2), 9), Ok(0), "made at the instant is not before it");
+    assert_eq!(store.remove_created_before(OTHER_MERCHANT, Millis(9), 9), Ok(0));
+    assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 1), Ok(1));
+    assert_eq!(store.delivery(MERCHANT, id(2, 0xdd)), Ok(None));
+    assert_eq!(store.remove_created_before(MERCHANT, Millis(4), 9), Ok(1));
+    assert_eq!(store.delivery(MERCHANT, id(4, 0xdd)), Ok(Some(answered(4, DeliveryStatus::Successful))));
+    assert_eq!(store.remove_created_before(MERCHANT, Millis(u64::MAX >> 16), 9), Ok(1));
+    assert_eq!(all_rows(&store), kept);
+}
+
+#[test]
+fn merchants_with_deliveries_and_webhooks_with_pending_ones_are_found() {
+    on_both(|store| {
+        assert_eq!(store.next_merchant(None), Ok(None));
+        assert_eq!(store.pending_webhooks(), Ok(vec![]));
+        put(store, [pending(1), pending(2), answered(3, DeliveryStatus::Failed)]);
+        put(store, [Delivery { webhook_id: OTHER_WEBHOOK, ..pending(4) }]);
+        let batch = DeliveryBatch { deliveries: vec![answered(1, DeliveryStatus::Failed)], progress: None };
+        store.write(OTHER_MERCHANT, &batch).expect("it is written");
+        assert_eq!(store.next_merchant(None), Ok(Some(MERCHANT)));
+        assert_eq!(store.next_merchant(Some(MERCHANT)), Ok(Some(OTHER_MERCHANT)));
+        assert_eq!(store.next_merchant(Some(OTHER_MERCHANT)), Ok(None));
+        assert_eq!(store.pending_webhooks(), Ok(vec![(MERCHANT, WEBHOOK), (MERCHANT, OTHER_WEBHOOK)]));
+    });
+}
+
+#[test]
+fn what_was_written_is_there_after_closing_and_opening_again() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = open(directory.path());
+    put(&store, [pending(1), answered(2, DeliveryStatus::Successful)]);
+    let rows = all_rows(&store);
+    drop(store);
+    let store = open(directory.path());
+    assert_eq!(all_rows(&store), rows);
+    assert_eq!(store.delivery(MERCHANT, pending(1).id), Ok(Some(pending(1))));
+}
+
+#[test]
+fn a_store_that_does_not_open_says_how_to_go_on_without_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let place = directory.path().display();
+    let _store = open(directory.path());
+    let second = RocksDeliveries::open(directory.path(), 0, Duration::from_secs(60));
+    let error = second.expect_err("it is in use").to_string();
+    assert!(error.contains(&format!("mv {place} {place}.damaged")), "{error}");
+    assert!(error.contains("delivers the events of the last 30 days again"), "{error}");
+}
+
+#[test]
+fn nothing_is_written_while_the_disk_is_down_to_its_reserve() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = RocksDeliveries::open(directory.path(), u64::MAX, Duration::from_secs(60)).expect("opens");
+    let batch = DeliveryBatch { deliveries: vec![pending(1)], progress: None };
+    assert!(matches!(store.write(MERCHANT, &batch), Err(DeliveriesError::NotWritten { .. })));
+    assert_eq!(store.delivery(MERCHANT, pending(1).id), Ok(None));
+}
+
+#[test]
+fn a_key_without_its_row_and_a_row_under_another_key_are_damage_and_nothing_waits_for_them() {
+    let store = MemoryDeliveries::new();
+    put(&store, [pending(1)]);
+    let row = keys::List::All.key(MERCHANT, pending(1).id);
+    let put_row = |value: Vec<u8>| {
+        store.rows().write(Changes { removed: Vec::new(), put: vec![(row.clone(), value)] }).expect("it is written");
+    };
+    put_row(shapes::encode_delivery(&pending(2)).expect("small"));
+    assert!(matches!(store.delivery(MERCHANT, pending(1).id), Err(DeliveriesError::Damaged { .. })));
+    put_row(shapes::encode_delivery(&answered(1, DeliveryStatus::Failed)).expect("small"));
+    assert!(matches!(store.end_pending(MERCHANT, WEBHOOK), Err(DeliveriesError::Damaged { .. })));
+    store.rows().write(Changes { removed: vec![row.clone()], put: Vec::new() }).expect("it is written");
+    assert!(matches!(store.due(MERCHANT, WEBHOOK, Millis(9), 9), Err(DeliveriesError::Damaged { .. })));
+    assert!(matches!(store.of_event(MERCHANT, EVENT), Err(DeliveriesError::Damaged { .. })));
+}
