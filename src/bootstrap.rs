@@ -13,7 +13,7 @@ use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, 
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
-use till_operate::checkpoint::{Checkpointer, Shelf};
+use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::LINGER;
@@ -143,7 +143,8 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
-    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), Some(Box::new(book)), shelf));
+    let books = vec![BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) }];
+    let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), books, shelf));
     checkpoints.clear();
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);

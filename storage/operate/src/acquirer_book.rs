@@ -28,7 +28,7 @@ pub trait AcquirerBook {
     fn record(&mut self, payments: &[(MerchantId, Arc<Payment>)]) -> Result<(), AcquirerBookError>;
 }
 
-/// A book that can be copied while its acquirer is at work.
+/// A book beside the store, of an acquirer or of deliveries, that can be copied while it is written to.
 pub trait CopiedBook: Send + Sync {
     /// Waits for a write that is under way, and keeps the book from being written to until the result is dropped or used.
     fn hold(&self) -> LinkFiles<'_>;

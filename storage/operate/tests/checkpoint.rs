@@ -6,20 +6,24 @@ mod fixtures;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use fixtures::{Chain, merchant};
 use tempfile::TempDir;
 use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{WebhookEventId, WebhookId};
 use till_domain::money::{AmountMinor, Money};
+use till_operate::acquirer_book::CopiedBook;
 use till_operate::checkpoint::manifest::Entry;
 use till_operate::checkpoint::{
-    CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf, Standing, Step,
-    Taken, Wanted, check_files, compare_heads, read_manifest,
+    BookBeside, CheckpointError, Checkpointer, FileWrong, Kept, MANIFEST_FILE, Manifest, Reading, Restoring, Shelf,
+    Standing, Step, Taken, Wanted, check_files, compare_heads, read_manifest,
 };
 use till_sandbox::book::{Book, BookLine, Deed, FollowUp, RocksBook};
+use till_storage::deliveries::{Deliveries, DeliveryBatch, RocksDeliveries, WebhookProgress};
 use till_storage::engine::{Engine, EngineOptions, OpenError, StoppedStore};
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Head, Journal, Sequence, StoredRecord, Verdict, record};
@@ -42,6 +46,7 @@ struct World {
     directory: TempDir,
     engine: Arc<Engine>,
     book: RocksBook,
+    deliveries: Arc<RocksDeliveries>,
     checkpointer: Checkpointer,
 }
 
@@ -51,9 +56,13 @@ impl World {
         let data = directory.path().join("data");
         let engine = Arc::new(Engine::open(&options(&data)).expect("nothing is missing"));
         let book = RocksBook::open(&data.join("sandbox")).expect("it is new");
+        let deliveries = Arc::new(open_deliveries(&data.join("webhooks")));
+        let books: [(&str, Box<dyn CopiedBook>); 2] =
+            [("sandbox", Box::new(book.clone())), ("webhooks", Box::new(Arc::clone(&deliveries)))];
+        let books = books.into_iter().map(|(directory, book)| BookBeside { directory, book }).collect();
         let shelf = Shelf::at(directory.path().join("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&engine), Some(Box::new(book.clone())), shelf);
-        World { directory, engine, book, checkpointer }
+        let checkpointer = Checkpointer::new(Arc::clone(&engine), books, shelf);
+        World { directory, engine, book, deliveries, checkpointer }
     }
 
     /// One with enough in it for tables and logs.
@@ -97,6 +106,10 @@ impl World {
         restored(&taken.directory, &taken.manifest, &to);
         to
     }
+}
+
+fn open_deliveries(directory: &Path) -> RocksDeliveries {
+    RocksDeliveries::open(directory, 0, Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn wanted(name: &str) -> Wanted<'_> {
@@ -246,7 +259,7 @@ fn a_checkpoint_of_a_busy_store_begins_with_a_log_and_not_in_the_middle_of_a_lon
     (0..200).take_while(|_| newest_log_bytes(&data.join("db")) < LONG_BYTES).for_each(|_| append());
     assert!(newest_log_bytes(&data.join("db")) >= LONG_BYTES);
     let busy = Busy::with(move |_| append());
-    let checkpointer = Checkpointer::new(engine, None, Shelf::at(directory.path().join("checkpoints")));
+    let checkpointer = Checkpointer::new(engine, Vec::new(), Shelf::at(directory.path().join("checkpoints")));
     let taken = checkpointer.take(&wanted("short")).unwrap_or_else(|error| panic!("{error}"));
     busy.end();
     let copied = newest_log_bytes(&taken.directory.join("db"));
@@ -273,6 +286,35 @@ fn what_the_log_knows_as_done_is_in_the_book_and_what_is_in_the_book_was_asked_f
         let (asked, done) = (checked_records(&copy, ASKED).len(), checked_records(&copy, DONE).len());
         assert!(done <= lines && lines <= asked, "{done} done, {lines} in the book, {asked} asked for");
     }
+}
+
+#[test]
+fn the_deliveries_of_webhooks_are_in_a_checkpoint_and_in_what_is_restored_from_it() {
+    let world = World::filled();
+    let webhook_id = WebhookId::from_bytes([7; 16]);
+    let write = |number| {
+        let progress = WebhookProgress { handled_up_to: WebhookEventId::from_bytes([number; 16]), failing_since: None };
+        let batch = DeliveryBatch { progress: Some((webhook_id, progress)), ..DeliveryBatch::default() };
+        world.deliveries.write(SHOPS[0], &batch).expect("it is open");
+        progress
+    };
+    let before = write(1);
+    let taken = world.take("with-deliveries");
+    write(2);
+    let copy = open_deliveries(&world.restore(&taken, "copy").join("webhooks"));
+    assert_eq!(copy.progress(SHOPS[0], webhook_id), Ok(Some(before)));
+}
+
+#[test]
+fn deliveries_are_not_written_while_a_checkpoint_holds_them() {
+    let world = World::new();
+    let (held, deliveries) = (CopiedBook::hold(&world.deliveries), Arc::clone(&world.deliveries));
+    let (sender, written) = mpsc::channel();
+    let writer = thread::spawn(move || sender.send(deliveries.write(SHOPS[0], &DeliveryBatch::default())));
+    assert!(written.recv_timeout(Duration::from_millis(100)).is_err(), "it waits");
+    held(&world.below("data").join("linked")).expect("its files can be linked");
+    assert_eq!(written.recv_timeout(Duration::from_secs(60)), Ok(Ok(())));
+    writer.join().expect("the writer does not panic").expect("somebody waits");
 }
 
 #[test]

@@ -1,17 +1,17 @@
 //! Taking a checkpoint while the store is written to.
 //!
-//! 1. Wait for the next log, if the one that is written to is long. Hold the sandbox's book, so that it stands still.
-//!    Commits go on.
-//! 2. Link the files of the database, then those of the book, into the data directory, which is on their disk:
-//!    table files as links, logs and lists as copies. Nothing is flushed. Let the book go on.
+//! 1. Wait for the next log, if the one that is written to is long. Hold the books beside the store, so that they stand
+//!    still: the sandbox's, and the deliveries of webhooks. Commits go on.
+//! 2. Link the files of the database, then those of the books, into the data directory, which is on their disk:
+//!    table files as links, logs and lists as copies. Nothing is flushed. Let each book go on.
 //! 3. Move them to where checkpoints are kept; on another file system they are copied. Wait until the server has removed
 //!    logs that were linked.
 //! 4. Open the copy for reading, note the heads of its logs, and give it a high-water mark at its last commit.
 //! 5. Sync it all, and list every file with its checksum.
 //! 6. Give the directory its name.
 //!
-//! The book stands still from before the database's moment until after its own. So what the log knows as done
-//! is in the book, and what is in the book was asked for in the log. Until the last step the directory has a
+//! A book stands still from before the database's moment until after its own. So what the log knows as done
+//! is in the sandbox's book, and what is in the book was asked for in the log. Until the last step the directory has a
 //! name that no checkpoint has.
 
 use std::collections::BTreeMap;
@@ -26,18 +26,18 @@ use till_storage::engine::{Engine, EngineOptions, HeldDirectory, free_bytes, mar
 use till_storage::family::Family;
 use till_storage::journal::{CommitNumber, Journal};
 
-use crate::acquirer_book::CopiedBook;
 use crate::durable;
 use crate::known::Known;
 
 use super::background::giving_way;
+use super::beside::BookBeside;
 use super::heads::HeadsError;
 use super::manifest::{Entry, Manifest};
 use super::pace::Pace;
 use super::shelf::{Kept, Shelf, Standing, is_name};
 use super::{
-    BOOK_DIRECTORY, CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum,
-    copying, heads, patience,
+    CheckpointError, DATABASE_DIRECTORY, HEADS_FILE, MANIFEST_FILE, STAGING_DIRECTORY, checksum, copying, heads,
+    patience,
 };
 
 /// In the data directory: the path of a shelf that is not in it.
@@ -56,8 +56,8 @@ pub enum Step {
     Begun,
     /// The database's files are linked.
     DatabaseLinked,
-    /// The book's files are linked, and it goes on.
-    BookLinked,
+    /// The books' files are linked, and they go on.
+    BooksLinked,
     /// They are where checkpoints are kept.
     Moved,
     /// The copy was opened, and the heads of all its logs are noted.
@@ -75,7 +75,7 @@ impl Step {
     pub const ALL: [Step; 8] = [
         Step::Begun,
         Step::DatabaseLinked,
-        Step::BookLinked,
+        Step::BooksLinked,
         Step::Moved,
         Step::HeadsNoted,
         Step::Marked,
@@ -107,15 +107,15 @@ pub struct Taken {
 /// Takes checkpoints of one running store.
 pub struct Checkpointer {
     engine: Arc<Engine>,
-    book: Option<Box<dyn CopiedBook>>,
+    books: Vec<BookBeside>,
     shelf: Shelf,
 }
 
 impl Checkpointer {
-    /// Of this store and this book, which is open in the same process, kept on this shelf.
+    /// Of this store and these books, kept on this shelf.
     #[must_use]
-    pub fn new(engine: Arc<Engine>, book: Option<Box<dyn CopiedBook>>, shelf: Shelf) -> Checkpointer {
-        Checkpointer { engine, book, shelf }
+    pub fn new(engine: Arc<Engine>, books: Vec<BookBeside>, shelf: Shelf) -> Checkpointer {
+        Checkpointer { engine, books, shelf }
     }
 
     /// Where its checkpoints are kept.
@@ -264,17 +264,17 @@ impl Checkpointer {
         }
     }
 
-    /// Links the files of the database and the book as they are at one moment of the book.
+    /// Links the files of the database and the books as they are at one moment of the books.
     fn link(&self, staging: &Path, done: &mut Done<'_>) -> Result<(), CheckpointError> {
-        let held = self.book.as_ref().map(|book| book.hold());
+        let held: Vec<_> = self.books.iter().map(|beside| (beside.directory, beside.book.hold())).collect();
         let linked = self.engine.link_files(&staging.join(DATABASE_DIRECTORY));
         linked.map_err(|reason| CheckpointError::Copy { what: "the database", reason })?;
         done(Step::DatabaseLinked)?;
-        if let Some(link_files) = held {
-            let linked = link_files(&staging.join(BOOK_DIRECTORY));
-            linked.map_err(|reason| CheckpointError::Copy { what: "the sandbox's book", reason })?;
+        for (directory, link_files) in held {
+            let linked = link_files(&staging.join(directory));
+            linked.map_err(|reason| CheckpointError::Copy { what: directory, reason })?;
         }
-        done(Step::BookLinked)
+        done(Step::BooksLinked)
     }
 
     /// The newest complete checkpoint: table files that it shares with the new one need not be read again.

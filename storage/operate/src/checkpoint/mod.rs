@@ -1,11 +1,12 @@
 //! Copies of the whole data that a running server takes, and the way back from them.
 //!
-//! A checkpoint is a directory of the same shape as a data directory, without secrets: `db/`, `sandbox/` and
-//! `high-water`, with the heads of all logs (`heads`) and a list of every file with its checksum
+//! A checkpoint is a directory of the same shape as a data directory, without secrets: `db/`, the
+//! directories of books beside the store, and `high-water`, with the heads of all logs (`heads`) and a list of every file with its checksum
 //! (`checkpoint-manifest`). It is made under another name and gets its own when all of it is durable, so that
 //! whatever has the right name is whole. Format: `docs/storage-format.md`, "Checkpoints".
 
 mod background;
+mod beside;
 mod checksum;
 mod copying;
 mod create;
@@ -21,6 +22,7 @@ mod shelf;
 
 pub use till_storage::engine::{MANIFEST_FILE, RESTORING_FILE};
 
+pub use beside::BookBeside;
 pub use checksum::{FileFault, FileWrong};
 pub use create::{Checkpointer, Step, Taken, Wanted};
 pub use manifest::Manifest;
@@ -41,9 +43,6 @@ const STAGING_DIRECTORY: &str = "checkpoint-staging";
 
 /// The database, below a data directory and a checkpoint.
 const DATABASE_DIRECTORY: &str = "db";
-
-/// The sandbox's book, below a data directory and a checkpoint.
-const BOOK_DIRECTORY: &str = "sandbox";
 
 /// The heads of all logs, below a checkpoint.
 const HEADS_FILE: &str = "heads";

@@ -71,7 +71,7 @@ pub enum CheckpointError {
     /// RocksDB refused.
     #[error("could not copy {what}: {reason}")]
     Copy {
-        /// The database or the book.
+        /// The database, or the directory of a book.
         what: &'static str,
         /// What it said.
         reason: String,

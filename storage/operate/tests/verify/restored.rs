@@ -14,7 +14,7 @@ use till_operate::archive::{
     ArchiveError, ArchiveSettings, Archiver, Restored, Until, begin_anew, check_reach, each_commit, earliest_moment,
     restore_to,
 };
-use till_operate::checkpoint::{Checkpointer, Restoring, Shelf, Taken, Wanted};
+use till_operate::checkpoint::{BookBeside, Checkpointer, Restoring, Shelf, Taken, Wanted};
 use till_operate::verify::{Report, VerifyOptions, verify};
 use till_sandbox::book::{Book, MemoryBook, RocksBook};
 use till_storage::engine::{Engine, EngineOptions, StoppedStore};
@@ -65,7 +65,11 @@ impl World {
         let lines: Vec<_> = lines.entries().map(|line| line.expect("sound")).collect();
         book.write(&lines).expect("it is open");
         let shelf = Shelf::at(self.at("checkpoints"));
-        let checkpointer = Checkpointer::new(Arc::clone(&self.engine), Some(Box::new(book)), shelf);
+        let checkpointer = Checkpointer::new(
+            Arc::clone(&self.engine),
+            vec![BookBeside { directory: "sandbox", book: Box::new(book) }],
+            shelf,
+        );
         let wanted = Wanted { name: "one", taken_at_ms: 1, program: "0.1.0" };
         self.checkpoint = Some(checkpointer.take(&wanted).unwrap_or_else(|error| panic!("{error}")));
         self.archiver.catch_up().expect("it can be written to");
