@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
+use till_actors::webhooks::{AddressPolicy, RetrySchedule, Sender, WebhookDelivery};
 use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Limits, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
@@ -17,6 +18,7 @@ use till_operate::checkpoint::{BookBeside, Checkpointer, Shelf};
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::RocksBook;
 use till_storage::commit::LINGER;
+use till_storage::deliveries::{DeliveriesError, RocksDeliveries};
 use till_storage::engine::{Engine as DiskEngine, EngineOptions as DiskOptions, is_new, refuse_unfit};
 use till_storage::journal::{Append, BatchId, CommitNumber, Journal, Verdict};
 use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
@@ -32,6 +34,9 @@ use crate::vault_keys::RootKeys;
 
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
+
+/// Where it is kept what became of each event at each webhook, below the data directory.
+pub const WEBHOOKS_DIRECTORY: &str = "webhooks";
 
 /// How long an actor without work lives on.
 const IDLE_BEFORE_RETIRING: Duration = Duration::from_secs(60);
@@ -59,6 +64,7 @@ pub struct Opened {
     /// The keys of each purpose.
     pub keyring: Arc<Keyring>,
     book: RocksBook,
+    deliveries: Arc<RocksDeliveries>,
     sandbox: Arc<SandboxAcquirer>,
 }
 
@@ -127,8 +133,9 @@ fn open_as(
     let keyring = Arc::new(open_keyring(disk.as_ref(), vault_keys)?);
     let book = open_book(configuration.data.join(SANDBOX_DIRECTORY), configuration);
     let book = book.context("failed to open the sandbox's book")?;
+    let deliveries = open_deliveries(configuration).context("failed to open the deliveries of webhooks")?;
     let sandbox = SandboxAcquirer::start_or_end(book.clone(), last_word).context("failed to start the sandbox")?;
-    Ok(Opened { disk, keyring, book, sandbox: Arc::new(sandbox) })
+    Ok(Opened { disk, keyring, book, deliveries: Arc::new(deliveries), sandbox: Arc::new(sandbox) })
 }
 
 /// Opens the data directory and starts the service. Must be called within an actix system.
@@ -137,13 +144,16 @@ fn open_as(
 /// As [`open`]; when the service does not start.
 pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result<Started> {
     let is_new = is_new(&configuration.data);
-    let Opened { disk, keyring, book, sandbox } = open(configuration, &secrets.vault_keys)?;
+    let Opened { disk, keyring, book, deliveries, sandbox } = open(configuration, &secrets.vault_keys)?;
     if is_new {
         tracing::warn!(directory = %configuration.data.display(), "a new, empty store was made");
     }
     let archiver = start_archiver(configuration, &disk)?;
     let shelf = Shelf::at(&configuration.checkpoints.directory);
-    let books = vec![BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) }];
+    let books = vec![
+        BookBeside { directory: SANDBOX_DIRECTORY, book: Box::new(book) },
+        BookBeside { directory: WEBHOOKS_DIRECTORY, book: Box::new(Arc::clone(&deliveries)) },
+    ];
     let checkpoints = Checkpoints::new(Checkpointer::new(Arc::clone(&disk), books, shelf));
     checkpoints.clear();
     let store: Arc<dyn Store> = Arc::clone(&disk) as _;
@@ -155,6 +165,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         acquirers: acquirers(&sandbox),
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
+        webhooks: webhook_delivery(deliveries),
     };
     let pause_note = PauseNote::of(&configuration.data);
     let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()))?;
@@ -281,6 +292,17 @@ pub fn last_word(reason: String) {
 
 fn acquirers(sandbox: &Arc<SandboxAcquirer>) -> Acquirers {
     Acquirers::from([(AcquirerName::Sandbox, Arc::clone(sandbox) as _)])
+}
+
+fn open_deliveries(configuration: &Configuration) -> Result<RocksDeliveries, DeliveriesError> {
+    let directory = configuration.data.join(WEBHOOKS_DIRECTORY);
+    RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)
+}
+
+fn webhook_delivery(deliveries: Arc<RocksDeliveries>) -> WebhookDelivery {
+    let addresses = AddressPolicy::default();
+    let schedule = RetrySchedule::default();
+    WebhookDelivery { deliveries, sender: Sender::new(addresses.clone()), addresses, schedule }
 }
 
 /// Opens the book on a thread of its own: there are damaged logs that RocksDB does not come back from.

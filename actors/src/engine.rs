@@ -28,6 +28,7 @@ use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 use crate::timers::TimerService;
+use crate::webhooks::{Dispatcher, Endpoint, WebhookDelivery, Webhooks, remove_old_deliveries};
 
 /// The pause between two looks of a stop at whether everything is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
@@ -68,6 +69,8 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// Security codes that wait for their authorization.
     pub security_codes: Arc<SecurityCodes>,
+    /// What delivers events to webhooks.
+    pub webhooks: WebhookDelivery,
 }
 
 /// The reason why an engine does not start.
@@ -89,7 +92,9 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
-    background: Mutex<Option<Runtime>>,
+    webhooks: Webhooks,
+    /// Background work, and beside it deliveries: a busy endpoint must not hold up a call to an acquirer.
+    background: Mutex<Vec<Runtime>>,
 }
 
 impl Engine {
@@ -103,7 +108,14 @@ impl Engine {
         outbox.take_up(dependencies.store.as_ref()).map_err(|error| StartError::Unreadable(error.to_string()))?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
-        let background = background_runtime()?;
+        let background = runtime("till-background")?;
+        let deliveries = runtime("till-webhooks")?;
+        let waiting = dependencies.webhooks.deliveries.pending_webhooks();
+        let waiting = waiting.map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let waiting: Vec<Endpoint> =
+            waiting.into_iter().map(|(merchant_id, webhook_id)| Endpoint { merchant_id, webhook_id }).collect();
+        let taken_up = outbox.take_up_webhooks(dependencies.store.as_ref(), &waiting);
+        taken_up.map_err(|error| StartError::Unreadable(error.to_string()))?;
         // From here on nothing fails, so that no thread is left behind.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.limits));
@@ -119,9 +131,12 @@ impl Engine {
         }));
         let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
         let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
-        start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
-        let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(Some(background)));
-        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, background })
+        let dispatcher =
+            start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
+        start_deliveries(&dispatcher, &outbox, &clock, &pause, &deliveries);
+        let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(vec![background, deliveries]));
+        let webhooks = Webhooks(dispatcher);
+        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, webhooks, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -169,6 +184,12 @@ impl Engine {
     #[must_use]
     pub fn late_successes(&self) -> u64 {
         self.outbox.late_successes()
+    }
+
+    /// Deliveries of events to webhooks.
+    #[must_use]
+    pub const fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
     }
 
     /// The delay of the earliest timer that has come due and was not served.
@@ -248,9 +269,10 @@ impl Engine {
     }
 
     fn stop_background(&self, patience: Duration) {
-        let Some(background) = self.background.lock().take() else { return };
+        let runtimes = std::mem::take(&mut *self.background.lock());
         // On a thread of its own, since a runtime must not be waited for by a thread that serves another.
-        let stopping = std::thread::Builder::new().spawn(move || background.shutdown_timeout(patience));
+        let stop = move || runtimes.into_iter().for_each(|runtime| runtime.shutdown_timeout(patience));
+        let stopping = std::thread::Builder::new().spawn(stop);
         if let Ok(stopping) = stopping {
             let _panicked = stopping.join();
         }
@@ -297,21 +319,33 @@ fn check_committer(committer: &Committer, patience: Duration) -> Result<(), Sile
     answered.recv_timeout(patience).map_err(|_| Silent::CommitThread)
 }
 
-fn background_runtime() -> std::io::Result<Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name("till-background").enable_time().build()
+fn runtime(name: &str) -> std::io::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(1).thread_name(name).enable_all().build()
 }
 
-/// Starts what goes on in the background. Calls to acquirers and timers begin when `pause` ends, the others at once.
+/// Starts what delivers events to webhooks, once `pause` ends.
+fn start_deliveries(
+    dispatcher: &Arc<Dispatcher>,
+    outbox: &Outbox,
+    clock: &Arc<dyn Clock>,
+    pause: &Pause,
+    runtime: &Runtime,
+) {
+    runtime.spawn(Scheduler::new(Arc::clone(dispatcher), &outbox.webhooks, clock).run(pause.watch()));
+    runtime.spawn(remove_old_deliveries(Arc::clone(dispatcher)));
+}
+
+/// Starts what goes on in the background, and makes what delivers events. Calls to acquirers and timers begin when `pause` ends, the others at once.
 fn start_background(
     dependencies: Dependencies,
     registry: &Arc<Registry>,
-    outbox: &Outbox,
+    outbox: &Arc<Outbox>,
     pause: &Pause,
     expiry_pause: Duration,
     lifetimes: Lifetimes,
     runtime: &Runtime,
-) {
-    let Dependencies { store, keyring, acquirers, clock, security_codes } = dependencies;
+) -> Arc<Dispatcher> {
+    let Dependencies { store, keyring, acquirers, clock, security_codes, webhooks } = dependencies;
     for walk in Walk::ALL {
         let (store, registry, clock) = (Arc::clone(&store), Arc::clone(registry), Arc::clone(&clock));
         runtime.spawn(Remover::new(walk, store, registry, clock, expiry_pause).run());
@@ -326,7 +360,11 @@ fn start_background(
     let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
     acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
     runtime.spawn(record_late_answers(answered, Arc::clone(registry)));
+    let library = (Arc::clone(&store), Arc::clone(&keyring));
+    let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
+    let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
     let caller = Caller { acquirers, keyring, security_codes, store };
     let effects = EffectRunner { caller, registry: Arc::clone(registry), clock: Arc::clone(&clock), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
+    Arc::new(dispatcher)
 }

@@ -1,13 +1,17 @@
 //! The outbox: what follows from durable records and is done in the background.
 
+use parking_lot::RwLock;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::effect::{Effect, EffectId};
 use till_domain::event::{Event, Mutation};
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, PaymentId, WebhookId};
 use till_domain::payment::Payment;
-use till_domain::records::{AnyKey, MetadataGarbage, Unreadable};
+use till_domain::records::{AnyKey, MetadataGarbage, Unreadable, WebhookDirectory};
 use till_domain::time::Millis;
+use till_storage::rows::Direction;
 use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effects};
 
 use crate::background::{AT_ONCE, Queue};
@@ -15,6 +19,7 @@ use crate::bounds::{InFlight, Permit};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
+use crate::webhooks::Endpoint;
 
 /// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
 const PREPARED_CALLS_MAX: usize = 8_192;
@@ -56,6 +61,10 @@ pub(crate) struct Outbox {
     pub(crate) timers: Arc<Queue<MerchantId>>,
     /// Merchants that have metadata garbage.
     pub(crate) garbage: Arc<Queue<MerchantId>>,
+    /// Webhooks that have something to be sent.
+    pub(crate) webhooks: Arc<Queue<Endpoint>>,
+    /// The webhooks of merchants that are sent events, and at times some that are not any more.
+    connected: RwLock<BTreeMap<MerchantId, BTreeSet<WebhookId>>>,
     prepared: Arc<InFlight>,
     key_changes: AtomicU64,
     late_successes: AtomicU64,
@@ -69,6 +78,8 @@ impl Outbox {
             effects: Arc::default(),
             timers: Arc::default(),
             garbage: Arc::default(),
+            webhooks: Arc::default(),
+            connected: RwLock::default(),
             prepared: InFlight::new(PREPARED_CALLS_MAX),
             key_changes: AtomicU64::new(0),
             late_successes: AtomicU64::new(0),
@@ -79,6 +90,49 @@ impl Outbox {
     /// The number of changes to API keys. A change is counted after it can be read and before it is answered.
     pub(crate) fn key_changes(&self) -> u64 {
         self.key_changes.load(Ordering::Acquire)
+    }
+
+    /// Sends a merchant's events to its webhooks.
+    fn send_to_webhooks(&self, merchant_id: MerchantId) {
+        if let Some(webhooks) = self.connected.read().get(&merchant_id) {
+            for webhook_id in webhooks.iter().copied() {
+                self.webhooks.add(Endpoint { merchant_id, webhook_id }, AT_ONCE, None);
+            }
+        }
+    }
+
+    /// Looks at a webhook that was connected or changed, or was when the service last stopped.
+    fn look_at_webhook(&self, endpoint: Endpoint) {
+        self.connected.write().entry(endpoint.merchant_id).or_default().insert(endpoint.webhook_id);
+        self.webhooks.add(endpoint, AT_ONCE, None);
+    }
+
+    /// Sends no events to a webhook any more.
+    pub(crate) fn forget_webhook(&self, Endpoint { merchant_id, webhook_id }: Endpoint) {
+        let mut connected = self.connected.write();
+        if let Some(webhooks) = connected.get_mut(&merchant_id) {
+            webhooks.remove(&webhook_id);
+            if webhooks.is_empty() {
+                connected.remove(&merchant_id);
+            }
+        }
+    }
+
+    /// Looks at all webhooks that are sent events, and at those where deliveries wait.
+    pub(crate) fn take_up_webhooks(&self, store: &dyn Store, waiting: &[Endpoint]) -> Result<(), Unreadable> {
+        let directory = MerchantReader::of_all_merchants(store);
+        let mut after = Bound::Unbounded;
+        loop {
+            let range = (after, Bound::Unbounded);
+            let page = directory.scan_keys::<WebhookDirectory>(range, Direction::Forward, SCANNED_AT_ONCE)?;
+            for (merchant_id, webhook_id) in page.iter().copied() {
+                self.look_at_webhook(Endpoint { merchant_id, webhook_id });
+            }
+            let Some(last) = page.last().copied().filter(|_| page.len() == SCANNED_AT_ONCE) else { break };
+            after = Bound::Excluded(last);
+        }
+        waiting.iter().for_each(|endpoint| self.webhooks.add(*endpoint, AT_ONCE, None));
+        Ok(())
     }
 
     /// The number of payments that an acquirer authorized when they were over.
@@ -129,15 +183,25 @@ pub(crate) struct Pending {
     changes_keys: bool,
     removed: Removed,
     late_success: Option<PaymentId>,
+    has_events: bool,
+    webhooks: Vec<WebhookId>,
 }
 
 impl Pending {
     /// Nothing yet.
     pub(crate) const fn new(merchant_id: MerchantId) -> Pending {
         let removed = Removed::NONE;
-        let (has_garbage, changes_keys) = (false, false);
-        let late_success = None;
-        Pending { merchant_id, effects: Vec::new(), timer: None, has_garbage, changes_keys, removed, late_success }
+        Pending {
+            merchant_id,
+            effects: Vec::new(),
+            timer: None,
+            has_garbage: false,
+            changes_keys: false,
+            removed,
+            late_success: None,
+            has_events: false,
+            webhooks: Vec::new(),
+        }
     }
 
     /// The share of a record and the rows that it writes.
@@ -159,6 +223,10 @@ impl Pending {
                 self.has_garbage = true;
             } else if let AnyKey::ApiKeys(_) = key {
                 self.changes_keys = true;
+            } else if let AnyKey::WebhookEvents(_) = key {
+                self.has_events = true;
+            } else if let AnyKey::Webhooks(webhook_id) = key {
+                self.webhooks.push(*webhook_id);
             }
         }
     }
@@ -180,6 +248,12 @@ impl Pending {
         }
         if let Some(due) = self.timer {
             outbox.timers.add(merchant_id, due, None);
+        }
+        for webhook_id in self.webhooks {
+            outbox.look_at_webhook(Endpoint { merchant_id, webhook_id });
+        }
+        if self.has_events {
+            outbox.send_to_webhooks(merchant_id);
         }
         if self.has_garbage {
             outbox.garbage.add(merchant_id, AT_ONCE, None);

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
+use till_actors::webhooks::WebhookDelivery;
 use till_actors::{
     Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Limits, Reply, Secret,
 };
@@ -98,6 +99,7 @@ impl World {
             acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(acquirer) as _)]),
             clock: Arc::clone(&clock) as _,
             security_codes: Arc::clone(&security_codes),
+            webhooks: WebhookDelivery::in_memory(),
         };
         let options = EngineOptions {
             arbiters: 2,

@@ -154,7 +154,7 @@ fn webhooks_have_a_limit_and_those_that_were_stopped_do_not_count() {
         connected(&mut world);
     }
     let too_many = Refusal::TooMany { kind: "webhooks", limit: WEBHOOKS_MAX };
-    world.when(connect_webhook(&[])).refused(too_many.clone());
+    world.when(connect_webhook(&[])).refused(too_many);
     world.given(disconnect_webhook(first));
     connected(&mut world);
     world.when(reconnect_webhook(first)).refused(too_many);

@@ -25,6 +25,7 @@ use till::protocol::listener::{Listener, ListenerSettings};
 use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
+use till_actors::webhooks::WebhookDelivery;
 use till_actors::{Acquirers, Dependencies, Engine, EngineOptions, Limits};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
@@ -291,6 +292,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::clone(&sandbox) as _)]),
         clock: Arc::clone(&clock) as _,
         security_codes: Arc::clone(&security_codes),
+        webhooks: WebhookDelivery::in_memory(),
     };
     let options = EngineOptions {
         arbiters: 2,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use till::bootstrap::{self, Opened};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
+use till_actors::webhooks::WebhookDelivery;
 use till_actors::{Dependencies, Engine, EngineOptions, Limits, Secret};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
@@ -47,6 +48,7 @@ impl Market {
             acquirers: opened.acquirers(),
             clock: Arc::clone(&clock) as _,
             security_codes: Arc::new(SecurityCodes::new()),
+            webhooks: WebhookDelivery::in_memory(),
         };
         let options = EngineOptions {
             arbiters: ARBITERS,

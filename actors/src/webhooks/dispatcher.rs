@@ -1,0 +1,412 @@
+//! The dispatcher: delivers events to endpoints, each at least once, first attempts in the order of the events.
+//!
+//! What is left to do follows from the events of the log and the store of deliveries, so that nothing is kept here
+//! between two turns of an endpoint. An event whose first attempt is under way has no row yet: after a crash it is sent
+//! again, under the same id.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use till_domain::command::{Command, WebhookChange};
+use till_domain::ids::{DeliveryId, Entropy, Id, IdPosition, RawId, WebhookEventId};
+use till_domain::records::WebhookEvents;
+use till_domain::time::Millis;
+use till_domain::webhook::{Webhook, WebhookEvent};
+use till_storage::deliveries::{
+    Deliveries, Delivery, DeliveryBatch, DeliveryStatus, MemoryDeliveries, WebhookProgress,
+};
+use till_storage::rows::Direction;
+use tokio::task::JoinSet;
+
+use super::address_policy::AddressPolicy;
+use super::body::EventBody;
+use super::destination::RefusedDestination;
+use super::endpoint::{Endpoint, Library};
+use super::failure::FailureReason;
+use super::outcome::{Outcome, given_up};
+use super::retry_schedule::{RetrySchedule, Verdict};
+use super::sender::{Attempt, AttemptResult, Post, Sender};
+use super::statistics::{Waiting, WebhookStatistics};
+use crate::background::{AT_ONCE, Failure, Retry, Served, Work};
+use crate::clock::{Clock, OsEntropy};
+use crate::outbox::Outbox;
+use crate::registry::{Admission, Registry};
+
+/// Attempts at one endpoint at the same time.
+const ATTEMPTS_AT_ONCE: usize = 8;
+/// Events that are read at once.
+const EVENTS_READ_AT_ONCE: usize = 64;
+/// Deliveries that are counted as waiting at one endpoint, at most.
+const WAITING_COUNTED_MAX: usize = 1_000;
+/// The pause between two looks for events that came while attempts are under way.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+/// The time without one success after which an endpoint is disabled.
+const DISABLED_AFTER_SECONDS: u64 = 5 * 86_400;
+/// Events without a delivery that are met in a row before no more are looked up: more cannot have been under way at once
+/// when the process before ended.
+const UNDER_WAY_MAX: usize = 2 * ATTEMPTS_AT_ONCE;
+
+/// The dependencies of deliveries.
+pub struct WebhookDelivery {
+    /// What became of each event at each endpoint.
+    pub deliveries: Arc<dyn Deliveries>,
+    /// What makes attempts.
+    pub sender: Sender,
+    /// The addresses that may be called.
+    pub addresses: AddressPolicy,
+    /// The delays between attempts.
+    pub schedule: RetrySchedule,
+}
+
+impl WebhookDelivery {
+    /// Deliveries to public addresses by the usual schedule; what becomes of them is forgotten with the process.
+    #[must_use]
+    pub fn in_memory() -> WebhookDelivery {
+        let addresses = AddressPolicy::default();
+        WebhookDelivery {
+            deliveries: Arc::new(MemoryDeliveries::new()),
+            sender: Sender::new(addresses.clone()),
+            addresses,
+            schedule: RetrySchedule::default(),
+        }
+    }
+}
+
+/// Delivers events to endpoints.
+pub(crate) struct Dispatcher {
+    pub(super) library: Library,
+    pub(super) delivery: WebhookDelivery,
+    pub(super) registry: Arc<Registry>,
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) statistics: WebhookStatistics,
+    /// Endpoints of which every event after their progress is known to have no delivery.
+    caught_up: Mutex<BTreeSet<Endpoint>>,
+    ids: Mutex<(IdPosition, OsEntropy)>,
+}
+
+impl Work for Arc<Dispatcher> {
+    type Subject = Endpoint;
+    type Prepared = ();
+
+    /// A slow endpoint takes one of them for as long as its attempts last.
+    const SERVED_MAX: usize = 1_024;
+    const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
+
+    async fn serve(&self, endpoint: Endpoint, _: Millis, _: Option<()>) -> Served {
+        let mut turn = self.begin(endpoint)?;
+        let mut attempts: JoinSet<Result<Tried, Failure>> = JoinSet::new();
+        loop {
+            let webhook = self.library.connected(endpoint)?;
+            while attempts.len() < ATTEMPTS_AT_ONCE {
+                let Some(webhook) = webhook.as_ref() else { break };
+                let Some(delivery) = self.next(&mut turn, webhook)? else { break };
+                attempts.spawn(Arc::clone(self).attempt(endpoint, webhook.clone(), delivery));
+            }
+            if attempts.is_empty() {
+                return self.end(&turn, webhook.is_some());
+            }
+            let ended = tokio::time::timeout(LOOK_AGAIN_AFTER, attempts.join_next()).await;
+            if let Ok(Some(ended)) = ended {
+                self.record(&mut turn, ended??).await?;
+            }
+        }
+    }
+
+    fn warn(Endpoint { merchant_id, webhook_id }: Endpoint, reason: &str) {
+        tracing::warn!(%merchant_id, %webhook_id, reason, "events could not be delivered and are tried again");
+    }
+}
+
+/// What is known of an endpoint during one turn.
+struct Turn {
+    endpoint: Endpoint,
+    /// Events up to this one were read.
+    read_up_to: WebhookEventId,
+    /// Events that were read and wait for a first attempt.
+    read: VecDeque<WebhookEvent>,
+    /// Events whose first attempts are under way.
+    first_attempts: BTreeSet<WebhookEventId>,
+    /// Deliveries that are attempted again.
+    retried: BTreeSet<DeliveryId>,
+    /// When the first of the deliveries that wait for another attempt is due.
+    next_due: Option<Millis>,
+    failing_since: Option<Millis>,
+    /// Events without a delivery that were met in a row; none once that is not looked at any more.
+    undelivered: Option<usize>,
+}
+
+impl Turn {
+    /// Every event up to this one has a delivery or needs none.
+    fn handled_up_to(&self) -> WebhookEventId {
+        let waiting = self.read.front().map(|event| event.id);
+        let open = self.first_attempts.first().copied().into_iter().chain(waiting).min();
+        let before = open.and_then(|id| id.to_raw().predecessor()).map(WebhookEventId::from_raw);
+        before.unwrap_or(self.read_up_to)
+    }
+
+    fn progress(&self) -> WebhookProgress {
+        WebhookProgress { handled_up_to: self.handled_up_to(), failing_since: self.failing_since }
+    }
+}
+
+/// An attempt that has ended, or a delivery that is given up.
+enum Tried {
+    Attempted(Delivery, Attempt),
+    GivenUp(Delivery, &'static str),
+}
+
+impl Dispatcher {
+    pub(crate) fn new(
+        library: (Arc<dyn crate::store::Store>, Arc<till_storage::vault::Keyring>),
+        delivery: WebhookDelivery,
+        registry: Arc<Registry>,
+        outbox: Arc<Outbox>,
+        clock: Arc<dyn Clock>,
+    ) -> Dispatcher {
+        let (store, keyring) = library;
+        Dispatcher {
+            library: Library { store, keyring },
+            delivery,
+            registry,
+            outbox,
+            clock,
+            statistics: WebhookStatistics::default(),
+            caught_up: Mutex::default(),
+            ids: Mutex::default(),
+        }
+    }
+
+    pub(super) fn deliveries(&self) -> &dyn Deliveries {
+        &*self.delivery.deliveries
+    }
+
+    /// A fresh delivery of an event.
+    pub(super) fn fresh(&self, webhook: &Webhook, event: (WebhookEventId, Option<&WebhookEvent>)) -> Delivery {
+        let now = self.clock.now();
+        let (event_id, event) = event;
+        Delivery {
+            id: self.mint(now),
+            webhook_id: webhook.id,
+            event_id,
+            kind: event.map(|event| event.kind),
+            status: DeliveryStatus::Pending,
+            attempt: 0,
+            response_status: None,
+            response_excerpt: None,
+            failure: None,
+            latency_ms: None,
+            attempted_at: None,
+            next_attempt_at: None,
+            created_at: now,
+        }
+    }
+
+    /// A fresh id, greater than every earlier one of this process.
+    pub(super) fn mint<I: Id>(&self, now: Millis) -> I {
+        let mut ids = self.ids.lock();
+        ids.0 = ids.0.next(now.0);
+        let (position, random) = (ids.0, ids.1.next_u64());
+        I::from_raw(RawId::new(position, random))
+    }
+
+    pub(super) fn chance(&self) -> u64 {
+        self.ids.lock().1.next_u64()
+    }
+
+    fn begin(&self, endpoint: Endpoint) -> Result<Turn, Failure> {
+        let Endpoint { merchant_id, webhook_id } = endpoint;
+        let progress = self.deliveries().progress(merchant_id, webhook_id)?;
+        let connected_after = self.library.connected(endpoint)?.map(|webhook| webhook.connected_after);
+        let first = WebhookEventId::from_raw(RawId::from_bytes([0; 16]));
+        let handled = progress.map(|progress| progress.handled_up_to);
+        Ok(Turn {
+            endpoint,
+            read_up_to: handled.into_iter().chain(connected_after).max().unwrap_or(first),
+            read: VecDeque::new(),
+            first_attempts: BTreeSet::new(),
+            retried: BTreeSet::new(),
+            next_due: self.deliveries().next_due(merchant_id, webhook_id)?,
+            failing_since: progress.and_then(|progress| progress.failing_since),
+            undelivered: (!self.caught_up.lock().contains(&endpoint)).then_some(0),
+        })
+    }
+
+    /// The next delivery to attempt: one that is due again, else that of the next event.
+    fn next(&self, turn: &mut Turn, webhook: &Webhook) -> Result<Option<Delivery>, Failure> {
+        if let Some(again) = self.next_retry(turn)? {
+            turn.retried.insert(again.id);
+            return Ok(Some(again));
+        }
+        if turn.read.is_empty() {
+            self.read_events(turn, webhook)?;
+        }
+        let Some(event) = turn.read.pop_front() else { return Ok(None) };
+        turn.first_attempts.insert(event.id);
+        Ok(Some(self.fresh(webhook, (event.id, Some(&event)))))
+    }
+
+    fn next_retry(&self, turn: &mut Turn) -> Result<Option<Delivery>, Failure> {
+        let now = self.clock.now();
+        if turn.next_due.is_none_or(|due| due > now) {
+            return Ok(None);
+        }
+        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let due = self.deliveries().due(merchant_id, webhook_id, now, turn.retried.len().saturating_add(1))?;
+        let again = due.into_iter().find(|delivery| !turn.retried.contains(&delivery.id));
+        if again.is_none() {
+            turn.next_due = None; // Until one of those that are under way has ended.
+        }
+        Ok(again)
+    }
+
+    /// Reads events that follow, until one is for the endpoint or there are no more.
+    fn read_events(&self, turn: &mut Turn, webhook: &Webhook) -> Result<(), Failure> {
+        let rows = self.library.reader(turn.endpoint.merchant_id);
+        while turn.read.is_empty() {
+            let after = turn.read_up_to.to_raw().successor().map(WebhookEventId::from_raw);
+            let Some(after) = after else { return Ok(()) };
+            let found = rows.scan::<WebhookEvents>(after.., Direction::Forward, EVENTS_READ_AT_ONCE)?;
+            let count = found.len();
+            for (id, event) in found {
+                turn.read_up_to = id;
+                if webhook.subscription.includes(event.kind) && !self.was_delivered(turn, id)? {
+                    turn.read.push_back(event);
+                }
+            }
+            if count < EVENTS_READ_AT_ONCE {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an event has a delivery, though the progress does not say so: attempts end in any order, and the process
+    /// may have ended in between.
+    fn was_delivered(&self, turn: &mut Turn, id: WebhookEventId) -> Result<bool, Failure> {
+        let Some(undelivered) = turn.undelivered else { return Ok(false) };
+        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let deliveries = self.deliveries().of_event(merchant_id, id)?;
+        let was = deliveries.iter().any(|delivery| delivery.webhook_id == webhook_id && delivery.kind.is_some());
+        let undelivered = if was { 0 } else { undelivered + 1 };
+        turn.undelivered = (undelivered < UNDER_WAY_MAX).then_some(undelivered);
+        if turn.undelivered.is_none() {
+            self.caught_up.lock().insert(turn.endpoint);
+        }
+        Ok(was)
+    }
+
+    /// Makes one attempt.
+    async fn attempt(
+        self: Arc<Dispatcher>,
+        endpoint: Endpoint,
+        webhook: Webhook,
+        delivery: Delivery,
+    ) -> Result<Tried, Failure> {
+        let body = match self.library.body(endpoint.merchant_id, delivery.event_id)? {
+            Some(body) => body,
+            None => return Ok(Tried::GivenUp(delivery, "the event is kept no longer")),
+        };
+        let attempt = self.post(endpoint, &webhook, (delivery.event_id, body)).await?;
+        Ok(Tried::Attempted(delivery, attempt))
+    }
+
+    /// Signs a body and posts it.
+    pub(super) async fn post(
+        &self,
+        endpoint: Endpoint,
+        webhook: &Webhook,
+        event: (WebhookEventId, EventBody),
+    ) -> Result<Attempt, Failure> {
+        // What may be called can have changed since the address was given.
+        let url = match self.delivery.addresses.check_url(webhook.destination_url.as_str()) {
+            Ok(url) => url,
+            Err(refused) => return Ok(refused_attempt(refused)),
+        };
+        let letter = self.library.letter(endpoint.merchant_id, webhook, event, self.clock.now())?;
+        let headers = letter.headers.named(webhook.signature_header.as_str());
+        Ok(self.delivery.sender.post(Post { url: &url, headers: &headers, body: &letter.body }).await)
+    }
+
+    /// Records what became of an attempt, and with it how far the endpoint has come.
+    async fn record(&self, turn: &mut Turn, tried: Tried) -> Result<(), Failure> {
+        let now = self.clock.now();
+        let (delivery, verdict) = match tried {
+            Tried::GivenUp(delivery, reason) => (given_up(delivery, reason), None),
+            Tried::Attempted(delivery, attempt) => {
+                let chance = self.chance();
+                let Outcome { delivery, verdict } =
+                    Outcome::of(delivery, attempt, &self.delivery.schedule, chance, now);
+                self.statistics.count(verdict);
+                (delivery, Some(verdict))
+            }
+        };
+        turn.failing_since = match verdict {
+            Some(Verdict::Succeeded) => None,
+            Some(Verdict::Failed | Verdict::Gone) => turn.failing_since.or(Some(now)),
+            None => turn.failing_since,
+        };
+        let was_retry = turn.retried.remove(&delivery.id);
+        if !was_retry {
+            turn.first_attempts.remove(&delivery.event_id);
+        }
+        let next_attempt_at = delivery.next_attempt_at;
+        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        let progress = Some((webhook_id, turn.progress()));
+        self.deliveries().write(merchant_id, &DeliveryBatch { deliveries: vec![delivery], progress })?;
+        turn.next_due = if was_retry {
+            self.deliveries().next_due(merchant_id, webhook_id)?
+        } else {
+            turn.next_due.into_iter().chain(next_attempt_at).min()
+        };
+        let has_failed_for_days =
+            turn.failing_since.is_some_and(|since| since.plus_seconds(DISABLED_AFTER_SECONDS) <= now);
+        if verdict == Some(Verdict::Gone) || has_failed_for_days {
+            self.disable(turn.endpoint).await?;
+        }
+        Ok(())
+    }
+
+    async fn disable(&self, Endpoint { merchant_id, webhook_id }: Endpoint) -> Result<(), Failure> {
+        tracing::warn!(%merchant_id, %webhook_id, "a webhook is disabled: it is gone, or has taken nothing for days");
+        let command = Command::ChangeWebhook(merchant_id, WebhookChange::Disable(webhook_id));
+        self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        Ok(())
+    }
+
+    /// Ends a turn: what waits at an endpoint that is not connected any more has failed.
+    fn end(&self, turn: &Turn, is_connected: bool) -> Served {
+        let Endpoint { merchant_id, webhook_id } = turn.endpoint;
+        if !is_connected {
+            self.outbox.forget_webhook(turn.endpoint);
+            self.deliveries().end_pending(merchant_id, webhook_id)?;
+            self.statistics.note(turn.endpoint, Waiting::default());
+            return Ok(None);
+        }
+        // Events that the endpoint is not sent move its progress, too.
+        let progress = turn.progress();
+        if self.deliveries().progress(merchant_id, webhook_id)? != Some(progress) {
+            let batch = DeliveryBatch { deliveries: Vec::new(), progress: Some((webhook_id, progress)) };
+            self.deliveries().write(merchant_id, &batch)?;
+        }
+        let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), WAITING_COUNTED_MAX)?;
+        let since = pending.iter().map(|delivery| delivery.created_at).min();
+        self.statistics.note(turn.endpoint, Waiting { count: pending.len(), since });
+        Ok(self.deliveries().next_due(merchant_id, webhook_id)?.map(|due| due.max(AT_ONCE)))
+    }
+}
+
+/// The attempt at an address that may not be called.
+fn refused_attempt(refused: RefusedDestination) -> Attempt {
+    let reason = match refused {
+        RefusedDestination::Address(address) => FailureReason::Refused(address),
+        RefusedDestination::TooLong
+        | RefusedDestination::NotAbsolute
+        | RefusedDestination::NotHttps
+        | RefusedDestination::UserInformation
+        | RefusedDestination::Fragment => FailureReason::Unsendable,
+    };
+    Attempt { latency: Duration::ZERO, result: AttemptResult::Failed(reason) }
+}

@@ -1,0 +1,89 @@
+//! One webhook as deliveries need it: where to, what about, signed with what.
+
+use std::sync::Arc;
+
+use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
+use till_domain::records::{Payments, Rows, Unreadable, WebhookEvents, Webhooks};
+use till_domain::time::Millis;
+use till_domain::webhook::{Webhook, WebhookStatus};
+use till_storage::shapes::MerchantReader;
+use till_storage::vault::{Keyring, WebhookSecretOf};
+
+use super::body::EventBody;
+use super::signing::{SignedHeaders, SigningSecret, sign};
+use crate::store::Store;
+
+/// A webhook with its merchant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The merchant.
+    pub merchant_id: MerchantId,
+    /// The webhook.
+    pub webhook_id: WebhookId,
+}
+
+/// The body of one attempt, with the headers that prove where it comes from.
+pub(super) struct Letter {
+    pub(super) body: Vec<u8>,
+    pub(super) headers: SignedHeaders,
+}
+
+/// Reads what deliveries need.
+pub(super) struct Library {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) keyring: Arc<Keyring>,
+}
+
+impl Library {
+    /// Reads of one merchant.
+    pub(super) fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
+        MerchantReader::new(merchant_id, Some(Arc::clone(&self.keyring)), &*self.store)
+    }
+
+    /// The webhook, as long as events are sent to it.
+    pub(super) fn connected(&self, endpoint: Endpoint) -> Result<Option<Webhook>, Unreadable> {
+        let webhook = self.reader(endpoint.merchant_id).get::<Webhooks>(endpoint.webhook_id)?;
+        Ok(webhook.filter(|webhook| webhook.status == WebhookStatus::Connected))
+    }
+
+    /// The body of an event; none when it is kept no longer.
+    pub(super) fn body(&self, merchant_id: MerchantId, id: WebhookEventId) -> Result<Option<EventBody>, Unreadable> {
+        let rows = self.reader(merchant_id);
+        let Some(event) = rows.get::<WebhookEvents>(id)? else { return Ok(None) };
+        let payment = rows.get::<Payments>(event.payment_id)?;
+        Ok(Some(EventBody::new(&event, payment.as_ref())))
+    }
+
+    /// A body, signed as of now.
+    pub(super) fn letter(
+        &self,
+        merchant_id: MerchantId,
+        webhook: &Webhook,
+        (event_id, body): (WebhookEventId, EventBody),
+        now: Millis,
+    ) -> Result<Letter, Unreadable> {
+        let (newest, older) = self.secrets(merchant_id, webhook, now)?;
+        let body =
+            serde_json::to_vec(&body.delivered(now)).map_err(|error| Unreadable { reason: error.to_string() })?;
+        let headers = sign(&newest, older.as_slice(), &event_id.to_string(), now.unix_seconds(), &body);
+        Ok(Letter { body, headers })
+    }
+
+    /// The secret of a webhook, and the one before it as long as that signs, too.
+    fn secrets(
+        &self,
+        merchant_id: MerchantId,
+        webhook: &Webhook,
+        now: Millis,
+    ) -> Result<(SigningSecret, Option<SigningSecret>), Unreadable> {
+        let rows = self.reader(merchant_id);
+        let read = |of| -> Result<Option<SigningSecret>, Unreadable> {
+            Ok(rows.webhook_secret(of)?.map(|bytes| SigningSecret::from_bytes(&bytes)))
+        };
+        let current = read(WebhookSecretOf::Current(webhook.id))?;
+        let current = current.ok_or_else(|| Unreadable { reason: "the vault has no secret of it".to_owned() })?;
+        let still_signs = webhook.previous_secret_until.is_some_and(|until| now < until);
+        let previous = if still_signs { read(WebhookSecretOf::Previous(webhook.id))? } else { None };
+        Ok((current, previous))
+    }
+}

@@ -1,0 +1,65 @@
+//! Numbers of deliveries, for metrics.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use till_domain::time::Millis;
+
+use super::endpoint::Endpoint;
+use super::retry_schedule::Verdict;
+
+/// The results of attempts, by name.
+const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];
+
+/// Numbers of deliveries since the engine started.
+#[derive(Debug, Default)]
+pub struct WebhookStatistics {
+    attempts: [AtomicU64; RESULTS.len()],
+    /// What waits, of each endpoint for which something does.
+    waiting: Mutex<BTreeMap<Endpoint, Waiting>>,
+}
+
+/// Events that an endpoint has not taken yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Waiting {
+    /// Their number.
+    pub count: usize,
+    /// When the oldest of them was to be delivered first.
+    pub since: Option<Millis>,
+}
+
+impl WebhookStatistics {
+    /// Attempts by their result.
+    #[must_use]
+    pub fn attempts(&self) -> [(&'static str, u64); RESULTS.len()] {
+        std::array::from_fn(|result| (RESULTS[result], self.attempts[result].load(Ordering::Relaxed)))
+    }
+
+    /// What waits at all endpoints together.
+    #[must_use]
+    pub fn waiting(&self) -> Waiting {
+        let waiting = self.waiting.lock();
+        let count = waiting.values().map(|waiting| waiting.count).sum();
+        Waiting { count, since: waiting.values().filter_map(|waiting| waiting.since).min() }
+    }
+
+    pub(super) fn count(&self, verdict: Verdict) {
+        let result = match verdict {
+            Verdict::Succeeded => 0,
+            Verdict::Failed => 1,
+            Verdict::Gone => 2,
+        };
+        self.attempts[result].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes what waits at an endpoint.
+    pub(super) fn note(&self, endpoint: Endpoint, waiting: Waiting) {
+        let mut all = self.waiting.lock();
+        if waiting.count == 0 {
+            all.remove(&endpoint);
+        } else {
+            all.insert(endpoint, waiting);
+        }
+    }
+}
