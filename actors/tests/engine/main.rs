@@ -3,6 +3,7 @@
 // What the tests are told in.
 mod acquirer;
 mod clock;
+mod receiver;
 mod shop;
 mod world;
 
@@ -21,3 +22,4 @@ mod restart;
 mod retirement;
 mod sameness;
 mod timers;
+mod webhooks;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::webhooks::WebhookDelivery;
+use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{
     Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Limits, Reply, Secret,
 };
@@ -21,6 +21,7 @@ use till_domain::records::{AnyKey, AnyRow, Balances, Payments, Rows, Single, Tab
 use till_domain::refusal::Refusal;
 use till_sandbox::book::{MemoryBook, MerchantTotals, totals_by_merchant};
 use till_storage::commit::LINGER;
+use till_storage::deliveries::MemoryDeliveries;
 use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
@@ -61,6 +62,7 @@ impl Default for Settings {
 pub(crate) struct World {
     pub(crate) store: Arc<MemoryStore>,
     pub(crate) book: MemoryBook,
+    deliveries: Arc<MemoryDeliveries>,
     pub(crate) direction: Direction,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) keyring: Arc<Keyring>,
@@ -78,12 +80,14 @@ impl World {
     pub(crate) fn start_with(settings: Settings) -> World {
         let root = RootKey::from_hex(&"a7".repeat(32)).expect("64 hexadecimal characters");
         let (keyring, _) = Keyring::create(&root).expect("randomness");
-        World::start_over(MemoryStore::new(), MemoryBook::new(), Arc::new(keyring), Arc::default(), settings)
+        let (store, book, deliveries) = (MemoryStore::new(), MemoryBook::new(), Arc::default());
+        World::start_over(store, book, deliveries, Arc::new(keyring), Arc::default(), settings)
     }
 
     fn start_over(
         store: MemoryStore,
         book: MemoryBook,
+        deliveries: Arc<MemoryDeliveries>,
         keyring: Arc<Keyring>,
         clock: Arc<ManualClock>,
         settings: Settings,
@@ -99,7 +103,7 @@ impl World {
             acquirers: Acquirers::from([(AcquirerName::Sandbox, Arc::new(acquirer) as _)]),
             clock: Arc::clone(&clock) as _,
             security_codes: Arc::clone(&security_codes),
-            webhooks: WebhookDelivery::in_memory(),
+            webhooks: webhook_delivery(&deliveries),
         };
         let options = EngineOptions {
             arbiters: 2,
@@ -114,7 +118,7 @@ impl World {
             }),
         };
         let engine = Arc::new(Engine::start(dependencies, options).expect("nothing is unreadable"));
-        World { store, book, direction, clock, keyring, security_codes, engine, settings, fatal }
+        World { store, book, deliveries, direction, clock, keyring, security_codes, engine, settings, fatal }
     }
 
     /// The next process: everything in memory is gone, what is durable is there.
@@ -134,7 +138,7 @@ impl World {
         let store = self.store.reopened();
         act(&store);
         let (keyring, clock) = (Arc::clone(&self.keyring), Arc::clone(&self.clock));
-        World::start_over(store, self.book.clone(), keyring, clock, self.settings)
+        World::start_over(store, self.book.clone(), Arc::clone(&self.deliveries), keyring, clock, self.settings)
     }
 
     pub(crate) async fn submit(&self, merchant_id: MerchantId, request: Request) -> Reply {
@@ -168,6 +172,12 @@ impl World {
         assert_not_done(&self.submit(shop.merchant_id, tokenize_without_number(shop)).await);
     }
 
+    /// The clock, in Unix seconds.
+    pub(crate) fn clock_seconds(&self) -> u64 {
+        use till_actors::clock::Clock;
+        self.clock.now().unix_seconds()
+    }
+
     pub(crate) fn fatal_calls(&self) -> usize {
         self.fatal.load(Ordering::SeqCst)
     }
@@ -179,6 +189,17 @@ impl World {
         let claim = self.store.claim(nobody).expect("the store can be read");
         self.store.release(nobody, claim.epoch);
         claim.epoch.0
+    }
+}
+
+/// Deliveries to this machine, by a schedule of three delays that a test passes quickly.
+fn webhook_delivery(deliveries: &Arc<MemoryDeliveries>) -> WebhookDelivery {
+    let addresses = AddressPolicy::allowing("127.0.0.0/8".parse().expect("a network"));
+    WebhookDelivery {
+        deliveries: Arc::clone(deliveries) as _,
+        sender: Sender::new(addresses.clone()),
+        addresses,
+        schedule: "5,50,50".parse().expect("a schedule"),
     }
 }
 

@@ -1,0 +1,270 @@
+//! Events on their way to webhooks.
+
+use std::time::Duration;
+
+use till_actors::Secret;
+use till_actors::webhooks::{Again, SigningSecret};
+use till_domain::command::{Caller, Command, ConnectWebhook, WebhookChange};
+use till_domain::event::Answer;
+use till_domain::ids::WebhookId;
+use till_domain::records::Webhooks;
+use till_domain::text::{DestinationUrl, HeaderName, Name};
+use till_domain::webhook::{Subscription, Webhook, WebhookEventKind, WebhookStatus};
+use till_storage::deliveries::{Delivery, DeliveryFilter, DeliveryStatus};
+use till_storage::vault::WebhookSecretBytes;
+
+use crate::receiver::Receiver;
+use crate::shop::{Shop, by};
+use crate::world::{World, done, eventually};
+
+/// Bytes of the first secret, and of the next.
+const FIRST: u8 = 7;
+const NEXT: u8 = 8;
+
+fn secret(byte: u8) -> Secret {
+    Secret::WebhookSecret(WebhookSecretBytes::new([byte; 64]))
+}
+
+fn key(byte: u8) -> String {
+    SigningSecret::from_bytes(&[byte; 64]).secret_text().to_string()
+}
+
+impl World {
+    async fn connect(&self, shop: &Shop, url: &str, subscription: Subscription) -> WebhookId {
+        let command = WebhookChange::Connect(ConnectWebhook {
+            name: Name::new("shop").expect("a name"),
+            destination_url: DestinationUrl::new(url).expect("an address"),
+            subscription,
+            api_version: "2025-04-01".to_owned(),
+            signature_header: HeaderName::new("X-Shop-Signature").expect("a name"),
+        });
+        let Answer::Webhook(id) = self.change_webhook(shop, command, Some(secret(FIRST))).await else {
+            panic!("no webhook was made")
+        };
+        id
+    }
+
+    async fn change_webhook(&self, shop: &Shop, change: WebhookChange, secret: Option<Secret>) -> Answer {
+        let command = Command::ChangeWebhook(shop.merchant_id, change);
+        done(self.engine.submit(shop.merchant_id, by(Caller::System, command), secret).await)
+    }
+
+    fn webhook(&self, shop: &Shop, id: WebhookId) -> Webhook {
+        self.find::<Webhooks>(shop, id).expect("it is there")
+    }
+
+    /// Pays so often, each payment settled down before the next.
+    async fn pay_times(&self, shop: &Shop, times: usize) {
+        for _ in 0..times {
+            let payment = self.pay(shop, |words| words).await;
+            self.settles_down_as(shop, payment, till_domain::payment::PaymentStatus::Successful).await;
+        }
+    }
+
+    fn deliveries_to(&self, shop: &Shop, webhook_id: WebhookId) -> Vec<Delivery> {
+        let filter = DeliveryFilter { webhook_id: Some(webhook_id), ..DeliveryFilter::default() };
+        let page = self.engine.webhooks().deliveries().page(shop.merchant_id, &filter, 100, None);
+        page.expect("deliveries can be read").0
+    }
+
+    fn statuses(&self, shop: &Shop, webhook_id: WebhookId) -> Vec<DeliveryStatus> {
+        self.deliveries_to(shop, webhook_id).iter().map(|delivery| delivery.status).collect()
+    }
+}
+
+#[actix_rt::test]
+async fn every_event_is_delivered_once_signed_and_in_order() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    world.pay_times(&shop, 1).await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    world.pay_times(&shop, 20).await;
+    eventually("all are delivered", || world.statuses(&shop, id) == vec![DeliveryStatus::Successful; 20]).await;
+    // What happened before it was connected is not sent. Several are on their way at once, so that they may overtake.
+    let mut sequences = receiver.sequences();
+    sequences.sort_unstable();
+    assert_eq!(sequences, (2..=21).collect::<Vec<_>>());
+    let first = &receiver.received()[0];
+    let now = world.clock_seconds();
+    assert!(first.is_signed_with(&key(FIRST), now) && !first.is_signed_with(&key(NEXT), now));
+    let body = first.json();
+    assert_eq!((&body["event"], &body["status"]), (&"payment_completed".into(), &"SUCCESSFUL".into()));
+    assert_eq!(body["event_id"], first.header("webhook-id"));
+    assert!(body["delivered_at"].is_u64() && body["currency"].is_string(), "{body}");
+    assert!(first.header("x-shop-signature").starts_with("hmac_sha256="));
+    let delivery = world.deliveries_to(&shop, id).remove(0);
+    assert_eq!((delivery.attempt, delivery.response_status), (1, Some(200)));
+    assert_eq!(delivery.response_excerpt.as_deref(), Some("there"));
+}
+
+#[actix_rt::test]
+async fn a_delivery_that_failed_is_made_again_when_it_is_due_and_others_go_on() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.answers(&[500, 200]);
+    world.pay_times(&shop, 1).await;
+    eventually("the first attempt failed", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
+    world.pay_times(&shop, 1).await;
+    let both = [DeliveryStatus::Successful, DeliveryStatus::Pending];
+    eventually("the next event does not wait for it", || world.statuses(&shop, id) == both).await;
+    assert_eq!(world.engine.webhooks().statistics().attempts(), [("succeeded", 1), ("failed", 1), ("gone", 0)]);
+    world.clock.pass_seconds(10);
+    eventually("it is made again", || world.statuses(&shop, id) == [DeliveryStatus::Successful; 2]).await;
+    assert_eq!(world.deliveries_to(&shop, id)[1].attempt, 2);
+    let ids: Vec<String> =
+        receiver.received().iter().map(|received| received.header("webhook-id").to_owned()).collect();
+    assert_eq!((ids.len(), &ids[0]), (3, &ids[2]), "under the same id");
+    eventually("nothing waits", || world.engine.webhooks().statistics().waiting().count == 0).await;
+}
+
+#[actix_rt::test]
+async fn a_delivery_is_given_up_after_the_last_delay() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.always_answers(500);
+    world.pay_times(&shop, 1).await;
+    for attempt in 1..=4 {
+        eventually("an attempt is made", || receiver.received().len() == attempt).await;
+        world.clock.pass_seconds(100);
+    }
+    eventually("it has failed", || world.statuses(&shop, id) == [DeliveryStatus::Failed]).await;
+    assert_eq!(world.deliveries_to(&shop, id)[0].attempt, 4);
+}
+
+#[actix_rt::test]
+async fn a_slow_endpoint_holds_up_no_other_and_no_payment() {
+    let (world, slow, quick) = (World::start(), Receiver::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    slow.is_slow(Duration::from_secs(8));
+    world.connect(&shop, &slow.url(), Subscription::All).await;
+    let id = world.connect(&shop, &quick.url(), Subscription::All).await;
+    world.pay_times(&shop, 5).await;
+    eventually("the quick one has all", || world.statuses(&shop, id) == vec![DeliveryStatus::Successful; 5]).await;
+}
+
+#[actix_rt::test]
+async fn an_endpoint_is_sent_the_kinds_that_it_wants() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let none = Subscription::Only(vec![WebhookEventKind::RefundCompleted]);
+    let refunds = world.connect(&shop, &receiver.url(), none).await;
+    let all = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    world.pay_times(&shop, 2).await;
+    eventually("the other has them", || world.statuses(&shop, all).len() == 2).await;
+    assert!(world.deliveries_to(&shop, refunds).is_empty());
+}
+
+#[actix_rt::test]
+async fn an_endpoint_that_is_gone_is_disabled_and_what_waits_has_failed() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.answers(&[500]);
+    world.pay_times(&shop, 1).await;
+    eventually("the first waits", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
+    receiver.answers(&[410]);
+    world.pay_times(&shop, 1).await;
+    eventually("it is disabled", || world.webhook(&shop, id).status == WebhookStatus::Disabled).await;
+    eventually("nothing waits", || world.statuses(&shop, id) == [DeliveryStatus::Failed; 2]).await;
+    world.pay_times(&shop, 1).await;
+    world.change_webhook(&shop, WebhookChange::Reconnect(id), None).await;
+    world.pay_times(&shop, 1).await;
+    eventually("it is sent what is new", || world.statuses(&shop, id)[0] == DeliveryStatus::Successful).await;
+    assert_eq!(receiver.sequences().last(), Some(&4), "and not what happened meanwhile");
+    assert_eq!(world.deliveries_to(&shop, id).len(), 3);
+}
+
+#[actix_rt::test]
+async fn an_endpoint_that_took_nothing_for_five_days_is_disabled() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.always_answers(500);
+    world.pay_times(&shop, 1).await;
+    eventually("an attempt is made", || receiver.received().len() == 1).await;
+    eventually("and written", || world.statuses(&shop, id) == [DeliveryStatus::Pending]).await;
+    world.clock.pass_seconds(5 * 86_400);
+    eventually("it is disabled", || world.webhook(&shop, id).status == WebhookStatus::Disabled).await;
+    assert_eq!(receiver.received().len(), 2, "the attempt of the fifth day decides");
+}
+
+#[actix_rt::test]
+async fn after_a_restart_what_was_delivered_is_not_sent_again_and_the_rest_is() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    world.pay_times(&shop, 3).await;
+    eventually("they are delivered", || world.statuses(&shop, id) == [DeliveryStatus::Successful; 3]).await;
+    receiver.answers(&[500]);
+    world.pay_times(&shop, 1).await;
+    eventually("one failed", || world.statuses(&shop, id)[0] == DeliveryStatus::Pending).await;
+    let world = world.restart();
+    world.clock.pass_seconds(10);
+    eventually("it is made again", || world.statuses(&shop, id) == [DeliveryStatus::Successful; 4]).await;
+    world.pay_times(&shop, 1).await;
+    eventually("new ones follow", || world.statuses(&shop, id).len() == 5).await;
+    assert_eq!(receiver.sequences(), [1, 2, 3, 4, 4, 5]);
+}
+
+#[actix_rt::test]
+async fn nothing_is_delivered_during_a_pause() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.always_answers(500);
+    world.pay_times(&shop, 1).await;
+    eventually("an attempt is made", || receiver.received().len() == 1).await;
+    let world = world.restart_paused();
+    world.clock.pass_seconds(100);
+    actix_rt::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(receiver.received().len(), 1);
+    world.engine.resume();
+    eventually("it goes on", || receiver.received().len() == 2).await;
+}
+
+#[actix_rt::test]
+async fn for_a_day_a_replaced_secret_signs_beside_the_new_one() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    world.change_webhook(&shop, WebhookChange::RotateSecret(id), Some(secret(NEXT))).await;
+    let signed = |at: usize, byte: u8| receiver.received()[at].is_signed_with(&key(byte), world.clock_seconds());
+    world.pay_times(&shop, 1).await;
+    eventually("it is delivered", || receiver.received().len() == 1).await;
+    assert_eq!((signed(0, FIRST), signed(0, NEXT)), (true, true));
+    world.clock.pass_seconds(86_400);
+    world.pay_times(&shop, 1).await;
+    eventually("it is delivered", || receiver.received().len() == 2).await;
+    assert_eq!((signed(1, FIRST), signed(1, NEXT)), (false, true));
+}
+
+#[actix_rt::test]
+async fn a_test_is_delivered_at_once_and_events_again_when_the_merchant_asks() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.answers(&[418]);
+    let webhook = world.webhook(&shop, id);
+    let tried = world.engine.webhooks().test(shop.merchant_id, &webhook).await.expect("it is written");
+    assert_eq!((tried.status, tried.response_status, tried.kind), (DeliveryStatus::Failed, Some(418), None));
+    let body = receiver.received()[0].json();
+    assert_eq!((&body["event"], &body["sequence"]), (&"test".into(), &serde_json::Value::Null));
+    let from = world.clock_seconds();
+    world.pay_times(&shop, 3).await;
+    eventually("they are delivered", || world.statuses(&shop, id).len() == 4).await;
+    let webhooks = world.engine.webhooks();
+    let since = Again::Since(till_domain::time::Millis(from * 1_000));
+    assert_eq!(webhooks.deliver_again(shop.merchant_id, &webhook, since).expect("it is written"), 3);
+    let sorted = || {
+        let mut sequences = receiver.sequences();
+        sequences.sort_unstable();
+        sequences
+    };
+    eventually("they are delivered again", || sorted() == [1, 1, 2, 2, 3, 3]).await;
+    let event = world.deliveries_to(&shop, id)[0].event_id;
+    let one = webhooks.deliver_again(shop.merchant_id, &webhook, Again::Event(event)).expect("it is written");
+    assert_eq!(one, 1);
+    eventually("it is delivered again", || receiver.received().len() == 8).await;
+}
