@@ -28,7 +28,7 @@ use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 use crate::timers::TimerService;
-use crate::webhooks::{Dispatcher, Endpoint, WebhookDelivery, Webhooks, remove_old_deliveries};
+use crate::webhooks::{Dispatcher, Endpoint, Waiting, WebhookDelivery, Webhooks, remove_old_deliveries};
 
 /// The pause between two looks of a stop at whether everything is answered.
 const STOP_POLL: Duration = Duration::from_millis(1);
@@ -190,6 +190,20 @@ impl Engine {
     #[must_use]
     pub const fn webhooks(&self) -> &Webhooks {
         &self.webhooks
+    }
+
+    /// Deliveries that wait for another attempt, and the time since the oldest of them was made.
+    #[must_use]
+    pub fn webhook_lag(&self) -> (usize, Duration) {
+        let Waiting { count, since } = self.webhooks.statistics().waiting();
+        let lag = since.map_or(0, |since| self.clock.now().0.saturating_sub(since.0));
+        (count, Duration::from_millis(lag))
+    }
+
+    /// Webhooks that are sent something now.
+    #[must_use]
+    pub fn busy_webhooks(&self) -> usize {
+        self.outbox.webhooks.served()
     }
 
     /// The delay of the earliest timer that has come due and was not served.

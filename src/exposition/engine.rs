@@ -12,6 +12,7 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     let removed = engine.removed_rows().by_kind();
     families.counters("till_swept_rows_total", "Rows removed in the background, by kind.", "kind", removed);
     expose_effects(engine, families);
+    expose_webhooks(engine, families);
     let gauges = [
         ("till_effects_paused", "1 on a restored server before it is resumed, else 0.", u64::from(engine.is_paused())),
         ("till_live_actors", "Merchants whose actor is live.", engine.live_actors() as u64),
@@ -43,6 +44,21 @@ fn expose_effects(engine: &Engine, families: &mut Families) {
     families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
     families.counter("till_late_successes_total", help, engine.late_successes());
+}
+
+fn expose_webhooks(engine: &Engine, families: &mut Families) {
+    let statistics = engine.webhooks().statistics();
+    let help = "Attempts to deliver an event to a webhook, by result.";
+    families.counters("till_webhook_attempts_total", help, "result", statistics.attempts());
+    let (waiting, lag) = engine.webhook_lag();
+    let help = "Deliveries that failed and wait for another attempt, at most 1,000 counted for each webhook.";
+    families.gauge("till_webhook_deliveries_waiting", help, waiting as u64);
+    families.gauge(
+        "till_webhook_endpoints_busy",
+        "Webhooks that are sent something now.",
+        engine.busy_webhooks() as u64,
+    );
+    families.gauge_seconds("till_webhook_oldest_seconds", "Time since the oldest of them was made.", lag);
 }
 
 fn expose_commits(engine: &Engine, families: &mut Families) {

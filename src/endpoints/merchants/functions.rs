@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    balance_history, events, find_contact, find_payment, get_balance, initiate_payment_flow, keys, list_activity_logs,
-    list_payments, metadata, operations, plans, refunds, team,
+    balance_history, deliveries, events, find_contact, find_payment, get_balance, initiate_payment_flow, keys,
+    list_activity_logs, list_payments, metadata, operations, plans, refunds, team,
 };
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -32,6 +32,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
+        endpoint(&deliveries::TEST_WEBHOOK, of(service), deliveries::test_webhook),
+        endpoint(&deliveries::REDELIVER_WEBHOOK, of(service), deliveries::redeliver_webhook),
+        endpoint(&deliveries::LIST_WEBHOOK_DELIVERIES, of(service), deliveries::list_webhook_deliveries),
         endpoint(&events::LIST_EVENTS, of(service), events::list_events),
         endpoint(&events::FIND_EVENT, of(service), events::find_event),
         endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),

@@ -2,6 +2,7 @@
 
 mod balance_history;
 mod by_merchant;
+mod deliveries;
 mod events;
 mod find_contact;
 mod find_payment;

@@ -2,6 +2,7 @@
 
 pub(crate) mod activity;
 pub(super) mod contact;
+pub(crate) mod delivery;
 pub(crate) mod entry;
 pub(crate) mod event;
 pub(super) mod installation;

@@ -11,6 +11,8 @@ pub enum Returns {
     Words(&'static [&'static str]),
     /// A bare `true` or `false`.
     Boolean,
+    /// A bare whole number.
+    Integer,
     /// An array of values of one type.
     Array(&'static ValueType),
     /// Any JSON value.
@@ -75,6 +77,7 @@ impl Returns {
             Returns::String => ValueType::STRING,
             Returns::Words(words) => ValueType::Words(words),
             Returns::Boolean => ValueType::BOOLEAN,
+            Returns::Integer => ValueType::INTEGER,
             Returns::Array(entries) => ValueType::Array(entries),
             Returns::Any | Returns::AnyOf(_) => ValueType::ANY,
             Returns::Object(object) => ValueType::Object(object),
@@ -89,7 +92,7 @@ impl Returns {
             Returns::Object(object) | Returns::Page(object) => vec![object],
             Returns::AnyOf(objects) => objects.to_vec(),
             Returns::Array(entries) => entries.object().into_iter().collect(),
-            Returns::String | Returns::Words(_) | Returns::Boolean | Returns::Any => Vec::new(),
+            Returns::String | Returns::Words(_) | Returns::Boolean | Returns::Integer | Returns::Any => Vec::new(),
         }
     }
 

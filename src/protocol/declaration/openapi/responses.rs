@@ -80,6 +80,7 @@ fn returned(declaration: &Declaration) -> Value {
         returns @ (Returns::String
         | Returns::Words(_)
         | Returns::Boolean
+        | Returns::Integer
         | Returns::Array(_)
         | Returns::Any
         | Returns::Object(_)) => schema(&returns.value_type()),

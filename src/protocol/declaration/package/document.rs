@@ -80,6 +80,7 @@ fn attributes(returns: &Returns) -> Vec<Value> {
         Returns::String
         | Returns::Words(_)
         | Returns::Boolean
+        | Returns::Integer
         | Returns::Array(_)
         | Returns::Any
         | Returns::AnyOf(_) => Vec::new(),

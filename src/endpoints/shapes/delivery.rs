@@ -1,0 +1,63 @@
+//! A delivery of an event to a webhook on the wire: contract, section 11.
+
+use serde::Serialize;
+use till_actors::webhooks::name_of_delivered;
+use till_storage::deliveries::{Delivery, DeliveryStatus};
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
+
+/// The declared members.
+pub(in crate::endpoints) static DELIVERY: ObjectType = ObjectType {
+    name: "webhook_delivery",
+    attributes: &[
+        Attribute::always("delivery_id", ValueType::STRING, "The delivery's id (`dlv_...`)."),
+        Attribute::always("webhook_id", ValueType::STRING, "The webhook that it goes to."),
+        Attribute::always("event_id", ValueType::STRING, "The event."),
+        Attribute::always("event", ValueType::STRING, "The event's name as it is delivered."),
+        Attribute::always("attempt", ValueType::INTEGER, "Attempts made so far."),
+        Attribute::always("status", words_of!(DeliveryStatus), "How far it is."),
+        Attribute::nullable("response_status", ValueType::INTEGER, "The HTTP status of the last answer."),
+        Attribute::nullable("response_excerpt", ValueType::STRING, "The beginning of its body, up to 512 bytes."),
+        Attribute::nullable("failure_message", ValueType::STRING, "Why the last attempt had no answer."),
+        Attribute::nullable("latency_ms", ValueType::INTEGER, "How long the last attempt took, in milliseconds."),
+        Attribute::nullable("attempted_at", ValueType::TIMESTAMP, "When the last attempt was made."),
+        Attribute::nullable("next_attempt_at", ValueType::TIMESTAMP, "When the next attempt is due."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(crate) struct DeliveryShape {
+    delivery_id: String,
+    webhook_id: String,
+    event_id: String,
+    event: String,
+    attempt: u32,
+    status: &'static str,
+    response_status: Option<u16>,
+    response_excerpt: Option<String>,
+    failure_message: Option<String>,
+    latency_ms: Option<u64>,
+    attempted_at: Option<u64>,
+    next_attempt_at: Option<u64>,
+}
+
+impl DeliveryShape {
+    /// The object for a delivery.
+    pub(crate) fn new(delivery: &Delivery) -> DeliveryShape {
+        DeliveryShape {
+            delivery_id: delivery.id.to_string(),
+            webhook_id: delivery.webhook_id.to_string(),
+            event_id: delivery.event_id.to_string(),
+            event: name_of_delivered(delivery.kind),
+            attempt: delivery.attempt,
+            status: delivery.status.name(),
+            response_status: delivery.response_status,
+            response_excerpt: delivery.response_excerpt.clone(),
+            failure_message: delivery.failure.clone(),
+            latency_ms: delivery.latency_ms,
+            attempted_at: delivery.attempted_at.map(|at| at.unix_seconds()),
+            next_attempt_at: delivery.next_attempt_at.map(|at| at.unix_seconds()),
+        }
+    }
+}
