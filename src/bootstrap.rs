@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
-use till_actors::webhooks::{AddressPolicy, RetrySchedule, Sender, WebhookDelivery};
+use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Limits, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
@@ -165,7 +165,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         acquirers: acquirers(&sandbox),
         clock: Arc::clone(&clock),
         security_codes: Arc::clone(&security_codes),
-        webhooks: webhook_delivery(deliveries),
+        webhooks: webhook_delivery(configuration, deliveries),
     };
     let pause_note = PauseNote::of(&configuration.data);
     let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()))?;
@@ -191,6 +191,7 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         security_codes,
         last_used,
         sdk_rate,
+        webhook_addresses: webhook_addresses(configuration),
         sandbox,
         checkpoints,
         operations: Some(operations),
@@ -299,9 +300,13 @@ fn open_deliveries(configuration: &Configuration) -> Result<RocksDeliveries, Del
     RocksDeliveries::open(&directory, configuration.disk_reserve_bytes, configuration.open_time_max)
 }
 
-fn webhook_delivery(deliveries: Arc<RocksDeliveries>) -> WebhookDelivery {
-    let addresses = AddressPolicy::default();
-    let schedule = RetrySchedule::default();
+fn webhook_addresses(configuration: &Configuration) -> AddressPolicy {
+    AddressPolicy::allowing(configuration.webhooks.allowed_networks.clone())
+}
+
+fn webhook_delivery(configuration: &Configuration, deliveries: Arc<RocksDeliveries>) -> WebhookDelivery {
+    let addresses = webhook_addresses(configuration);
+    let schedule = configuration.webhooks.retry_schedule.clone();
     WebhookDelivery { deliveries, sender: Sender::new(addresses.clone()), addresses, schedule }
 }
 

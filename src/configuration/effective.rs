@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
+use till_actors::webhooks::{AllowedNetworks, RetrySchedule};
 use till_domain::payment::Lifetimes;
 
 use secrecy::SecretString;
@@ -45,6 +46,8 @@ pub struct Configuration {
     pub lifetimes: Lifetimes,
     /// Free disk space below which writes are refused.
     pub disk_reserve_bytes: u64,
+    /// How events are delivered to webhooks.
+    pub webhooks: WebhookSettings,
     /// How long opening the database may take.
     pub open_time_max: Duration,
     /// Acknowledged commits up to this number may be missing.
@@ -103,6 +106,15 @@ pub struct CheckpointSettings {
     pub kept: NonZeroUsize,
 }
 
+/// How events are delivered to webhooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookSettings {
+    /// Networks that may be called though they are not public.
+    pub allowed_networks: AllowedNetworks,
+    /// The delays between attempts.
+    pub retry_schedule: RetrySchedule,
+}
+
 /// How log lines are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
@@ -139,6 +151,8 @@ impl Configuration {
         let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
         let limits = reader.limits();
         let lifetimes = reader.lifetimes();
+        let allowed_networks = reader.optional(&settings::WEBHOOK_ALLOWED_NETWORKS, parsed::<AllowedNetworks>);
+        let retry_schedule = reader.required(&settings::WEBHOOK_RETRY_SECONDS, parsed::<RetrySchedule>);
         let disk_reserve_bytes = reader.required(&settings::DISK_RESERVE_BYTES, number::<u64>);
         let open_seconds_max = reader.required(&settings::OPEN_SECONDS_MAX, number::<NonZeroU64>);
         let accept_loss_up_to = reader.optional(&settings::ACCEPT_LOSS_UP_TO, number::<u64>);
@@ -164,6 +178,10 @@ impl Configuration {
                 limits: limits?,
                 lifetimes: lifetimes?,
                 disk_reserve_bytes: disk_reserve_bytes?,
+                webhooks: WebhookSettings {
+                    allowed_networks: allowed_networks.unwrap_or_default(),
+                    retry_schedule: retry_schedule?,
+                },
                 open_time_max: Duration::from_secs(open_seconds_max?.get()),
                 accept_loss_up_to,
                 checkpoints: checkpoints?,
@@ -350,6 +368,10 @@ fn number<T: FromStr>(text: &str) -> Result<T, String> {
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
+}
+
+fn parsed<T: FromStr<Err: fmt::Display>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: T::Err| error.to_string())
 }
 
 fn log_format(text: &str) -> Result<LogFormat, String> {

@@ -54,6 +54,11 @@ pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds
 pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");
 /// Seconds after which an authorization that nobody captured lapses.
 pub(super) const AUTHORIZED_SECONDS_MAX: Setting = Setting::with_default("authorized_seconds_max", "604800");
+/// Networks in which webhooks may be called that are otherwise refused, CIDR, separated by commas; none when absent.
+pub(super) const WEBHOOK_ALLOWED_NETWORKS: Setting = Setting::optional("webhook_allowed_networks");
+/// Seconds between the attempts of a delivery to a webhook, separated by commas.
+pub(super) const WEBHOOK_RETRY_SECONDS: Setting =
+    Setting::with_default("webhook_retry_seconds", "5,300,1800,7200,18000,36000,50400,72000,86400");
 /// Free disk space below which writes are refused, so that the database never meets a full disk.
 pub(super) const DISK_RESERVE_BYTES: Setting = Setting::with_default("disk_reserve_bytes", "1073741824");
 /// How long opening the database may take before the start gives up.
@@ -96,7 +101,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 35] = [
+pub(super) const ALL: [Setting; 37] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -112,6 +117,8 @@ pub(super) const ALL: [Setting; 35] = [
     IDLE_SECONDS_MAX,
     PENDING_SECONDS_MAX,
     AUTHORIZED_SECONDS_MAX,
+    WEBHOOK_ALLOWED_NETWORKS,
+    WEBHOOK_RETRY_SECONDS,
     DISK_RESERVE_BYTES,
     OPEN_SECONDS_MAX,
     ACCEPT_LOSS_UP_TO,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
+use till_actors::webhooks::AddressPolicy;
 use till_actors::{Answered, Engine, Secret, Store};
 use till_domain::command::{Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
@@ -54,6 +55,8 @@ pub struct Service {
     pub last_used: Arc<LastUsed>,
     /// How often one address may call for one installation.
     pub sdk_rate: SdkRate,
+    /// The addresses that webhooks may have.
+    pub webhook_addresses: AddressPolicy,
     /// The sandbox, for calls by which the operator plays the provider.
     pub sandbox: Arc<SandboxAcquirer>,
     /// What takes checkpoints; nothing where the store is not on a disk.

@@ -36,4 +36,5 @@ mod overload;
 mod disk;
 mod pipelining;
 mod web_function;
+mod webhook_delivery;
 mod bench;

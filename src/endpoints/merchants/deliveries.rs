@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::json;
 use till_actors::webhooks::Again;
 use till_domain::ids::{DeliveryId, WebhookEventId, WebhookId};
-use till_domain::records::{Rows, WebhookEvents, Webhooks};
+use till_domain::records::{Rows, WebhookEvents};
 use till_domain::time::Millis;
-use till_domain::webhook::{Webhook, WebhookStatus};
+use till_domain::webhook::WebhookStatus;
 use till_storage::deliveries::{DeliveryFilter, DeliveryStatus};
 
+use super::webhooks::{WEBHOOK_ARGUMENT, WEBHOOK_NOT_FOUND, found, webhook_id};
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
 use crate::endpoints::shapes::delivery::{DELIVERY, DeliveryShape};
@@ -20,7 +21,7 @@ use crate::protocol::declaration::{
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::fault::Fault;
 use crate::protocol::field;
-use crate::service::{Page, RETRY_AFTER_SECONDS, Reader, Shared};
+use crate::service::{Page, RETRY_AFTER_SECONDS, Shared};
 
 const PAGE: [Argument; 3] = page_arguments(DeliveryId::PREFIX);
 
@@ -30,12 +31,6 @@ const SECONDS_MAX: u64 = (1 << 53) - 1;
 /// A time of the past.
 const SINCE: ValueType =
     ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(1_767_225_600) });
-
-const WEBHOOK_ARGUMENT: Argument =
-    Argument::required("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook (`whe_...`).");
-
-const WEBHOOK_NOT_FOUND: DeclaredError =
-    DeclaredError::when(Code::NotFound, "No webhook of this merchant has this id.");
 
 static TESTED: ObjectType = ObjectType {
     name: "tested_webhook",
@@ -111,7 +106,7 @@ struct Tested {
 /// `POST /merchants/test-webhook`
 pub(super) async fn test_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let id = fields.required("webhook_id", arguments::id("a webhook id (whe_...)"));
+    let id = fields.required("webhook_id", webhook_id());
     let id = fields.finish(|| id)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let webhook = found(&reader, id)?;
@@ -128,7 +123,7 @@ pub(super) async fn test_webhook(service: Shared, call: Call<MerchantCaller>) ->
 /// `POST /merchants/redeliver-webhook`
 pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let id = fields.required("webhook_id", arguments::id("a webhook id (whe_...)"));
+    let id = fields.required("webhook_id", webhook_id());
     let event_id = fields.optional("event_id", arguments::id("an event id (evt_...)"));
     let since = fields.optional("since", field::integer(0..=SECONDS_MAX));
     match (fields.is_given("event_id"), fields.is_given("since")) {
@@ -160,7 +155,7 @@ pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<Merchant
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id("a delivery id (dlv_...)"));
     let filter = DeliveryFilter {
-        webhook_id: fields.optional("webhook_id", arguments::id("a webhook id (whe_...)")),
+        webhook_id: fields.optional("webhook_id", webhook_id()),
         event_id: fields.optional("event_id", arguments::id("an event id (evt_...)")),
         status: fields.optional("status", field::one_of(&DeliveryStatus::ALL, DeliveryStatus::name)),
     };
@@ -181,14 +176,6 @@ fn texts(filter: &DeliveryFilter) -> Vec<(&'static str, String)> {
         ("status", filter.status.map(|status| status.name().to_owned())),
     ];
     texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
-}
-
-fn found(reader: &Reader<'_>, id: WebhookId) -> Result<Webhook, ApiError> {
-    let unknown = || {
-        let message = "No webhook of this merchant has this webhook_id. list-webhooks shows those that there are.";
-        ApiError::not_found("webhook_id", message)
-    };
-    reader.get::<Webhooks>(id)?.ok_or_else(unknown)
 }
 
 /// The store of deliveries or the vault could not be used.

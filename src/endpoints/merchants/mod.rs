@@ -18,6 +18,7 @@ mod operations;
 mod plans;
 mod refunds;
 mod team;
+mod webhooks;
 
 pub use functions::functions;
 pub use initiate_payment_flow::INITIATE_PAYMENT_FLOW;

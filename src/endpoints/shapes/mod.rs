@@ -12,3 +12,4 @@ pub(super) mod metadata;
 pub(crate) mod payment;
 pub(super) mod refund;
 pub(super) mod team;
+pub(crate) mod webhook;

@@ -3,6 +3,7 @@
 mod client;
 mod dice;
 mod secured;
+mod receiver;
 mod server;
 mod shop;
 mod stage;
@@ -11,6 +12,7 @@ mod wire;
 
 pub(crate) use client::{Answer, Client};
 pub(crate) use dice::Dice;
+pub(crate) use receiver::{Manner, Receiver, dead_url};
 pub(crate) use secured::{Pair, Secured, connect, host};
 pub(crate) use server::{Server, Start, VAULT_KEY, limited, load_tester, ticks, without_room};
 pub(crate) use shop::{CARD, Shop, id_of_nothing, merged, thb};

@@ -25,7 +25,7 @@ use till::protocol::listener::{Listener, ListenerSettings};
 use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
-use till_actors::webhooks::WebhookDelivery;
+use till_actors::webhooks::{AddressPolicy, WebhookDelivery};
 use till_actors::{Acquirers, Dependencies, Engine, EngineOptions, Limits};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
@@ -310,6 +310,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
         keyring,
         clock,
         security_codes,
+        webhook_addresses: AddressPolicy::default(),
         sandbox,
         last_used: Arc::new(LastUsed::open(data.path())),
         sdk_rate: SdkRate::new(NonZeroU32::MAX, "one address for one installation"),

@@ -1,0 +1,108 @@
+//! An endpoint that webhooks are delivered to: it counts what it is sent and answers as it is told.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+
+use serde_json::Value;
+
+/// What an endpoint answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// It takes everything.
+    Healthy,
+    /// It refuses each event when it comes for the first time.
+    RefusesFirst,
+}
+
+/// An event as it came, by its id, with how often it did.
+type Seen = BTreeMap<String, (Value, usize)>;
+
+/// An endpoint. It listens until the test's process ends.
+#[derive(Clone)]
+pub(crate) struct Receiver {
+    address: SocketAddr,
+    manner: Manner,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Receiver {
+    pub(crate) fn start(manner: Manner) -> Receiver {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let address = listener.local_addr().expect("it is bound");
+        let receiver = Receiver { address, manner, seen: Arc::default() };
+        let serving = receiver.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let serving = serving.clone();
+                thread::spawn(move || serving.serve(&stream));
+            }
+        });
+        receiver
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/events", self.address)
+    }
+
+    /// The events that it took, by their ids.
+    pub(crate) fn taken(&self) -> BTreeMap<String, Value> {
+        let least = if self.manner == Manner::RefusesFirst { 2 } else { 1 };
+        let seen = self.seen();
+        let taken = seen.iter().filter(|(_, (_, times))| *times >= least);
+        taken.map(|(id, (event, _))| (id.clone(), event.clone())).collect()
+    }
+
+    /// The requests that it was sent.
+    pub(crate) fn requests(&self) -> usize {
+        self.seen().values().map(|(_, times)| times).sum()
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().expect("no test panicked with it")
+    }
+
+    fn serve(&self, mut stream: &TcpStream) {
+        let Some((id, body)) = read(stream) else { return };
+        let times = {
+            let mut seen = self.seen();
+            let entry = seen.entry(id).or_insert((body, 0));
+            entry.1 += 1;
+            entry.1
+        };
+        let refuses = self.manner == Manner::RefusesFirst && times == 1;
+        let status = if refuses { "500 Not Now" } else { "204 Taken" };
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        let _gone = stream.write_all(answer.as_bytes());
+    }
+}
+
+/// The id and the body of a request, unless it breaks off.
+fn read(stream: &TcpStream) -> Option<(String, Value)> {
+    let mut reader = BufReader::new(stream);
+    let (mut id, mut length) = (String::new(), 0);
+    loop {
+        let mut line = String::new();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        match line.trim_end().split_once(": ") {
+            Some((name, value)) if name.eq_ignore_ascii_case("webhook-id") => id = value.to_owned(),
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.parse().ok()?,
+            Some(_) => {}
+            None if line == "\r\n" => break,
+            None => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((id, serde_json::from_slice(&body).ok()?))
+}
+
+/// An address at which nobody listens.
+pub(crate) fn dead_url() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    format!("http://{}/events", listener.local_addr().expect("it is bound"))
+}

@@ -1,0 +1,167 @@
+//! Deliveries to webhooks by the server itself, which is killed on the way: contract, section 11.
+//!
+//! `TILL_WEBHOOK_PAYMENTS` sets the number of payments: 10000 is the campaign, some minutes long.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Manner, Receiver, Server, Shop, Start, dead_url};
+
+/// Kills on the way.
+const KILLS: usize = 5;
+/// Threads that pay.
+const PAYERS: usize = 4;
+
+fn start() -> Server {
+    Start::default()
+        .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
+        .with("TILL_WEBHOOK_RETRY_SECONDS", "1,1,2,2,5,5,10,10")
+        .server()
+}
+
+fn connect(shop: &Shop, url: &str) -> String {
+    let body = json!({ "name": "shop", "destination_url": url, "events": ["*"] });
+    let webhook = shop.call("connect-webhook", &body).ok();
+    webhook["webhook_id"].as_str().expect("an id").to_owned()
+}
+
+/// All events of a merchant by their ids, as they are listed.
+fn listed(shop: &Shop) -> BTreeMap<String, Value> {
+    let events = shop.all("list-events").into_iter();
+    events.map(|event| (event["event_id"].as_str().expect("an id").to_owned(), event)).collect()
+}
+
+/// Waits until `receiver` has taken exactly these events.
+fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Duration) {
+    let until = Instant::now() + patience;
+    while receiver.taken().len() < events.len() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(50));
+    }
+    let taken = receiver.taken();
+    let missing: Vec<&String> = events.keys().filter(|id| !taken.contains_key(*id)).collect();
+    assert!(missing.is_empty(), "{} of {} events did not arrive: {missing:?}", missing.len(), events.len());
+    for (id, body) in taken {
+        let mut expected = events.get(&id).unwrap_or_else(|| panic!("{id} was invented: {body}")).clone();
+        assert!(body["delivered_at"].is_u64(), "{body}");
+        expected["delivered_at"] = body["delivered_at"].clone();
+        assert_eq!(body, expected, "it is delivered as it is listed");
+    }
+}
+
+/// Pays until `wanted` payments were accepted in all, or the server is gone.
+fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
+    while accepted.load(Ordering::Relaxed) < wanted {
+        let amount = 1 + minor.fetch_add(1, Ordering::Relaxed) % 100_000;
+        let session = json!({
+            "merchant_id": shop.merchant_id, "installation_id": shop.installation_id, "amount": amount,
+            "currency": "THB", "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months",
+            "interest_bearer": "merchant",
+        });
+        let session = shop.client().post("/sdk/select-payment-method", &session);
+        let (200, Some(session)) = (session.status, session.body.as_str().map(str::to_owned)) else { return };
+        let mut body = shop.initiation(&session, amount);
+        body["interest_bearer"] = json!("merchant");
+        if shop.client().post("/merchants/initiate-payment-flow", &body).status != 200 {
+            return;
+        }
+        accepted.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_dead() {
+    let wanted = std::env::var("TILL_WEBHOOK_PAYMENTS").ok();
+    let wanted: usize = wanted.map_or(240, |text| text.parse().expect("a number of payments"));
+    let mut server = start();
+    let shop = server.shop();
+    let (healthy, flaky) = (Receiver::start(Manner::Healthy), Receiver::start(Manner::RefusesFirst));
+    for url in [healthy.url(), flaky.url(), dead_url()] {
+        connect(&shop, &url);
+    }
+    let (accepted, minor) = (AtomicUsize::new(0), AtomicU64::new(0));
+    for part in 1..=KILLS + 1 {
+        let (shop, until) = (shop.on(&server), wanted * part / (KILLS + 1));
+        thread::scope(|scope| {
+            for _ in 0..PAYERS {
+                scope.spawn(|| pay(&shop, &accepted, &minor, wanted));
+            }
+            while accepted.load(Ordering::Relaxed) < until {
+                thread::sleep(Duration::from_millis(1));
+            }
+            if part <= KILLS {
+                server.kill();
+            }
+        });
+        if part <= KILLS {
+            server.restart();
+        }
+    }
+    let shop = shop.on(&server);
+    let patience = Duration::from_secs(60 + u64::try_from(wanted / 50).expect("small"));
+    let until = Instant::now() + patience;
+    while listed(&shop).len() < wanted && Instant::now() < until {
+        thread::sleep(Duration::from_millis(100));
+    }
+    let events = listed(&shop);
+    let mut sequences: Vec<u64> = events.values().filter_map(|event| event["sequence"].as_u64()).collect();
+    sequences.sort_unstable();
+    let last = u64::try_from(sequences.len()).expect("small");
+    assert_eq!(sequences, (1..=last).collect::<Vec<_>>(), "there is no gap");
+    assert!(events.len() >= wanted, "{} events of {wanted} payments", events.len());
+    taken_by(&healthy, &events, patience);
+    taken_by(&flaky, &events, patience);
+    println!(
+        "{wanted} payments, {} events; healthy: {} requests, flaky: {}",
+        events.len(),
+        healthy.requests(),
+        flaky.requests()
+    );
+    assert!(server.stop(), "it ends well beside a dead endpoint");
+}
+
+#[test]
+fn a_webhook_is_tried_and_its_deliveries_are_listed_and_made_again() {
+    let server = start();
+    let (shop, other) = (server.shop(), server.shop());
+    let (healthy, dead) = (Receiver::start(Manner::Healthy), dead_url());
+    let (works, broken) = (connect(&shop, &healthy.url()), connect(&shop, &dead));
+    let tested = shop.call("test-webhook", &json!({ "webhook_id": works })).ok();
+    assert_eq!((&tested["status"], &tested["response_status"]), (&json!("SUCCESSFUL"), &json!(204)));
+    let failed = shop.call("test-webhook", &json!({ "webhook_id": broken })).ok();
+    assert_eq!((&failed["status"], &failed["response_status"]), (&json!("FAILED"), &Value::Null));
+    shop.pay(500);
+    let event = shop.all("list-events").remove(0)["event_id"].clone();
+    let list = |body: &Value| shop.call("list-webhook-deliveries", body).ok()["page"].clone();
+    let until = Instant::now() + Duration::from_secs(20);
+    let to_works = || list(&json!({ "webhook_id": works, "status": "SUCCESSFUL", "event_id": event }));
+    while to_works().as_array().expect("a page").is_empty() && Instant::now() < until {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let delivered = to_works()[0].clone();
+    assert_eq!((&delivered["event"], &delivered["attempt"]), (&json!("payment_completed"), &json!(1)));
+    let waiting = list(&json!({ "webhook_id": broken, "status": "PENDING" }));
+    assert!(waiting[0]["next_attempt_at"].is_u64(), "{waiting}");
+    assert!(waiting[0]["failure_message"].as_str().is_some_and(|text| text.contains("connection")), "{waiting}");
+    let again = shop.call("redeliver-webhook", &json!({ "webhook_id": works, "event_id": event })).ok();
+    assert_eq!(again, 1);
+    while to_works().as_array().expect("a page").len() < 2 && Instant::now() < until {
+        thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(to_works().as_array().expect("a page").len(), 2);
+    let both = json!({ "webhook_id": works, "event_id": event, "since": 0 });
+    assert_eq!(shop.call("redeliver-webhook", &both).faults(), ["invalid since"]);
+    assert_eq!(shop.call("redeliver-webhook", &json!({ "webhook_id": works })).faults(), ["missing event_id"]);
+    for endpoint in ["test-webhook", "redeliver-webhook"] {
+        let body = json!({ "webhook_id": works, "since": 0 });
+        let body = if endpoint == "test-webhook" { json!({ "webhook_id": works }) } else { body };
+        assert_eq!(other.call(endpoint, &body).refused("NOT_FOUND"), json!({ "argument": "webhook_id" }));
+    }
+    assert_eq!(other.call("list-webhook-deliveries", &json!({ "webhook_id": works })).ok()["page"], json!([]));
+    shop.call("disconnect-webhook", &json!({ "webhook_id": works })).ok();
+    let refused = shop.call("redeliver-webhook", &json!({ "webhook_id": works, "since": 0 }));
+    assert_eq!(refused.refused("INVALID_STATE"), json!({ "status": "DISCONNECTED" }));
+}
