@@ -19,6 +19,11 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     shop.call("sync-metadata", &json!({ "key": "gone", "metadata": 1 })).ok();
     let selection =
         json!({ "amount": 100, "currency": "THB", "payment_method": "CARD", "token": shop.token_of(CARD, "SINGLE") });
+    let webhook =
+        json!({ "name": "Shop", "destination_url": "https://shop.example/events", "events": ["PAYMENT_EXPIRED"] });
+    let connected = || shop.call("connect-webhook", &webhook).ok()["webhook_id"].clone();
+    let stopped = connected();
+    shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
     vec![
         ("merchants", "initiate-payment-flow", shop.initiation(&shop.session(100), 100)),
@@ -37,6 +42,11 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "accept-invitation", json!({ "invitation_id": invitation })),
         ("merchants", "remove-user", json!({ "user_id": joined("bob@shop.example") })),
         ("merchants", "select-plan", json!({ "plan_id": plan })),
+        ("merchants", "connect-webhook", webhook.clone()),
+        ("merchants", "update-webhook", json!({ "webhook_id": connected(), "name": "Renamed" })),
+        ("merchants", "disconnect-webhook", json!({ "webhook_id": connected() })),
+        ("merchants", "reconnect-webhook", json!({ "webhook_id": stopped })),
+        ("merchants", "rotate-webhook-secret", json!({ "webhook_id": connected() })),
         ("sdk", "select-payment-method", shop.named(&selection)),
     ]
 }

@@ -165,3 +165,82 @@ fn a_webhook_is_tried_and_its_deliveries_are_listed_and_made_again() {
     let refused = shop.call("redeliver-webhook", &json!({ "webhook_id": works, "since": 0 }));
     assert_eq!(refused.refused("INVALID_STATE"), json!({ "status": "DISCONNECTED" }));
 }
+
+#[test]
+fn a_webhook_lives_over_http_and_shows_its_secret_once() {
+    let server = Server::start();
+    let (shop, other) = (server.shop(), server.shop());
+    let body =
+        json!({ "name": "shop", "destination_url": "https://shop.example/events", "events": ["REFUND_COMPLETED"] });
+    let connect = || shop.client().idempotency_key("connect").post("/merchants/connect-webhook", &body);
+    let made = connect().ok();
+    let id = &made["webhook_id"];
+    assert!(made["secret"].as_str().is_some_and(|secret| secret.starts_with("whsec_")), "{made}");
+    assert!(made["public_key"].as_str().is_some_and(|key| key.starts_with("whpk_")), "{made}");
+    let again = connect();
+    assert_eq!((again.header("idempotent-replayed"), again.clone().ok()), (Some("true"), made.clone()));
+    let found = shop.call("find-webhook", &json!({ "webhook_id": id })).ok();
+    assert_eq!(
+        (&found["events"], &found["signature_header"]),
+        (&json!(["REFUND_COMPLETED"]), &json!("X-Webhook-Signature"))
+    );
+    assert!(!found.to_string().contains("whsec_"), "{found}");
+    assert_eq!(shop.call("list-webhooks", &json!({})).ok()["page"], json!([found]));
+    let change = json!({ "webhook_id": id, "name": "other", "events": ["*"], "signature_header": "X-Shop" });
+    assert_eq!(shop.call("update-webhook", &change).ok(), true);
+    assert_eq!(shop.call("update-webhook", &change).ok(), false);
+    let rotated = shop.call("rotate-webhook-secret", &json!({ "webhook_id": id })).ok();
+    assert!(rotated["secret"] != made["secret"] && rotated["previous_expires_at"].is_u64(), "{rotated}");
+    for endpoint in ["disconnect-webhook", "reconnect-webhook"] {
+        assert_eq!(shop.call(endpoint, &json!({ "webhook_id": id })).ok(), true, "{endpoint}");
+        assert_eq!(shop.call(endpoint, &json!({ "webhook_id": id })).ok(), false, "{endpoint}");
+    }
+    let found = shop.call("find-webhook", &json!({ "webhook_id": id })).ok();
+    assert_eq!(
+        (&found["name"], &found["events"], &found["status"]),
+        (&json!("other"), &json!(["*"]), &json!("CONNECTED"))
+    );
+    for endpoint in
+        ["find-webhook", "update-webhook", "disconnect-webhook", "reconnect-webhook", "rotate-webhook-secret"]
+    {
+        let theirs = other.call(endpoint, &json!({ "webhook_id": id })).refused("NOT_FOUND");
+        assert_eq!(theirs, json!({ "argument": "webhook_id" }), "{endpoint}");
+    }
+}
+
+#[test]
+fn addresses_that_are_not_public_are_refused_when_a_webhook_is_connected() {
+    let server = Server::start();
+    let shop = server.shop();
+    let faults = |more: Value| {
+        let body = json!({ "name": "shop", "destination_url": "https://shop.example", "events": ["*"] });
+        shop.call("connect-webhook", &crate::harness::merged(&body, &more)).faults()
+    };
+    for url in [
+        "http://shop.example/events",
+        "https://127.0.0.1/events",
+        "https://localhost/events",
+        "https://10.0.0.1/events",
+        "https://192.168.1.1/events",
+        "https://169.254.169.254/latest",
+        "https://[::1]/events",
+        "https://[fe80::1]/events",
+        "https://[fd00::1]/events",
+        "https://[::ffff:10.0.0.1]/events",
+        "https://0x7f000001/events",
+        "https://user:word@shop.example/",
+        "ftp://shop.example/",
+        "shop.example",
+    ] {
+        assert_eq!(faults(json!({ "destination_url": url })), ["invalid destination_url"], "{url}");
+    }
+    for events in
+        [json!([]), json!(["*", "PAYMENT_VOIDED"]), json!(["PAYMENT_VOIDED", "PAYMENT_VOIDED"]), json!(["TEST"])]
+    {
+        assert_eq!(faults(json!({ "events": events })), ["invalid events"], "{events}");
+    }
+    for header in ["Content-Type", "webhook-signature", "Host", "a b", ""] {
+        assert_eq!(faults(json!({ "signature_header": header })), ["invalid signature_header"], "{header}");
+    }
+    assert_eq!(faults(json!({ "api_version": "2020-01-01" })), ["invalid api_version"]);
+}

@@ -52,7 +52,7 @@ pub(super) static TEST_WEBHOOK: Declaration = Declaration {
     arguments: &[WEBHOOK_ARGUMENT],
     returns: Returns::Object(&TESTED),
     errors: &[WEBHOOK_NOT_FOUND],
-    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
 /// The declaration.
@@ -72,7 +72,7 @@ pub(super) static REDELIVER_WEBHOOK: Declaration = Declaration {
         DeclaredError::when(Code::NotFound, "No webhook or no event of this merchant has this id."),
         DeclaredError::when(Code::InvalidState, "The webhook is not connected: details name its `status`."),
     ],
-    flags: Flags { takes_idempotency_key: false, ..Flags::COMMAND },
+    flags: Flags { takes_idempotency_key: false, works_while_suspended: true, ..Flags::COMMAND },
 };
 
 /// The declaration.
@@ -128,8 +128,10 @@ pub(super) async fn redeliver_webhook(service: Shared, call: Call<MerchantCaller
     let since = fields.optional("since", field::integer(0..=SECONDS_MAX));
     match (fields.is_given("event_id"), fields.is_given("since")) {
         (true, true) => fields.fault(Fault::invalid("since", "cannot be given together with event_id")),
-        (false, false) => fields.fault(Fault::missing_because("event_id", "give event_id, or since for all events")),
-        (true, false) | (false, true) => {}
+        (false, false) if fields.is_given("webhook_id") => {
+            fields.fault(Fault::missing_because("event_id", "give event_id, or since for all events"))
+        }
+        (true, false) | (false, true) | (false, false) => {}
     }
     let again = event_id.map(Again::Event).or(since.map(|seconds| Again::Since(Millis(0).plus_seconds(seconds))));
     let (id, again) = fields.finish(|| Some((id?, again?)))?;

@@ -61,7 +61,8 @@ impl Endpoint {
         let name = text(&endpoint["name"]);
         let argument = |argument: &Value| Argument {
             name: text(&argument["name"]),
-            required: argument["required"] == true,
+            // It takes one of two, of which neither must be given by itself.
+            required: argument["required"] == true || (name == "redeliver-webhook" && argument["name"] == "since"),
             sound: sound_values(&name, argument),
             nasty: nasties(&text(&argument["name"])),
         };
@@ -118,6 +119,13 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "payment_id" if matches!(endpoint, "capture-payment" | "void-payment") => &["@held-payment@", "@payment@"],
         "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment") => &["@taken-payment@", "@payment@"],
         "refund_id" if matches!(endpoint, "complete-refund" | "fail-refund") => &["@waiting-refund@", "@refund@"],
+        "webhook_id" if endpoint == "list-webhook-deliveries" => &["@webhook@"],
+        "webhook_id" => &["@webhook@", "whe_01h455vb4pex5vsknk084sn02q"],
+        "destination_url" => &["https://shop.example/events"],
+        "events" => return vec!["[\"*\"]".to_owned(), "[\"PAYMENT_COMPLETED\"]".to_owned()],
+        "signature_header" => &["X-Shop-Signature"],
+        "api_version" => &["2025-04-01"],
+        "since" => return vec!["0".to_owned()],
         "event_id" => &["@event@", "evt_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],

@@ -39,7 +39,11 @@ impl World {
     pub(super) fn start() -> World {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let log = directory.path().join("log");
-        let server = Start::default().with("TILL_CALLS_IN_FLIGHT_MAX", "4096").recording(&log).server();
+        let server = Start::default()
+            .with("TILL_CALLS_IN_FLIGHT_MAX", "4096")
+            .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
+            .recording(&log)
+            .server();
         let shop = server.shop();
         let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
         let payment = shop.initiate(&shop.session(500), 500, &json!({ "external_id": "order-1" })).id();
@@ -98,6 +102,7 @@ impl World {
             ("@refund@", refund(shop)),
             ("@waiting-refund@", waiting_refund(shop)),
             ("@event@", newest("list-events", "event_id")),
+            ("@webhook@", webhook(shop)),
             ("@customer@", customer),
             ("@card@", card),
             ("@token@", shop.token_of(CARD, "MULTIPLE")),
@@ -336,6 +341,12 @@ fn held_payment(shop: &Shop) -> String {
 fn refund(shop: &Shop) -> String {
     let body = json!({ "payment_id": shop.pay(100), "external_id": "return-1" });
     shop.call("refund-payment", &body).id()
+}
+
+/// A webhook whose deliveries fail at once: nobody listens there.
+fn webhook(shop: &Shop) -> String {
+    let body = json!({ "name": "A", "destination_url": "http://127.0.0.1:1/events", "events": ["*"] });
+    shop.call("connect-webhook", &body).ok()["webhook_id"].as_str().expect("an id").to_owned()
 }
 
 /// A refund that the sandbox does not end by itself.

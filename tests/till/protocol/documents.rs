@@ -252,7 +252,14 @@ fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
             let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
             let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
             // What closes a leak, and what gives money back to customers.
-            let works = ["revoke-key", "void-payment", "reverse-payment", "refund-payment"];
+            let works = [
+                "revoke-key",
+                "void-payment",
+                "reverse-payment",
+                "refund-payment",
+                "disconnect-webhook",
+                "rotate-webhook-secret",
+            ];
             let works = works.iter().any(|name| endpoint["name"] == *name);
             assert_eq!(declared, (takes_key && !works) || package == "sdk", "{}", endpoint["name"]);
             let answer = interfaces.call(package, endpoint, &acceptable(endpoint, &interfaces.shop));
@@ -271,6 +278,10 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
         "capture" => json!(true),
         "return_url" => json!("https://shop.example/done"),
         "email" => json!("ada@example.com"),
+        "destination_url" => json!("https://shop.example/events"),
+        "events" => json!(["*"]),
+        "webhook_id" => json!("whe_00000000000000000000000000"),
+        "event_id" => json!("evt_00000000000000000000000000"),
         "number" => json!("4242424242424242"),
         "expiration_date" => json!("12/49"),
         "security_code" => json!("123"),

@@ -36,7 +36,8 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 14] = [
+const SOURCES: [Source; 15] = [
+    source("webhook_id", "merchants", "connect-webhook", "/webhook_id"),
     source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
     source("installation_id", "admin", "add-installation", ""),
@@ -73,7 +74,10 @@ pub(super) struct Stranger {
 impl Stranger {
     /// Comes to a server of its own with nothing but the token.
     pub(super) fn arrive() -> Stranger {
-        let server = Start::default().with("TILL_ADMIN_TOKEN", OPERATOR).server();
+        let server = Start::default()
+            .with("TILL_ADMIN_TOKEN", OPERATOR)
+            .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
+            .server();
         let agent = agent();
         let client = |package: &&str| Client::of_package_endpoint(&agent, &address(&server, package));
         let clients = PACKAGES.iter().map(client).collect();
@@ -146,7 +150,11 @@ impl Stranger {
     fn arguments_within(&self, package: &str, endpoint: &Endpoint, also: &[&str], scope: &Map<String, Value>) -> Value {
         let mut scope = scope.clone();
         let mut arguments = Map::new();
-        let wanted = |member: &&Member| member.has_flag("required") || also.contains(&member.name.as_str());
+        // It takes one of two, of which neither must be given by itself.
+        let one_of_two = |member: &Member| endpoint.name == "redeliver-webhook" && member.name == "since";
+        let wanted = |member: &&Member| {
+            member.has_flag("required") || also.contains(&member.name.as_str()) || one_of_two(member)
+        };
         for argument in endpoint.arguments.iter().filter(wanted) {
             let value = self.value_of(package, endpoint, argument, &scope);
             if SCOPE.contains(&argument.name.as_str()) {
@@ -239,7 +247,11 @@ impl Stranger {
             "identifier" => format!("https://shop{number}.example"),
             "email" | "customer_email" => format!("person{number}@walk.example"),
             "external_id" | "customer_id" | "key" => format!("walk-{number}"),
+            "destination_url" => "http://127.0.0.1:1/events".to_owned(),
             "metadata" => return Some(json!([number])),
+            // Nothing of the walk expires, so that no delivery comes between two readings of a list.
+            "events" => return Some(json!(["PAYMENT_EXPIRED"])),
+            "since" => return Some(json!(0)),
             "expires_at" => return Some(json!(4_102_444_800_u64)),
             _ => return None,
         };
