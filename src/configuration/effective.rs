@@ -413,6 +413,27 @@ mod tests {
         );
         assert_eq!(configuration.log_format, None);
         assert_eq!(configuration.limits.connections_max.get(), 8192);
+        assert!(configuration.webhooks.allowed_networks.is_empty());
+        assert_eq!(configuration.webhooks.retry_schedule, RetrySchedule::default());
+    }
+
+    #[test]
+    fn networks_and_delays_of_webhooks_are_lists_and_their_faults_name_the_entry() {
+        let networks = |text: &str| environment(&[("TILL_WEBHOOK_ALLOWED_NETWORKS", text)]);
+        let layers = Layers::new()
+            .with_file_text("webhook_retry_seconds = 7")
+            .with_environment(networks("127.0.0.0/8, fd00::/8"));
+        let WebhookSettings { allowed_networks, retry_schedule } =
+            Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}")).webhooks;
+        assert_eq!(Ok(allowed_networks), "127.0.0.0/8,fd00::/8".parse());
+        assert_eq!(Ok(retry_schedule), "7".parse());
+        let layers =
+            Layers::new().with_file_text("webhook_retry_seconds = '5,0'").with_environment(networks("10.0.0.1/8"));
+        let expected = [
+            "TILL_WEBHOOK_ALLOWED_NETWORKS: 10.0.0.1/8 has bits after its prefix: write 10.0.0.0/8",
+            "webhook_retry_seconds: \"0\" is no delay: write whole seconds from 1 to 604800, separated by commas",
+        ];
+        assert_eq!(faults(layers), expected);
     }
 
     #[test]

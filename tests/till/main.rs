@@ -37,4 +37,5 @@ mod disk;
 mod pipelining;
 mod web_function;
 mod webhook_delivery;
+mod webhooks;
 mod bench;

@@ -34,21 +34,16 @@ const PAGE: [Argument; 3] = page_arguments(WebhookId::PREFIX);
 const SIGNATURE_HEADER_DEFAULT: &str = "X-Webhook-Signature";
 
 /// Headers that HTTP or Standard Webhooks uses itself, in lower case.
-const HEADERS_IN_USE: [&str; 22] = [
-    "accept",
-    "accept-encoding",
+const HEADERS_IN_USE: [&str; 17] = [
     "authorization",
     "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
     "cookie",
     "date",
     "expect",
     "forwarded",
     "host",
     "keep-alive",
-    "proxy-authorization",
+    "set-cookie",
     "te",
     "trailer",
     "transfer-encoding",
@@ -58,6 +53,9 @@ const HEADERS_IN_USE: [&str; 22] = [
     "webhook-timestamp",
     "webhook-signature",
 ];
+
+/// The beginnings of more such headers.
+const HEADERS_IN_USE_BEGIN: [&str; 3] = ["accept", "content-", "proxy-"];
 
 const DESTINATION_URL: ValueType = ValueType::Text(Text {
     kind: TextKind::Url,
@@ -375,7 +373,9 @@ fn api_version(value: &Json) -> Result<ApiVersion, String> {
 
 fn signature_header(value: &Json) -> Result<HeaderName, String> {
     let name: HeaderName = arguments::checked(HeaderName::new(arguments::own_text(value)?))?;
-    let is_in_use = HEADERS_IN_USE.contains(&name.as_str().to_ascii_lowercase().as_str());
+    let folded = name.as_str().to_ascii_lowercase();
+    let is_in_use = HEADERS_IN_USE.contains(&folded.as_str())
+        || HEADERS_IN_USE_BEGIN.iter().any(|beginning| folded.starts_with(beginning));
     if is_in_use {
         Err("is a header that HTTP or Standard Webhooks uses itself; name another".to_owned())
     } else {
@@ -401,4 +401,40 @@ fn subscription(value: &Json) -> Result<Subscription, String> {
 
 fn names() -> [&'static str; WebhookEventKind::ALL.len()] {
     WebhookEventKind::ALL.map(WebhookEventKind::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_http_or_standard_webhooks_uses_are_refused_in_any_case() {
+        let read = |name: &str| signature_header(&Json::String(name.to_owned()));
+        for name in [
+            "Accept",
+            "accept-language",
+            "Authorization",
+            "Connection",
+            "Content-MD5",
+            "CONTENT-TYPE",
+            "Cookie",
+            "HOST",
+            "Proxy-Connection",
+            "Set-Cookie",
+            "Transfer-Encoding",
+            "User-Agent",
+            "Webhook-Id",
+            "webhook-timestamp",
+            "WEBHOOK-SIGNATURE",
+        ] {
+            let refused = read(name).err().unwrap_or_default();
+            assert!(refused.starts_with("is a header that HTTP or Standard Webhooks uses"), "{name}: {refused}");
+        }
+        for name in ["", "X Signature", "X-Signature:", "\u{c4}", &"x".repeat(65)] {
+            assert!(read(name).is_err(), "{name}");
+        }
+        for name in ["X-Webhook-Signature", "x-shop-hmac", "Webhook-Hmac", &"x".repeat(64)] {
+            assert_eq!(read(name).map(|name| name.as_str().to_owned()), Ok(name.to_owned()));
+        }
+    }
 }

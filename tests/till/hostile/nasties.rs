@@ -128,6 +128,59 @@ const SIZES: [&str; 10] = ["0", "101", "100", "100.0", "1e2", "-1", "\"25\"", "1
 const ENDS: [&str; 8] =
     ["0", "1", "-1", "1735689600", "253402300800", "9007199254740991", "9007199254740992", "\"4102444800\""];
 
+const DESTINATIONS: [&str; 24] = [
+    "https://shop.example",
+    "HTTPS://SHOP.EXAMPLE",
+    "https:shop.example",
+    "https:///shop.example",
+    "https:\\\\shop.example",
+    "https://shop.example:99999/",
+    "https://shop.example:0/",
+    "https://shop.example./",
+    "https://.",
+    "https://%6c%6f%63alhost/",
+    "https://LOCALHOST/",
+    "https://a.localhost./",
+    "https://127.1/",
+    "https://2130706433/",
+    "https://0177.0.0.1/",
+    "https://[::1]:443/",
+    "https://[::ffff:7f00:1]/",
+    "https://[fe80::1%25eth0]/",
+    "https://①②⑦.0.0.1/",
+    "https://ร้าน.example/events",
+    "https://shop.example@127.0.0.1/",
+    "https://shop.example/\r\nHost: other.example",
+    "https://shop.example/ events",
+    "file:///etc/passwd",
+];
+
+const SUBSCRIPTIONS: [&str; 10] = [
+    "[]",
+    "[\"*\",\"*\"]",
+    "[\"*\",\"PAYMENT_VOIDED\"]",
+    "[\"PAYMENT_VOIDED\",\"PAYMENT_VOIDED\"]",
+    "[\"payment_voided\"]",
+    "[\"TEST\"]",
+    "[null]",
+    "[[\"*\"]]",
+    "\"*\"",
+    "{\"0\":\"*\"}",
+];
+
+const HEADERS: [&str; 10] = [
+    "Content-Length",
+    "transfer-encoding",
+    "HOST",
+    "Webhook-Signature",
+    ":authority",
+    "X-Signature\r\nX-Other: 1",
+    "X Signature",
+    "X-Signature:",
+    "Ｘ-Signature",
+    "~",
+];
+
 /// What is nasty for an argument, beside what is nasty for all.
 pub(super) fn nasties(argument: &str) -> Vec<String> {
     let quoted = |texts: &[&str]| texts.iter().map(|text| Value::from(*text).to_string()).collect::<Vec<_>>();
@@ -142,6 +195,9 @@ pub(super) fn nasties(argument: &str) -> Vec<String> {
         "value" | "metadata" => [plain(&ITEMS), large_values()].concat(),
         "key" => [quoted(&KEYS), lengths()].concat(),
         "vault_key" => quoted(&[&"0".repeat(63), &"0".repeat(65), &"g".repeat(64), &" ".repeat(64), "", "cart"]),
+        "destination_url" => [quoted(&DESTINATIONS), lengths()].concat(),
+        "events" => [plain(&SUBSCRIPTIONS), large_values()].concat(),
+        "signature_header" => [quoted(&HEADERS), lengths()].concat(),
         "per_page" => plain(&SIZES),
         "expires_at" => plain(&ENDS),
         "activity_type" => quoted(&["DISPUTE", "dispute ", "payment_captured,user_invited", "refund"]),
