@@ -33,7 +33,7 @@ impl FormatTime for TimeOfDay {
 /// When logging was started before in this process.
 pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     let is_terminal = stderr().is_terminal();
-    let has_colours = is_terminal && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty());
+    let has_colours = wants_colours(&stderr());
     let format = configuration.log_format.unwrap_or(if is_terminal { LogFormat::Text } else { LogFormat::Json });
     let lines = tracing_subscriber::fmt::layer().with_writer(stderr).with_ansi(has_colours);
     let registry = tracing_subscriber::registry().with(EnvFilter::new(&configuration.log_filter));
@@ -46,6 +46,11 @@ pub fn start(configuration: &Configuration) -> anyhow::Result<LogFormat> {
     }
     log_panics();
     Ok(format)
+}
+
+/// Tells whether an output is a terminal of somebody who has not asked for no colours.
+pub fn wants_colours(output: &impl IsTerminal) -> bool {
+    output.is_terminal() && std::env::var_os(NO_COLOR).is_none_or(|value| value.is_empty())
 }
 
 /// Logs where a panic happened, and its message only when the program's text holds it as it is: a formatted

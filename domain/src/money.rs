@@ -33,6 +33,15 @@ impl Currency {
         !NO_MONEY.contains(&self.code())
     }
 
+    /// How many digits of an amount in minor units stand behind the point: 2 for THB, 0 for JPY. 0 where the currency has
+    /// no minor unit.
+    ///
+    /// Source: ISO 4217, list one.
+    #[must_use]
+    pub fn minor_digits(self) -> u16 {
+        iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent).unwrap_or(0)
+    }
+
     /// The three letters as they stand on disk.
     #[must_use]
     pub const fn to_bytes(self) -> [u8; 3] {

@@ -13,6 +13,7 @@ use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
 use super::rotate::{AdminTokenCommand, VaultCommand};
 use super::verify::VerifyArguments;
+use super::webhook::WebhookCommand;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
 
 /// A payments server for merchants: one binary, one data directory.
@@ -75,6 +76,9 @@ pub enum Command {
     Vault(VaultCommand),
     /// Prints the settings that count and where they come from, without secrets
     Configuration,
+    /// Webhooks received on a developer's machine
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Calls of the operator to a running server
     #[command(flatten)]
     Operate(OperatorCall),

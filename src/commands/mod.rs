@@ -17,6 +17,7 @@ mod run;
 mod serve;
 mod verify;
 mod verify_report;
+mod webhook;
 
 pub use admin_client::{AdminCallError, AdminClient};
 pub use archive::ArchiveCommand;
@@ -31,3 +32,4 @@ pub use restore::RestoreArguments;
 pub use rotate::{AdminTokenCommand, VaultCommand};
 pub use run::run;
 pub use verify::VerifyArguments;
+pub use webhook::WebhookCommand;

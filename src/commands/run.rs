@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, verify};
+use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, verify, webhook};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -34,6 +34,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::AdminToken(command) => rotate::admin_token(&configuration, *command).map(|output| print(&output)),
         Command::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
         Command::Configuration => Ok(print(&configuration.to_string())),
+        Command::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }

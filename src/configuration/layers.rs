@@ -6,10 +6,12 @@ use std::path::Path;
 
 use secrecy::SecretString;
 
-use super::settings::{ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_VARIABLE};
+use super::settings::{
+    ADMIN_TOKEN_VARIABLE, ALL, CONFIG_VARIABLE, Setting, VAULT_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE,
+};
 
 /// Variables that are read and are no settings of the file.
-const BESIDE_SETTINGS: [&str; 3] = [CONFIG_VARIABLE, ADMIN_TOKEN_VARIABLE, VAULT_KEY_VARIABLE];
+const BESIDE_SETTINGS: [&str; 4] = [CONFIG_VARIABLE, ADMIN_TOKEN_VARIABLE, VAULT_KEY_VARIABLE, WEBHOOK_SECRET_VARIABLE];
 
 /// What the operator has said, by place. Nothing is checked here but the form.
 #[derive(Debug, Default)]

@@ -147,3 +147,5 @@ pub(super) const CONFIG_VARIABLE: &str = "TILL_CONFIG";
 pub(super) const ADMIN_TOKEN_VARIABLE: &str = "TILL_ADMIN_TOKEN";
 /// The vault key itself; only ever in the environment.
 pub(super) const VAULT_KEY_VARIABLE: &str = "TILL_VAULT_KEY";
+/// Holds secrets of webhooks, for `till webhook listen` only.
+pub(super) const WEBHOOK_SECRET_VARIABLE: &str = "TILL_WEBHOOK_SECRET";

@@ -18,6 +18,7 @@ mod sdk;
 mod lists;
 mod empty_pages;
 mod events;
+mod webhook_listener;
 mod concurrency;
 mod isolation;
 mod activity_filters;
