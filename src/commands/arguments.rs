@@ -12,6 +12,7 @@ use super::operate::OperatorCall;
 use super::repair::RepairCommand;
 use super::restore::RestoreArguments;
 use super::rotate::{AdminTokenCommand, VaultCommand};
+use super::trigger::TriggerArguments;
 use super::verify::VerifyArguments;
 use super::webhook::WebhookCommand;
 use crate::configuration::{Configuration, ConfigurationFaults, Layers};
@@ -79,6 +80,8 @@ pub enum Command {
     /// Webhooks received on a developer's machine
     #[command(subcommand)]
     Webhook(WebhookCommand),
+    /// Causes one event by payments of play money at a running server, and prints it
+    Trigger(TriggerArguments),
     /// Calls of the operator to a running server
     #[command(flatten)]
     Operate(OperatorCall),

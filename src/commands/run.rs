@@ -3,7 +3,7 @@
 use super::arguments::{Arguments, Command};
 use super::exit_code::ExitCode;
 use super::progress::say;
-use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, verify, webhook};
+use super::{archive, checkpoint, export, inspect, operate, repair, restore, rotate, serve, trigger, verify, webhook};
 use crate::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
@@ -35,6 +35,7 @@ fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         Command::Vault(command) => rotate::vault(&configuration, command).map(|output| print(&output)),
         Command::Configuration => Ok(print(&configuration.to_string())),
         Command::Webhook(command) => webhook::webhook(command, arguments.settings.listen.as_deref()),
+        Command::Trigger(arguments) => trigger::trigger(&configuration, arguments).map(|output| print(&output)),
         Command::Operate(call) => operate::operate(&configuration, call).map(|output| print(&output)),
     }
 }

@@ -48,6 +48,7 @@ Till is ready. Below is a first payment, to paste into another shell (bash or zs
 the calls named sdk_call, without a key: it keeps a test card and selects it for an amount. Your server makes those
 named merchant_call: it initiates the payment, looks it up, and lists what happened and the money. In a browser, pages
 from {ORIGIN} may call /sdk: that is the origin of the installation of the demo merchant.
+Events as webhooks: till webhook listen receives and prints them, till trigger payment_completed causes one.
 
 TILL={base}
 KEY={api_key}

@@ -33,23 +33,31 @@ const SETTLEMENT_DELAY_SECONDS: u64 = 60;
 
 /// What a first session needs.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Demo {
-    pub(super) merchant_id: String,
-    pub(super) installation_id: String,
-    pub(super) api_key: String,
+pub(crate) struct Demo {
+    pub(crate) merchant_id: String,
+    pub(crate) installation_id: String,
+    pub(crate) api_key: String,
 }
 
 /// The demo merchant of a data directory.
 pub(super) async fn find_or_make(service: &Service, data: &Path) -> anyhow::Result<Demo> {
+    if let Some(demo) = find(data)? {
+        return Ok(demo);
+    }
     let file = data.join(FILE);
+    let demo = make(service).await?;
+    keep(&demo, &file).with_context(|| format!("failed to write {}", file.display()))?;
+    Ok(demo)
+}
+
+/// The same if there is one.
+pub(crate) fn find(data: &Path) -> anyhow::Result<Option<Demo>> {
+    let file = data.join(FILE);
+    let read = || format!("failed to read {}", file.display());
     match fs::read(&file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).with_context(|| format!("failed to read {}", file.display())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let demo = make(service).await?;
-            keep(&demo, &file).with_context(|| format!("failed to write {}", file.display()))?;
-            Ok(demo)
-        }
-        Err(error) => Err(error).with_context(|| format!("failed to read {}", file.display())),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).with_context(read),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(read),
     }
 }
 

@@ -3,6 +3,8 @@
 mod first_session;
 mod merchant;
 
+pub(crate) use merchant::{Demo, find};
+
 use std::net::SocketAddr;
 
 use crate::configuration::Configuration;

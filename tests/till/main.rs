@@ -19,6 +19,7 @@ mod lists;
 mod empty_pages;
 mod events;
 mod webhook_listener;
+mod trigger;
 mod concurrency;
 mod isolation;
 mod activity_filters;

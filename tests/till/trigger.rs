@@ -1,0 +1,83 @@
+//! `till trigger`: events caused by the public interface, for the demo merchant or another.
+
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::{Server, Shop, Start};
+
+/// Triggers an event for a merchant of a server.
+fn trigger(server: &Server, shop: &Shop, event: &str) -> Output {
+    let mut command = at(server);
+    command.args(["trigger", event, "--key", &shop.key]);
+    command.args(["--installation-id", &shop.installation_id, "--merchant-id", &shop.merchant_id]);
+    command.output().expect("the binary can be started")
+}
+
+/// The binary with the address of a server.
+fn at(server: &Server) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    let address = server.public().trim_start_matches("http://");
+    command.env_clear().arg("--data").arg(server.data()).args(["--listen", address]);
+    command
+}
+
+#[test]
+fn each_event_is_caused_and_printed_as_it_is_listed() {
+    let server = Server::start();
+    let shop = server.shop();
+    for (event, status) in [
+        ("payment_authorized", "AUTHORIZED"),
+        ("payment_completed", "SUCCESSFUL"),
+        ("payment_voided", "VOIDED"),
+        ("payment_reversed", "REVERSED"),
+        ("refund_completed", "SUCCESSFUL"),
+        ("payment_operation_failed", "AUTHORIZED"),
+    ] {
+        let output = trigger(&server, &shop, event);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{event}: {said}");
+        let printed: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+        assert_eq!((printed["event"].as_str(), printed["status"].as_str()), (Some(event), Some(status)));
+        assert!(shop.all("list-events").contains(&printed), "{printed}");
+        let payment_id = printed["payment_id"].as_str().expect("an id");
+        assert!(said.contains(&format!("initiate-payment-flow: \"{payment_id}\"\n")), "{said}");
+    }
+}
+
+#[test]
+fn an_event_that_needs_an_hour_and_a_server_without_a_demo_merchant_are_explained() {
+    let server = Server::start();
+    let output = trigger(&server, &server.shop(), "payment_expired");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("for an hour"), "{output:?}");
+    let output = at(&server).args(["trigger", "payment_completed"]).output().expect("the binary can be started");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no demo merchant"), "{output:?}");
+    let alone = at(&server).args(["trigger", "payment_completed", "--merchant-id", "mer_1"]).output();
+    assert_eq!(alone.expect("the binary can be started").status.code(), Some(2), "a merchant without its key");
+    let unknown = at(&server).args(["trigger", "no_event"]).output().expect("the binary can be started");
+    assert_eq!(unknown.status.code(), Some(2));
+}
+
+#[test]
+fn the_demo_merchant_is_the_one_that_nobody_needs_to_name() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let data = place.path().join("data");
+    let mut demo = Start::default().command(&data);
+    let mut child = demo.args(["serve", "--demo"]).stdout(Stdio::piped()).spawn().expect("it can be started");
+    let output = std::io::BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut lines = std::io::BufRead::lines(output).map_while(Result::ok);
+    let listening = lines.next().expect("it says where it listens");
+    let session: Vec<String> = lines.by_ref().take_while(|line| !line.starts_with("TILL=")).collect();
+    let address = listening.strip_prefix("listening on http://").expect("it says where");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
+    command.env_clear().arg("--data").arg(&data).args(["--listen", address, "trigger", "payment_completed"]);
+    let triggered = command.output().expect("the binary can be started");
+    child.kill().expect("it runs");
+    child.wait().expect("it can be waited for");
+    assert!(session.iter().any(|line| line.contains("till webhook listen")), "{session:?}");
+    let printed: Value = serde_json::from_slice(&triggered.stdout).unwrap_or_else(|_| panic!("{triggered:?}"));
+    assert_eq!((&printed["event"], &printed["currency"]), (&"payment_completed".into(), &"USD".into()));
+}
