@@ -12,6 +12,7 @@ pub mod target;
 mod chance;
 mod client;
 mod schedule;
+mod webhooks;
 mod scenarios;
 
 // What comes of it.

@@ -5,4 +5,5 @@ mod scenarios;
 mod servers;
 mod searching;
 mod comparing;
+mod webhooks;
 mod wrong_server;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::output::print;
 use crate::plan::{
-    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Weights, parse_rate,
+    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights, parse_rate,
     parse_share, parse_span,
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
@@ -107,6 +107,9 @@ pub struct LoadArguments {
     /// Measure for several values: merchants=1,4,16 or connections=1,8,64
     #[arg(long, value_name = "KNOB=VALUES")]
     pub sweep: Option<Sweep>,
+    /// Webhooks of the merchants, for all events of a scenario that pays
+    #[arg(long, value_name = "KIND", value_enum, default_value = "none")]
+    pub webhooks: Webhooks,
     /// Write the report as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -323,6 +326,7 @@ impl LoadArguments {
             sweep: self.sweep.clone(),
             sessions: work.sessions,
             payments: work.payments,
+            webhooks: self.webhooks,
             metadata: work.metadata,
             lists: work.lists,
         }
@@ -364,6 +368,10 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), Progress::new());
     let interrupted = interrupted()?;
     let (mut own, server) = server(configuration, arguments)?;
+    ensure!(
+        server.is_on_this_machine() || plan.webhooks == Webhooks::None,
+        "--webhooks: needs a server on this machine, since the webhooks lead to 127.0.0.1"
+    );
     let result = Bench::new(plan, &server, &progress, Arc::clone(&interrupted)).and_then(|bench| bench.run());
     progress.finish();
     // A server that has ended is the reason of whatever else is wrong, and its last words say why.
@@ -388,7 +396,7 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
         let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
-        let (own, server) = OwnServer::start(&program, &parent, &arguments.server_setting)?;
+        let (own, server) = OwnServer::start(&program, &parent, &server_settings(arguments))?;
         return Ok((Some(own), server));
     };
     let admin = match &arguments.admin {
@@ -404,6 +412,17 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
         data_filesystem: None,
     };
     Ok((None, server))
+}
+
+/// The settings of a server of our own: it calls webhooks on this machine only when it is told to.
+fn server_settings(arguments: &LoadArguments) -> Vec<ServerSetting> {
+    let mut settings = arguments.server_setting.clone();
+    let calls_this_machine = ServerSetting::webhooks_to_this_machine();
+    let is_given = settings.iter().any(|setting| setting.has_key_of(&calls_this_machine));
+    if arguments.webhooks != Webhooks::None && !is_given {
+        settings.push(calls_this_machine);
+    }
+    settings
 }
 
 /// A flag that the first signal sets; the second ends the process at once.

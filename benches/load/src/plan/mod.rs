@@ -7,7 +7,7 @@ mod scenario;
 mod units;
 
 pub use load::{Knob, Load, SearchGoal, Skew, Sweep};
-pub use parameters::{ListWork, MetadataWork, Plan};
+pub use parameters::{ListWork, MetadataWork, Plan, Webhooks};
 pub use plan_faults::PlanFaults;
 pub use scenario::{Filter, Kind, Scenario, Weights};
 pub use units::{Seconds, parse_rate, parse_share, parse_span};

@@ -53,8 +53,35 @@ pub struct Plan {
     pub payments: Option<usize>,
     /// How sets are added to.
     pub metadata: MetadataWork,
+    /// Where the events of the merchants are delivered.
+    pub webhooks: Webhooks,
     /// How lists are read.
     pub lists: ListWork,
+}
+
+/// Where the events of the merchants are delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Webhooks {
+    /// The merchants have no webhooks
+    #[default]
+    None,
+    /// A receiver of the load tester's own takes and counts them
+    Receiver,
+    /// Nobody listens at the address
+    Dead,
+}
+
+impl Webhooks {
+    /// Words for a report; none without webhooks.
+    #[must_use]
+    pub const fn description(self) -> Option<&'static str> {
+        match self {
+            Webhooks::None => None,
+            Webhooks::Receiver => Some("webhooks to a receiver"),
+            Webhooks::Dead => Some("webhooks to a dead address"),
+        }
+    }
 }
 
 /// How sets are added to.
@@ -97,6 +124,9 @@ impl Plan {
         self.check_sweep(&mut faults);
         self.check_metadata(&mut faults);
         self.check_lists(&mut faults);
+        if self.webhooks != Webhooks::None && !self.scenario.pays() {
+            faults.add("--webhooks: needs a scenario that pays: initiate, flow, capture, or a mix with one of them");
+        }
         faults.into_result()
     }
 
@@ -191,6 +221,7 @@ pub(crate) mod examples {
             sweep: None,
             sessions: None,
             payments: None,
+            webhooks: Webhooks::None,
             metadata: MetadataWork { versioned_share: 0.0, conflict_rate: 0.0, set_size: 10 },
             lists: ListWork { entries: 100, depth: None, per_page: 25, filter: Filter::None },
         }
@@ -218,6 +249,9 @@ mod tests {
         assert!(Plan { lists, ..plan(Kind::Ping) }.check().is_ok());
         let metadata = MetadataWork { conflict_rate: 0.5, set_size: 0, ..plan(Kind::Metadata).metadata };
         assert!(Plan { metadata, ..plan(Kind::Metadata) }.check().is_err());
+        let webhooks = Webhooks::Receiver;
+        assert!(Plan { webhooks, ..plan(Kind::Ping) }.check().is_err());
+        assert!(Plan { webhooks, ..plan(Kind::Initiate) }.check().is_ok());
     }
 
     #[test]

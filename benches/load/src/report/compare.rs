@@ -83,6 +83,7 @@ fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
         ("server on the same machine", server.same_machine.to_string()),
         ("settings of the server", format!("{:?}", server.settings)),
         ("file system", server.data_filesystem.clone().unwrap_or_else(unknown)),
+        ("webhooks", parameters.webhooks.description().unwrap_or("none").to_owned()),
         ("threads", parameters.threads.to_string()),
         ("duration", format!("{} s", parameters.duration_seconds)),
         ("warm-up", format!("{} s", parameters.warm_up_seconds)),

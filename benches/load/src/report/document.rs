@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
-use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep};
+use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
 use crate::target::Server;
 
@@ -85,6 +85,9 @@ pub struct Parameters {
     pub sweep: Option<Sweep>,
     /// Of `metadata`.
     pub metadata: Option<MetadataWork>,
+    /// `none`, `receiver` or `dead`.
+    #[serde(default)]
+    pub webhooks: Webhooks,
     /// Of `activity` and `balance`.
     pub lists: Option<ListWork>,
 }
@@ -198,6 +201,7 @@ impl Parameters {
             },
             p99_below_micros: goal.map(|goal| micros(goal.p99_below)),
             sweep: plan.sweep.clone(),
+            webhooks: plan.webhooks,
             metadata: plan.scenario.has(Kind::Metadata).then_some(plan.metadata),
             lists: has_lists.then_some(plan.lists),
         }
@@ -267,6 +271,7 @@ pub(crate) mod examples {
             interval_millis: 1_000,
             timeline: vec![moment(0), moment(1_000)],
             follow_up: None,
+            deliveries: None,
         }
     }
 }

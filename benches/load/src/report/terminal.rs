@@ -5,6 +5,7 @@ use super::document::Document;
 use super::text::{change, count, counted, latency, rate};
 use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
+use crate::scenarios::Deliveries;
 
 /// A table's columns: how wide each is at least.
 type Row = Vec<String>;
@@ -32,8 +33,14 @@ fn heading(document: &Document) -> String {
     };
     let merchants = counted(parameters.merchants, "merchant");
     let connections = counted(parameters.connections, "connection");
+    let webhooks = parameters.webhooks.description().map(|description| format!(", {description}"));
     let mut lines = vec![
-        format!("{} ({merchants}, {}, {connections})", parameters.title(), parameters.skew),
+        format!(
+            "{} ({merchants}, {}, {connections}{})",
+            parameters.title(),
+            parameters.skew,
+            webhooks.unwrap_or_default()
+        ),
         format!(
             "till {} ({}, optimization {}), {} processors, {place}",
             till.version, till.profile, till.optimization, machine.processors
@@ -124,6 +131,7 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     }
     remarks.extend(point.ended_early.as_ref().map(|reason| format!("ENDED EARLY: {reason}")));
     remarks.extend(follow_up(point));
+    remarks.extend(point.deliveries.map(deliveries));
     remarks
 }
 
@@ -144,6 +152,15 @@ fn follow_up(point: &Point) -> Option<String> {
     } else {
         format!("LAGS: {captured}; with all captures it is {with}/s")
     })
+}
+
+fn deliveries(Deliveries { events, delivered, rate: by_second, all_after_micros, repeated }: Deliveries) -> String {
+    let when = match all_after_micros {
+        Some(after) => format!("the receiver had all {} after the last answer", latency(after)),
+        None => "the receiver did not get all in time".to_owned(),
+    };
+    let (delivered, events, by_second) = (count(delivered), count(events), rate(by_second));
+    format!("webhooks: {delivered} of {events} events delivered, {by_second}/s; {when}; {} repeated", count(repeated))
 }
 
 fn search_text(search: &SearchResult) -> String {
@@ -250,6 +267,17 @@ mod tests {
             remarks(&Point { follow_up: Some(FollowUp { kept_up: true, ..follow_up }), ..lagging })[0]
                 .starts_with("captures keep up")
         );
+    }
+
+    #[test]
+    fn deliveries_are_told_with_what_is_missing_and_what_came_again() {
+        let all =
+            Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
+        let told = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
+        assert_eq!(remarks(&Point { deliveries: Some(all), ..point() }), [told]);
+        let some = Deliveries { delivered: 1_990, all_after_micros: None, repeated: 3, ..all };
+        let text = remarks(&Point { deliveries: Some(some), ..point() }).join("\n");
+        assert!(text.contains("1,990 of 2,000") && text.ends_with("did not get all in time; 3 repeated"), "{text}");
     }
 
     #[test]

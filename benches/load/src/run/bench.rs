@@ -12,8 +12,9 @@ use super::progress::Progress;
 use super::result::Point;
 use super::search::{Next, Search};
 use crate::plan::{Load, Plan, SearchGoal};
-use crate::scenarios::{Baseline, Stock, World};
+use crate::scenarios::{Baseline, Delivering, Stock, World};
 use crate::target::Server;
+use crate::webhooks::Endpoint;
 
 /// Latencies that a step of a search has at least, unless that takes too long: ten of them are above the 99th
 /// percentile then.
@@ -34,6 +35,7 @@ pub struct Bench<'a> {
     server: &'a Server,
     progress: &'a Progress,
     interrupted: Arc<AtomicBool>,
+    endpoint: Endpoint,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -74,7 +76,7 @@ impl<'a> Bench<'a> {
     /// A command that `interrupted` breaks off.
     ///
     /// # Errors
-    /// When the system gives no runtime.
+    /// When the system gives no runtime, or no port for webhooks.
     pub fn new(
         plan: &'a Plan,
         server: &'a Server,
@@ -82,7 +84,8 @@ impl<'a> Bench<'a> {
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Bench<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Ok(Bench { plan, server, progress, interrupted, runtime: runtime.context("failed to start a runtime")? })
+        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, Endpoint::open(plan.webhooks)?);
+        Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
     }
 
     /// Makes what is needed and measures.
@@ -92,7 +95,8 @@ impl<'a> Bench<'a> {
     pub fn run(&self) -> anyhow::Result<BenchResult> {
         let Server { public, admin, ref admin_token, .. } = *self.server;
         let tell = |text: &str| self.progress.tell(text);
-        let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), &tell);
+        let webhook_address = self.endpoint.address()?;
+        let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {
             (Load::Search(goal), _) => self.search(&stock, *goal),
@@ -120,12 +124,18 @@ impl<'a> Bench<'a> {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
         };
+        let delivering = match self.endpoint.receiver() {
+            Some(receiver) => Some(self.wait(Delivering::begin(stock, receiver))?),
+            None => None,
+        };
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let mut measured = measure(&world, self.progress)?;
         ensure!(!world.is_interrupted(), "interrupted");
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
+        let deliveries =
+            delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
-        Ok(measured.into_point(plan, follow_up))
+        Ok(measured.into_point(plan, follow_up, deliveries))
     }
 
     /// Waits for something, unless the run is broken off meanwhile.

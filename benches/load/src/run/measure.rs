@@ -13,7 +13,7 @@ use super::result::{Point, StepLatency, Wrong};
 use super::worker::{Begin, Place, Worked, work};
 use crate::plan::{Load, Plan};
 use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
-use crate::scenarios::{Baseline, FollowUp, Settling, World};
+use crate::scenarios::{Baseline, Deliveries, FollowUp, Settling, World};
 
 /// Time between the word to begin and the first call, so that every thread has heard it.
 const HEAD_START: Duration = Duration::from_millis(5);
@@ -92,6 +92,11 @@ impl Measured {
         span.max(Duration::from_millis(1))
     }
 
+    /// When the last answer was there.
+    pub(super) const fn last_answer(&self) -> Instant {
+        self.last
+    }
+
     /// What is to be waited for after it.
     pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
         Settling {
@@ -112,7 +117,7 @@ impl Measured {
 
     /// The results.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub(super) fn into_point(self, plan: &Plan, follow_up: Option<FollowUp>) -> Point {
+    pub(super) fn into_point(self, plan: &Plan, follow_up: Option<FollowUp>, deliveries: Option<Deliveries>) -> Point {
         let span = self.span(plan);
         let interval = Interval::length(plan.duration);
         let Measured { tally, timeline, never_made, .. } = self;
@@ -139,6 +144,7 @@ impl Measured {
             timeline: timeline.moments(interval, span),
             failures: tally.failures,
             follow_up,
+            deliveries,
         }
     }
 }

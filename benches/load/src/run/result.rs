@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::recording::{Failure, Latency, Moment, Percentile};
-use crate::scenarios::FollowUp;
+use crate::scenarios::{Deliveries, FollowUp};
 
 /// The results of one run: of one value of a sweep, or of a search's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +45,9 @@ pub struct Point {
     pub timeline: Vec<Moment>,
     /// How what followed from payments came along; null when none were made.
     pub follow_up: Option<FollowUp>,
+    /// How the events were delivered; null without a receiver of webhooks.
+    #[serde(default)]
+    pub deliveries: Option<Deliveries>,
 }
 
 /// Wrong answers.

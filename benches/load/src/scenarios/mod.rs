@@ -19,10 +19,12 @@ mod metadata;
 mod lists;
 mod page;
 mod settling;
+mod deliveries;
 mod entries;
 mod stocking;
 mod dispatch;
 
+pub(crate) use deliveries::{Deliveries, Delivering};
 pub(crate) use hands::Hands;
 pub(crate) use settling::{Baseline, FollowUp, Settling};
 pub(crate) use stock::Stock;

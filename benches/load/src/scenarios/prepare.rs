@@ -58,6 +58,10 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) 
     }
     let hint = match answer.error_code().as_str() {
         "RATE_LIMITED" => "; start the server with a higher sdk_calls_per_second: all customers have one address here",
+        "INVALID_ARGUMENTS" if String::from_utf8_lossy(answer.body).contains("destination_url") => {
+            "; start the server with TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8: the webhooks of a run lead to \
+             this machine"
+        }
         "UNAUTHORIZED" => "; is this the admin token of that server?",
         _ => "",
     };

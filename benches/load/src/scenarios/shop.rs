@@ -42,6 +42,8 @@ pub(crate) struct Shop {
     pub(super) retrieve: Head,
     pub(super) list_activity: Head,
     pub(super) balance_history: Head,
+    pub(super) connect_webhook: Head,
+    pub(super) list_newest_event: Vec<u8>,
 }
 
 /// What the operator's calls begin with. No Debug: they hold its token.
@@ -116,6 +118,8 @@ impl Shop {
             retrieve: head("retrieve-metadata"),
             list_activity: head("list-activity-logs"),
             balance_history: head("balance-history"),
+            connect_webhook: head("connect-webhook"),
+            list_newest_event: head("list-events").with(&json!({ "per_page": 1 })),
         };
         let card = shop.card(CARD_SETTLING_AT_ONCE, "SINGLE");
         shop.tokenize_settling = Head::new(server, "/sdk/tokenize-card", None).with(&card);

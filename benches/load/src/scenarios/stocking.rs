@@ -4,22 +4,23 @@ use std::net::SocketAddr;
 
 use secrecy::SecretString;
 
-use super::entries;
 use super::prepare::Ends;
 use super::shop::{OperatorHeads, Shop};
 use super::stock::Stock;
+use super::{deliveries, entries};
 use crate::plan::{Kind, Plan};
 
 /// Calls of the operator at once: its listener has one thread.
 const OPERATOR_CALLS_AT_ONCE: usize = 16;
 
 impl Stock {
-    /// Makes what all runs of a plan need.
+    /// Makes what all runs of a plan need, with webhooks to `webhook_address` when there is one.
     pub(crate) async fn prepare(
         plan: &Plan,
         public: SocketAddr,
         admin: SocketAddr,
         token: SecretString,
+        webhook_address: Option<SocketAddr>,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<Stock> {
         let ends = Ends { public, admin };
@@ -28,6 +29,9 @@ impl Stock {
         let create = async |lines: &mut _, _| Shop::create(lines, ends, &operator).await;
         let shops = ends.each(count, OPERATOR_CALLS_AT_ONCE, create).await?;
         let mut stock = Stock { ends, shops, activity: Vec::new(), balance: Vec::new() };
+        if let Some(address) = webhook_address {
+            deliveries::connect(&stock, address).await?;
+        }
         if plan.scenario.has(Kind::Activity) {
             tell(&format!("making {} activity entries for each merchant", plan.lists.entries));
             stock.activity = entries::of_activity(&stock, plan.lists.entries).await?;

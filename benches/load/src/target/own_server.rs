@@ -54,6 +54,20 @@ pub struct ServerSetting {
     value: String,
 }
 
+impl ServerSetting {
+    /// Lets the server deliver to webhooks on this machine, by http.
+    #[must_use]
+    pub fn webhooks_to_this_machine() -> ServerSetting {
+        ServerSetting { key: "webhook_allowed_networks".to_owned(), value: "127.0.0.0/8".to_owned() }
+    }
+
+    /// Whether both set the same.
+    #[must_use]
+    pub fn has_key_of(&self, other: &ServerSetting) -> bool {
+        self.key == other.key
+    }
+}
+
 impl FromStr for ServerSetting {
     type Err = &'static str;
 

@@ -150,6 +150,7 @@ fn parameters(parameters: &Parameters) -> Vec<(String, String)> {
             "duration",
             format!("{} s after {} s of warm-up", parameters.duration_seconds, parameters.warm_up_seconds),
         ),
+        parameters.webhooks.description().and_then(|description| text("webhooks", description.to_owned())),
         parameters.metadata.and_then(|work| {
             let (size, conflicts, versioned) = (work.set_size, work.conflict_rate, work.versioned_share);
             let shares = format!("share of conflicts {conflicts}, of calls with a version {versioned}");

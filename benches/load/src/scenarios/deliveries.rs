@@ -1,0 +1,118 @@
+//! Whether webhooks keep up: the events that the server has numbered, against those that the receiver has.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::prepare::{Lines, accepted, accepted_json};
+use super::stock::Stock;
+use crate::webhooks::Receiver;
+
+/// Calls at once.
+const AT_ONCE: usize = 8;
+
+/// How long events that are missing are waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The pause between two looks; when the last event came is known more precisely.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How the events of a run were delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Deliveries {
+    /// Events of the run, with those of its warm-up.
+    pub events: u64,
+    /// Of these, delivered in the end.
+    pub delivered: u64,
+    /// The same a second, from the beginning of the warm-up until the last of them.
+    pub rate: f64,
+    /// How long after the last answer of the load the receiver had all, in microseconds; null when it did not get all.
+    pub all_after_micros: Option<u64>,
+    /// Deliveries of events that had been delivered before.
+    pub repeated: u64,
+}
+
+/// Deliveries of a run that is under way.
+pub(crate) struct Delivering<'a> {
+    stock: &'a Stock,
+    receiver: &'a Receiver,
+    begun: Instant,
+    events_before: u64,
+    repeated_before: u64,
+}
+
+/// Connects a webhook for all events of each merchant.
+pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Result<()> {
+    let webhook =
+        json!({ "name": "Load test", "destination_url": format!("http://{address}/events"), "events": ["*"] });
+    let connect = async |lines: &mut Lines, index: usize| {
+        let request = stock.shops[index].connect_webhook.with(&webhook);
+        accepted("connect a webhook", lines.public.call(&request).await).map(drop)
+    };
+    stock.ends.each(stock.shops.len(), AT_ONCE, connect).await.map(drop)
+}
+
+impl<'a> Delivering<'a> {
+    /// Begins with a run: waits until events from before are delivered, so that they do not take its time.
+    pub(crate) async fn begin(stock: &'a Stock, receiver: &'a Receiver) -> anyhow::Result<Delivering<'a>> {
+        let waited = wait(stock, receiver).await?;
+        let repeated_before = receiver.received().repeated;
+        Ok(Delivering { stock, receiver, begun: Instant::now(), events_before: waited.events, repeated_before })
+    }
+
+    /// Waits until all events are delivered.
+    pub(crate) async fn finish(self, last_answer: Instant) -> anyhow::Result<Deliveries> {
+        let waited = wait(self.stock, self.receiver).await?;
+        Ok(self.done(waited, last_answer))
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+    fn done(&self, Waited { events, missing }: Waited, last_answer: Instant) -> Deliveries {
+        let received = self.receiver.received();
+        let events = events - self.events_before;
+        let delivered = events.saturating_sub(missing);
+        let last_at = received.last_at.unwrap_or(self.begun);
+        let span = last_at.saturating_duration_since(self.begun).max(Duration::from_millis(1));
+        let after = last_at.saturating_duration_since(last_answer);
+        Deliveries {
+            events,
+            delivered,
+            rate: delivered as f64 / span.as_secs_f64(),
+            all_after_micros: (missing == 0).then(|| u64::try_from(after.as_micros()).unwrap_or(u64::MAX)),
+            repeated: received.repeated - self.repeated_before,
+        }
+    }
+}
+
+/// Events of all merchants since they were made.
+#[derive(Clone, Copy)]
+struct Waited {
+    events: u64,
+    /// Those that the receiver does not have.
+    missing: u64,
+}
+
+/// Waits until the receiver has all events, or the time for that is over.
+async fn wait(stock: &Stock, receiver: &Receiver) -> anyhow::Result<Waited> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let events = numbered(stock).await?;
+        let missing = events.saturating_sub(receiver.received().events);
+        if missing == 0 || Instant::now() >= until {
+            return Ok(Waited { events, missing });
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// The events of all merchants: their numbers begin with 1 and have no gap.
+async fn numbered(stock: &Stock) -> anyhow::Result<u64> {
+    let ask = async |lines: &mut Lines, index: usize| {
+        let request = &stock.shops[index].list_newest_event;
+        let answer = accepted_json("list events", lines.public.call(request).await)?;
+        Ok(answer["page"][0]["sequence"].as_u64().unwrap_or_default())
+    };
+    Ok(stock.ends.each(stock.shops.len(), AT_ONCE, ask).await?.iter().sum())
+}

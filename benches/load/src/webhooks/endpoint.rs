@@ -1,0 +1,72 @@
+//! The address that the merchants' webhooks have.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use anyhow::Context;
+use tokio::net::TcpSocket;
+
+use super::receiver::Receiver;
+use crate::plan::Webhooks;
+
+/// The endpoint of all webhooks of a command.
+pub(crate) enum Endpoint {
+    /// There are no webhooks.
+    None,
+    /// A receiver in this process.
+    Receiver(Receiver),
+    /// A port that is kept, so that no other program gets it, and on which nobody listens.
+    Dead(TcpSocket),
+}
+
+impl Endpoint {
+    /// Opens an endpoint on this machine.
+    pub(crate) fn open(webhooks: Webhooks) -> anyhow::Result<Endpoint> {
+        match webhooks {
+            Webhooks::None => Ok(Endpoint::None),
+            Webhooks::Receiver => Ok(Endpoint::Receiver(Receiver::start()?)),
+            Webhooks::Dead => {
+                let socket = TcpSocket::new_v4().context("failed to open a socket")?;
+                socket.bind(any_port()).context("failed to keep a port at which nobody listens")?;
+                Ok(Endpoint::Dead(socket))
+            }
+        }
+    }
+
+    /// The address, when there are webhooks.
+    pub(crate) fn address(&self) -> anyhow::Result<Option<SocketAddr>> {
+        match self {
+            Endpoint::None => Ok(None),
+            Endpoint::Receiver(receiver) => Ok(Some(receiver.address())),
+            Endpoint::Dead(socket) => socket.local_addr().map(Some).context("failed to read the port of a socket"),
+        }
+    }
+
+    /// The receiver, when there is one.
+    pub(crate) const fn receiver(&self) -> Option<&Receiver> {
+        match self {
+            Endpoint::Receiver(receiver) => Some(receiver),
+            Endpoint::None | Endpoint::Dead(_) => None,
+        }
+    }
+}
+
+/// A free port of this machine.
+pub(super) fn any_port() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    #[test]
+    fn a_dead_endpoint_refuses_connections_and_its_port_is_nobody_else_s() {
+        let endpoint = Endpoint::open(Webhooks::Dead).unwrap_or_else(|error| panic!("{error}"));
+        let address = endpoint.address().ok().flatten().unwrap_or_else(|| panic!("it has an address"));
+        assert_eq!(TcpStream::connect(address).map_err(|error| error.kind()).err(), Some(ErrorKind::ConnectionRefused));
+        assert_eq!(TcpListener::bind(address).map_err(|error| error.kind()).err(), Some(ErrorKind::AddrInUse));
+    }
+}
