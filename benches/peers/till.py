@@ -34,6 +34,7 @@ class Till:
             "TILL_ADMIN_TOKEN": ADMIN_TOKEN,
             "TILL_LOG_FILTER": "error",
             "TILL_SDK_CALLS_PER_SECOND": "1000000",
+            "TILL_WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
         }
         self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.public = self._address("listening on ")

@@ -109,6 +109,11 @@ def web_function(part):
     part.call("python", PYTHON / "web_function.py")
 
 
+def webhooks(part):
+    """verifies every delivery, rejects what was changed, knows both secrets during a rotation"""
+    part.call("python", PYTHON / "webhook_receiver.py")
+
+
 def schemathesis_public(part):
     """finds no 5xx, nothing undocumented, nothing invalid that was accepted"""
     fuzz(part, "public", part.environment["TILL_API_KEY"])
@@ -163,6 +168,7 @@ ALL = {
     "redocly": redocly,
     "spectral": spectral,
     "webfunction": web_function,
+    "webhooks": webhooks,
     "schemathesis-public": schemathesis_public,
     "schemathesis-admin": schemathesis_admin,
 }
