@@ -231,6 +231,17 @@ fn it_ends_at_once_and_well_when_it_is_told_to() {
     }
 }
 
+/// Waits until a process ends by itself, and kills it when it takes longer than this.
+fn end_within(child: &mut Child, limit: Duration) {
+    let until = Instant::now() + limit;
+    while child.try_wait().expect("it can be waited for").is_none() {
+        if Instant::now() >= until {
+            child.kill().expect("it runs");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
 #[test]
 fn what_it_cannot_work_with_is_refused_without_repeating_a_secret() {
     for (arguments, reason) in [
@@ -238,7 +249,9 @@ fn what_it_cannot_work_with_is_refused_without_repeating_a_secret() {
         (&["--forward-to", "http://192.0.2.1/"], "must be an http address of this machine"),
         (&["--forward-to", "https://127.0.0.1/"], "must be an http address of this machine"),
     ] {
-        let output = command(arguments).output().expect("the binary can be started");
+        let mut child = command(arguments).stderr(Stdio::piped()).spawn().expect("the binary can be started");
+        end_within(&mut child, Duration::from_secs(10));
+        let output = child.wait_with_output().expect("it can be waited for");
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{errors}");
         assert!(errors.contains(reason) && !errors.contains("hunter2"), "{errors}");
