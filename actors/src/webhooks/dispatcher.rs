@@ -26,6 +26,7 @@ use super::destination::RefusedDestination;
 use super::endpoint::{Endpoint, Library};
 use super::failure::FailureReason;
 use super::outcome::{Outcome, given_up};
+use super::resting::{ATTEMPTS_AT_ONCE, Resting};
 use super::retry_schedule::{RetrySchedule, Verdict};
 use super::sender::{Attempt, AttemptResult, Post, Sender};
 use super::statistics::{Waiting, WebhookStatistics};
@@ -34,8 +35,6 @@ use crate::clock::{Clock, OsEntropy};
 use crate::outbox::Outbox;
 use crate::registry::{Admission, Registry};
 
-/// Attempts at one endpoint at the same time.
-const ATTEMPTS_AT_ONCE: usize = 8;
 /// Events that are read at once.
 const EVENTS_READ_AT_ONCE: usize = 64;
 /// Deliveries that are counted as waiting at one endpoint, at most.
@@ -82,6 +81,7 @@ pub(crate) struct Dispatcher {
     pub(super) outbox: Arc<Outbox>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) statistics: WebhookStatistics,
+    resting: Resting,
     /// Endpoints of which every event after their progress is known to have no delivery.
     caught_up: Mutex<BTreeSet<Endpoint>>,
     ids: Mutex<(IdPosition, OsEntropy)>,
@@ -96,11 +96,14 @@ impl Work for Arc<Dispatcher> {
     const RETRY: Retry = Retry { pause_first: Duration::from_secs(1), pause_max: Duration::from_secs(30) };
 
     async fn serve(&self, endpoint: Endpoint, _: Millis, _: Option<()>) -> Served {
+        if let Some(end) = self.resting.until(endpoint, self.clock.now()) {
+            return Ok(Some(end));
+        }
         let mut turn = self.begin(endpoint)?;
         let mut attempts: JoinSet<Result<Tried, Failure>> = JoinSet::new();
         loop {
             let webhook = self.library.connected(endpoint)?;
-            while attempts.len() < ATTEMPTS_AT_ONCE {
+            while attempts.len() < self.resting.attempts_at_once(endpoint, self.clock.now()) {
                 let Some(webhook) = webhook.as_ref() else { break };
                 let Some(delivery) = self.next(&mut turn, webhook)? else { break };
                 attempts.spawn(Arc::clone(self).attempt(endpoint, webhook.clone(), delivery));
@@ -174,6 +177,7 @@ impl Dispatcher {
             outbox,
             clock,
             statistics: WebhookStatistics::default(),
+            resting: Resting::default(),
             caught_up: Mutex::default(),
             ids: Mutex::default(),
         }
@@ -340,6 +344,7 @@ impl Dispatcher {
                 let Outcome { delivery, verdict } =
                     Outcome::of(delivery, attempt, &self.delivery.schedule, chance, now);
                 self.statistics.count(verdict);
+                self.resting.note(turn.endpoint, verdict, now);
                 (delivery, Some(verdict))
             }
         };
@@ -381,6 +386,7 @@ impl Dispatcher {
         let Endpoint { merchant_id, webhook_id } = turn.endpoint;
         if !is_connected {
             self.outbox.forget_webhook(turn.endpoint);
+            self.resting.forget(turn.endpoint);
             self.deliveries().end_pending(merchant_id, webhook_id)?;
             self.statistics.note(turn.endpoint, Waiting::default());
             return Ok(None);
@@ -394,6 +400,9 @@ impl Dispatcher {
         let pending = self.deliveries().due(merchant_id, webhook_id, Millis(u64::MAX), WAITING_COUNTED_MAX)?;
         let since = pending.iter().map(|delivery| delivery.created_at).min();
         self.statistics.note(turn.endpoint, Waiting { count: pending.len(), since });
+        if let Some(end) = self.resting.until(turn.endpoint, self.clock.now()) {
+            return Ok(Some(end));
+        }
         Ok(self.deliveries().next_due(merchant_id, webhook_id)?.map(|due| due.max(AT_ONCE)))
     }
 }

@@ -13,6 +13,7 @@ mod answer;
 mod retry_schedule;
 mod endpoint;
 mod outcome;
+mod resting;
 mod statistics;
 mod dispatcher;
 mod by_hand;

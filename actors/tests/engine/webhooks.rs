@@ -136,6 +136,29 @@ async fn a_delivery_is_given_up_after_the_last_delay() {
 }
 
 #[actix_rt::test]
+async fn an_endpoint_that_fails_a_hundred_times_in_a_row_is_tried_once_a_second_until_it_succeeds() {
+    let (world, receiver) = (World::start(), Receiver::start());
+    let shop = world.open_shop().await;
+    let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
+    receiver.always_answers(500);
+    world.pay_times(&shop, 130).await;
+    let recorded = || world.engine.webhooks().statistics().attempts()[1].1;
+    eventually("a hundred attempts have failed", || recorded() >= 100).await;
+    actix_rt::time::sleep(Duration::from_millis(200)).await;
+    let before = recorded();
+    assert!(before < 100 + 8, "those that were under way end: {before}");
+    assert_eq!(receiver.received().len() as u64, before);
+    world.clock.pass_seconds(1);
+    eventually("one more attempt is made", || recorded() == before + 1).await;
+    actix_rt::time::sleep(Duration::from_millis(200)).await;
+    assert_eq!(recorded(), before + 1);
+    receiver.always_answers(200);
+    world.clock.pass_seconds(1);
+    let delivered = || world.deliveries_to(&shop, id).len();
+    eventually("all events have been attempted", || delivered() == 100).await;
+}
+
+#[actix_rt::test]
 async fn a_slow_endpoint_holds_up_no_other_and_no_payment() {
     let (world, slow, quick) = (World::start(), Receiver::start(), Receiver::start());
     let shop = world.open_shop().await;
