@@ -15,7 +15,8 @@ NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
 run: tools
 	cargo build --bin till
-	cargo run --quiet --bin till -- serve --demo --data $(DATA) --listen $(LISTEN) --admin-listen $(ADMIN_LISTEN)
+	TILL_WEBHOOK_ALLOWED_NETWORKS=$${TILL_WEBHOOK_ALLOWED_NETWORKS-127.0.0.0/8} \
+		cargo run --quiet --bin till -- serve --demo --data $(DATA) --listen $(LISTEN) --admin-listen $(ADMIN_LISTEN)
 
 test: tools
 ifdef NEXTEST

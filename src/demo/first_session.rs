@@ -42,13 +42,15 @@ pub(super) fn print(demo: &Demo, reached: &Reached) {
 fn text(demo: &Demo, reached: &Reached) -> String {
     let Demo { merchant_id, installation_id, api_key } = demo;
     let Reached { base, options } = reached;
+    let program = std::env::current_exe().map_or_else(|_| "till".to_owned(), |path| path.display().to_string());
     format!(
         r#"
 Till is ready. Below is a first payment, to paste into another shell (bash or zsh). The client of the customer makes
 the calls named sdk_call, without a key: it keeps a test card and selects it for an amount. Your server makes those
 named merchant_call: it initiates the payment, looks it up, and lists what happened and the money. In a browser, pages
 from {ORIGIN} may call /sdk: that is the origin of the installation of the demo merchant.
-Events as webhooks: till webhook listen receives and prints them, till trigger payment_completed causes one.
+Events as webhooks: {program} webhook listen receives and prints them, {program} trigger payment_completed
+causes one.
 
 TILL={base}
 KEY={api_key}

@@ -60,8 +60,8 @@ fn introduction(address: SocketAddr, keys: &Keys) -> String {
     format!(
         r#"Listening on http://{address}
 {unverified}
-The server must be started with TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8, to deliver to this machine. Connect it to a
-merchant, with the variables TILL and KEY of the first session that make run prints:
+The server must be started with TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8, as make run does, to deliver to this machine.
+Connect it to a merchant, with the variables TILL and KEY of the first session that make run prints:
 
 curl -sS "$TILL/merchants/connect-webhook" -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json' -d '{{"name":"Listener","destination_url":"http://{address}","events":["*"]}}'
 
