@@ -35,7 +35,7 @@ use crate::vault_keys::RootKeys;
 /// Where the sandbox keeps its book, below the data directory.
 pub const SANDBOX_DIRECTORY: &str = "sandbox";
 
-/// Where it is kept what became of each event at each webhook, below the data directory.
+/// The directory of the store of deliveries, below the data directory.
 pub const WEBHOOKS_DIRECTORY: &str = "webhooks";
 
 /// How long an actor without work lives on.

@@ -45,7 +45,7 @@ pub struct EngineOptions {
     pub idle_before_retiring: Duration,
     /// The pause of each search for expired rows between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
     pub expiry_pause: Duration,
-    /// How long payments wait for an answer, and authorizations for a capture; as a rule [`Lifetimes::default`].
+    /// The times that payments wait for an answer, and authorizations for a capture; as a rule [`Lifetimes::default`].
     pub lifetimes: Lifetimes,
     /// The delay of background writes, such as results of effects, so that several share a sync; as a rule [`LINGER`].
     ///
@@ -69,7 +69,7 @@ pub struct Dependencies {
     pub clock: Arc<dyn Clock>,
     /// Security codes that wait for their authorization.
     pub security_codes: Arc<SecurityCodes>,
-    /// What delivers events to webhooks.
+    /// The dependencies of deliveries to webhooks.
     pub webhooks: WebhookDelivery,
 }
 

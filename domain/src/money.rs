@@ -33,7 +33,7 @@ impl Currency {
         !NO_MONEY.contains(&self.code())
     }
 
-    /// How many digits of an amount in minor units stand behind the point: 2 for THB, 0 for JPY. 0 where the currency has
+    /// Digits of an amount in minor units behind the point: 2 for THB, 0 for JPY. 0 where the currency has
     /// no minor unit.
     ///
     /// Source: ISO 4217, list one.

@@ -135,7 +135,7 @@ impl Subscription {
     }
 }
 
-/// Whether events are sent to a webhook.
+/// The states of a webhook: events are sent to a connected one only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WebhookStatus {
     /// They are.
@@ -177,9 +177,9 @@ pub struct Webhook {
     pub api_version: String,
     /// The header that carries the plain HMAC of a body.
     pub signature_header: HeaderName,
-    /// Whether it is sent events.
+    /// Its state: events are sent to a connected one only.
     pub status: WebhookStatus,
-    /// Where it was connected, or connected again, among the ids of events: it is sent those with greater ids.
+    /// The id of the last event before it was connected, or connected again: it is sent those with greater ids.
     pub connected_after: WebhookEventId,
     /// When it was made.
     pub created_at: Millis,

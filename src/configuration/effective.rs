@@ -42,11 +42,11 @@ pub struct Configuration {
     pub arbiter_threads: NonZeroUsize,
     /// What bounds the load.
     pub limits: Limits,
-    /// How long payments wait for an answer, and authorizations for a capture.
+    /// The times that payments wait for an answer, and authorizations for a capture.
     pub lifetimes: Lifetimes,
     /// Free disk space below which writes are refused.
     pub disk_reserve_bytes: u64,
-    /// How events are delivered to webhooks.
+    /// Settings of the delivery of events to webhooks.
     pub webhooks: WebhookSettings,
     /// How long opening the database may take.
     pub open_time_max: Duration,
@@ -106,7 +106,7 @@ pub struct CheckpointSettings {
     pub kept: NonZeroUsize,
 }
 
-/// How events are delivered to webhooks.
+/// Settings of the delivery of events to webhooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
     /// Networks that may be called though they are not public.

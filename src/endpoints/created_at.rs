@@ -25,7 +25,7 @@ const REMEDY: &str = "send a date (2025-04-01), a month (2025-04), a date and ti
 pub(super) const CREATED_AT: ValueType =
     ValueType::Text(Text { pattern: Some(PATTERN), example: Some("this_month"), ..Text::PLAIN });
 
-/// What is said of the argument.
+/// The description of the argument.
 pub(super) const CREATED_AT_DOCS: &str = "When it was recorded, in the merchant's time zone: a date, a month, an ISO 8601 date and time (the minute, second or fraction that is given), a range `a..b` of these with both ends included and either left out, or `today`, `yesterday`, `this_week`, `last_week`, `this_month`, `last_month`.";
 
 /// A keyword, a point in time, or a range of which either end may be open.

@@ -47,7 +47,7 @@ impl<K: Id + Ord> IdSpan<K> {
         (oldest <= self.newest).then_some(IdSpan { oldest, ..self })
     }
 
-    /// What is left of it behind an id, in a direction.
+    /// The rows that are left behind an id, in a direction.
     fn beyond(self, id: K, direction: Direction) -> Option<IdSpan<K>> {
         match direction {
             Direction::Backward => self.older_than(id),
@@ -74,7 +74,7 @@ pub(super) fn id_at<K: Id>(millis: u64, filling: u8) -> K {
 pub struct Filtered<F, P> {
     /// Reads at most so many rows of a span with their ids, in a direction.
     pub rows: F,
-    /// Whether a row passes the filters.
+    /// True for a row that passes the filters.
     pub passes: P,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// How long an operation or a refund may stay open before the test gives up.
+/// The time that an operation or a refund may stay open before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A payment that is authorized and not captured.

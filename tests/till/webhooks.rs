@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, Shop, Stage, Start, merged};
 
-/// What connects a webhook.
+/// The arguments that connect a webhook.
 fn connection() -> Value {
     json!({ "name": "Orders", "destination_url": "https://shop.example/events", "events": ["*"] })
 }

@@ -37,7 +37,7 @@ impl Behaviour {
     }
 }
 
-/// How the calls for an instrument are handled, whatever becomes of its authorization.
+/// The treatment of the calls for an instrument, whatever becomes of its authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Handling {
     /// They are carried out and answered at once.

@@ -7,14 +7,14 @@ use till_domain::payment::CaptureMode;
 
 use super::cards::{Behaviour, Handling};
 
-/// What the references of refunds have in them. Those of reversals, which are refunds to an acquirer, have not: no call of
+/// Text that references of refunds contain. Those of reversals, which are refunds to an acquirer, do not: no call of
 /// the operator's names one, so a reversal is never pending.
 const REFUND_STEP: &str = "/refund/";
 
-/// How long after it was asked for a refund fails that does so later.
+/// The time between the call for a refund and its late failure.
 const REFUND_FAILS_AFTER_MS: u64 = 1_000;
 
-/// How a pending refund ends.
+/// The end of a pending refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefundEnd {
     /// The money is given back.
@@ -73,7 +73,7 @@ impl Ask {
                 == (&line.reference, line.merchant, line.payment, line.money)
     }
 
-    /// How it is handled. `authorization` is the line under [`Ask::authorization`].
+    /// The treatment of this call. `authorization` is the line under [`Ask::authorization`].
     pub(super) fn handling(&self, authorization: Option<&BookLine>) -> Handling {
         match (&self.what, authorization.map(|line| &line.deed)) {
             (What::Authorize { instrument, .. }, _)
@@ -114,7 +114,7 @@ impl Ask {
         (self.recorded(deed, now_ms), changed)
     }
 
-    /// What is recorded of a refund that does not end at once.
+    /// The line of a refund that does not end at once.
     fn pending_refund(&self, what: FollowUp, handling: Handling, now_ms: u64) -> Option<Deed> {
         let fails_at_ms = match handling {
             Handling::RefundWaitsForOperator => None,
@@ -137,7 +137,7 @@ impl Ask {
     }
 }
 
-/// Whether money that is taken of the authorization with this line is there at once.
+/// True when money that is taken of the authorization with this line is there at once.
 pub(super) fn settles_at_once(authorization: &BookLine) -> bool {
     let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = &authorization.deed else {
         return false;
@@ -145,7 +145,7 @@ pub(super) fn settles_at_once(authorization: &BookLine) -> bool {
     standing.settles_at_once
 }
 
-/// Whether a line is that of a refund whose time to fail has come.
+/// True for the line of a refund whose time to fail has come.
 pub(super) fn has_failed_by(line: &BookLine, now_ms: u64) -> bool {
     matches!(line.deed, Deed::PendingRefund { fails_at_ms: Some(fails_at_ms), .. } if fails_at_ms <= now_ms)
 }

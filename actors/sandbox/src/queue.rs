@@ -23,18 +23,18 @@ const LINGER: Duration = Duration::from_millis(2);
 /// Requests that are company enough: a write is shared well by so many.
 const COMPANY_MAX: usize = 128;
 
-/// What a request is answered.
+/// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Answered {
     /// The line that records it; nothing when a look-up finds none.
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
-    /// Whether money that its authorization takes is there at once.
+    /// True when money that its authorization takes is there at once.
     pub(super) settles_at_once: bool,
 }
 
-/// What a request is answered, or why it is not.
+/// The answer to a request, or the reason why there is none.
 pub(super) type Recorded = Result<Answered, AcquirerUnavailable>;
 
 /// An answer that is waited for, unless the queue took no request.

@@ -169,14 +169,14 @@ impl From<Authorization> for AuthorizationResult {
     }
 }
 
-/// How a capture, a void or a refund ended, if it did.
+/// The end of a capture, a void or a refund, if it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// It is done.
     Done {
         /// The acquirer's own reference of it.
         acquirer_reference: String,
-        /// Whether money that a capture took is there at once, whatever the merchant's settlement delay.
+        /// True when money that a capture took is there at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
     },
     /// It is not, and will not be under this reference.

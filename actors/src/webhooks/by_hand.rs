@@ -33,7 +33,7 @@ pub enum Again {
 pub struct Webhooks(pub(crate) Arc<Dispatcher>);
 
 impl Webhooks {
-    /// What became of each event at each endpoint.
+    /// The deliveries of each event to each endpoint.
     #[must_use]
     pub fn deliveries(&self) -> &dyn Deliveries {
         self.0.deliveries()

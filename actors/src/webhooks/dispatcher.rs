@@ -1,6 +1,6 @@
 //! The dispatcher: delivers events to endpoints, each at least once, first attempts in the order of the events.
 //!
-//! What is left to do follows from the events of the log and the store of deliveries, so that nothing is kept here
+//! The remaining work follows from the events of the log and the store of deliveries, so that nothing is kept here
 //! between two turns of an endpoint. An event whose first attempt is under way has no row yet: after a crash it is sent
 //! again, under the same id.
 
@@ -49,9 +49,9 @@ const UNDER_WAY_MAX: usize = 2 * ATTEMPTS_AT_ONCE;
 
 /// The dependencies of deliveries.
 pub struct WebhookDelivery {
-    /// What became of each event at each endpoint.
+    /// The deliveries of each event to each endpoint.
     pub deliveries: Arc<dyn Deliveries>,
-    /// What makes attempts.
+    /// The client that makes attempts.
     pub sender: Sender,
     /// The addresses that may be called.
     pub addresses: AddressPolicy,
@@ -123,7 +123,7 @@ impl Work for Arc<Dispatcher> {
     }
 }
 
-/// What is known of an endpoint during one turn.
+/// The state of an endpoint during one turn.
 struct Turn {
     endpoint: Endpoint,
     /// Events up to this one were read.

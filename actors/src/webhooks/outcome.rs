@@ -1,4 +1,4 @@
-//! What an attempt makes of a delivery.
+//! The state of a delivery after an attempt.
 
 use std::time::Duration;
 

@@ -16,7 +16,7 @@ const RESULTS: [&str; 3] = ["succeeded", "failed", "gone"];
 #[derive(Debug, Default)]
 pub struct WebhookStatistics {
     attempts: [AtomicU64; RESULTS.len()],
-    /// What waits, of each endpoint for which something does.
+    /// The waiting events of each endpoint that has some.
     waiting: Mutex<BTreeMap<Endpoint, Waiting>>,
 }
 
@@ -36,7 +36,7 @@ impl WebhookStatistics {
         std::array::from_fn(|result| (RESULTS[result], self.attempts[result].load(Ordering::Relaxed)))
     }
 
-    /// What waits at all endpoints together.
+    /// The waiting events of all endpoints together.
     #[must_use]
     pub fn waiting(&self) -> Waiting {
         let waiting = self.waiting.lock();

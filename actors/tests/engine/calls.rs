@@ -14,7 +14,7 @@ use crate::world::{World, done, eventually};
 /// Payments of each kind: their effects are open at the same time.
 const EACH: usize = 10;
 
-/// What is asked of a payment once it is authorized.
+/// The operation that follows an authorization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Nothing,

@@ -25,7 +25,7 @@ impl Received {
         serde_json::from_slice(&self.body).expect("bodies are JSON")
     }
 
-    /// Whether it carries a signature of this key, as of these seconds.
+    /// True when it carries a signature of this key, as of these seconds.
     pub(crate) fn is_signed_with(&self, key: &str, now_seconds: u64) -> bool {
         let headers = ReceivedHeaders {
             webhook_id: self.header("webhook-id"),

@@ -80,7 +80,7 @@ async fn every_event_is_delivered_once_signed_and_in_order() {
     let id = world.connect(&shop, &receiver.url(), Subscription::All).await;
     world.pay_times(&shop, 20).await;
     eventually("all are delivered", || world.statuses(&shop, id) == vec![DeliveryStatus::Successful; 20]).await;
-    // What happened before it was connected is not sent. Several are on their way at once, so that they may overtake.
+    // Events before it was connected are not sent. Several are on their way at once, so that they may overtake.
     let mut sequences = receiver.sequences();
     sequences.sort_unstable();
     assert_eq!(sequences, (2..=21).collect::<Vec<_>>());

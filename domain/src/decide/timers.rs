@@ -29,7 +29,7 @@ pub(super) fn fire_timers(
     Ok((decision, changed))
 }
 
-/// What a timer leads to, after the timers before it have led to `earlier`.
+/// The events of a timer, after the timers before it have led to `earlier`.
 fn fire(
     records: &impl Records,
     timer: Timer,

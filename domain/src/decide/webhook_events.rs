@@ -55,7 +55,7 @@ fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unread
     } else if let Event::PaymentReversed { payment_id, .. } = event {
         became(records, *payment_id, WebhookEventKind::PaymentReversed, PaymentStatus::Reversed)
     } else if let Event::OperationRefused { payment_id, .. } = event {
-        // What Till does by itself is no operation of the merchant's.
+        // A change that Till makes by itself is no operation of the merchant's.
         of_payment(records, *payment_id, WebhookEventKind::PaymentOperationFailed, |payment| {
             let is_merchants = payment.operation.as_ref().is_some_and(|open| open.requested_by != Actor::System);
             is_merchants.then_some(payment.status)

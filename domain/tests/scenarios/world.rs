@@ -496,7 +496,7 @@ fn scope(caller: Caller, ask: &Ask, key: &str) -> IdempotencyScope {
     IdempotencyScope { installation_id, endpoint: endpoint(&ask.command), key }
 }
 
-/// What stands for the endpoint of a command: its own name.
+/// The name of a command, which stands for its endpoint.
 fn endpoint(command: &Command) -> String {
     format!("{command:?}").chars().take_while(char::is_ascii_alphanumeric).collect()
 }

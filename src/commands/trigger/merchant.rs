@@ -11,9 +11,9 @@ use ureq::Agent;
 use crate::configuration::Configuration;
 use crate::tls;
 
-/// How long a call may take.
+/// The time that a call may take.
 const CALL_MAX: Duration = Duration::from_secs(30);
-/// How long an effect is waited for.
+/// The time for which an effect is waited for.
 const EFFECT_MAX: Duration = Duration::from_secs(15);
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 use ureq::Agent;
 use url::{Host, Url};
 
-/// How long the program may take: what a webhook may.
+/// The time that the program may take, which is that of a webhook.
 const CALL_MAX: Duration = Duration::from_secs(15);
 
 /// The value of the plain signature begins with this, in a header that each webhook names for itself.

@@ -12,7 +12,7 @@ use super::ListenArguments;
 /// The keys that deliveries are checked with.
 pub(super) struct Keys(Vec<VerificationKey>);
 
-/// What was found about a delivery.
+/// The judgement of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Judgement {
     /// It was signed with one of the keys, and recently.

@@ -184,7 +184,7 @@ async fn receive(
     answer.response()
 }
 
-/// What became of a delivery that was posted on.
+/// The result of posting a delivery on.
 fn told(receiver: &Receiver, answer: &Answer) -> String {
     match (&receiver.forwarding, answer.sentence.as_str()) {
         (None, _) => String::new(),

@@ -13,7 +13,7 @@ use secrecy::SecretString;
 
 use super::ExitCode;
 
-/// Where the listener listens unless it is told.
+/// The default address of the listener.
 const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 4000);
 
 /// Commands for developers of what receives webhooks.
@@ -23,7 +23,7 @@ pub enum WebhookCommand {
     Listen(ListenArguments),
 }
 
-/// How webhooks are received.
+/// The options of the listener.
 #[derive(Debug, Args)]
 #[command(after_help = "It listens on 127.0.0.1:4000 unless --listen names another address.")]
 pub struct ListenArguments {

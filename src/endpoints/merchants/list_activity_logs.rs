@@ -35,7 +35,7 @@ static TYPES: [ActivityType; ActivityType::ALL.len()] = ActivityType::ALL;
 /// The word for the group of types about disputes.
 const DISPUTE: &str = "dispute";
 
-/// What `activity_type` may be: the group of those about disputes, or one type.
+/// The values of `activity_type`: the group of those about disputes, or one type.
 const WORDS: [&str; TYPES.len() + 1] = {
     let mut words = [DISPUTE; TYPES.len() + 1];
     let mut at = 0;

@@ -81,7 +81,7 @@ const SIGNATURE_HEADER_DOCS: &str =
 pub(super) const WEBHOOK_ARGUMENT: Argument =
     Argument::required("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook (`whe_...`).");
 
-/// What a call about a webhook may answer.
+/// The answers of calls about webhooks.
 pub(super) const WEBHOOK_NOT_FOUND: DeclaredError =
     DeclaredError::when(Code::NotFound, "No webhook of this merchant has this id.");
 

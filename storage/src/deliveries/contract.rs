@@ -1,4 +1,4 @@
-//! What a store of deliveries promises.
+//! The contract of a store of deliveries.
 
 use std::path::PathBuf;
 
@@ -8,16 +8,16 @@ use till_domain::time::Millis;
 use super::delivery::{Delivery, DeliveryStatus, WebhookProgress};
 use crate::rows::{Beside, Cursor};
 
-/// What is written together: all of it or none.
+/// Changes that are written together: all of them or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeliveryBatch {
     /// Deliveries that are new, or take the place of those with the same ids. Of two with one id the later counts.
     pub deliveries: Vec<Delivery>,
-    /// How far one webhook has come.
+    /// The progress of one webhook.
     pub progress: Option<(WebhookId, WebhookProgress)>,
 }
 
-/// Which deliveries a list has: those that have everything that is named.
+/// A filter of deliveries: a list has those that match everything that is named.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Those to this webhook.
@@ -29,7 +29,7 @@ pub struct DeliveryFilter {
 }
 
 impl DeliveryFilter {
-    /// Whether a delivery is in the list.
+    /// True for a delivery that is in the list.
     #[must_use]
     pub fn admits(&self, delivery: &Delivery) -> bool {
         self.webhook_id.is_none_or(|webhook_id| webhook_id == delivery.webhook_id)
@@ -53,7 +53,7 @@ pub trait Deliveries: Send + Sync {
     /// Also [`DeliveriesError::NotWritten`]: nothing was written, and may be written later.
     fn write(&self, merchant_id: MerchantId, batch: &DeliveryBatch) -> Result<(), DeliveriesError>;
 
-    /// How far a webhook has come; nothing when it never had an event.
+    /// The progress of a webhook; nothing when it never had an event.
     fn progress(
         &self,
         merchant_id: MerchantId,
@@ -114,7 +114,7 @@ pub trait Deliveries: Send + Sync {
     fn pending_webhooks(&self) -> Result<Vec<(MerchantId, WebhookId)>, DeliveriesError>;
 }
 
-/// Why the store did not do what it was asked.
+/// The reason why the store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeliveriesError {
     /// It does not open.
@@ -127,31 +127,31 @@ pub enum DeliveriesError {
     Unopened {
         /// Its directory.
         directory: PathBuf,
-        /// What its database said.
+        /// The message of its database.
         reason: String,
     },
     /// It cannot be written to now; nothing was.
     #[error("deliveries of webhooks cannot be written now: {reason}")]
     NotWritten {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// Its database failed.
     #[error("the deliveries of webhooks cannot be used: {reason}")]
     Broken {
-        /// What the database said.
+        /// The message of the database.
         reason: String,
     },
     /// A row is not what was written.
     #[error("a row among the deliveries of webhooks is damaged: {reason}")]
     Damaged {
-        /// Which row, and what does not fit.
+        /// The row, and the part of it that is wrong.
         reason: String,
     },
     /// A later version of the program wrote a row: upgrade the program.
     #[error("the {what} has format {found}, which this program does not know: upgrade the program")]
     UnknownFormat {
-        /// What was read.
+        /// The row that was read.
         what: &'static str,
         /// The format byte.
         found: u8,

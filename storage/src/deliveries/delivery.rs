@@ -7,7 +7,7 @@ use till_domain::webhook::WebhookEventKind;
 /// Bytes of an answer that are kept, at most.
 pub const EXCERPT_BYTES_MAX: usize = 512;
 
-/// How far a delivery is.
+/// The state of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeliveryStatus {
     /// It is attempted, or waits for its next attempt.
@@ -44,7 +44,7 @@ pub struct Delivery {
     pub event_id: WebhookEventId,
     /// The kind of the event; nothing for an event that only tests the webhook.
     pub kind: Option<WebhookEventKind>,
-    /// How far it is.
+    /// Its state.
     pub status: DeliveryStatus,
     /// Attempts made so far.
     pub attempt: u32,
@@ -52,9 +52,9 @@ pub struct Delivery {
     pub response_status: Option<u16>,
     /// The beginning of the last answer's body, at most [`EXCERPT_BYTES_MAX`] bytes.
     pub response_excerpt: Option<String>,
-    /// Why the last attempt had no answer, in a few words.
+    /// The reason why the last attempt had no answer, in a few words.
     pub failure: Option<String>,
-    /// How long the last attempt took, in milliseconds.
+    /// The duration of the last attempt, in milliseconds.
     pub latency_ms: Option<u64>,
     /// When the last attempt was begun.
     pub attempted_at: Option<Millis>,
@@ -72,7 +72,7 @@ impl Delivery {
     }
 }
 
-/// How far a webhook has come in the events of its merchant.
+/// The progress of a webhook in the events of its merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WebhookProgress {
     /// Each event up to this one has a delivery or is not subscribed to.

@@ -130,7 +130,7 @@ pub(super) fn merchant(key: &[u8]) -> Option<MerchantId> {
     key.get(1..)?.first_chunk().copied().map(MerchantId::from_bytes)
 }
 
-/// What a key of a pending delivery says.
+/// The parts of a key of a pending delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DueKey {
     pub(super) merchant_id: MerchantId,

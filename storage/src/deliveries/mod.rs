@@ -1,4 +1,4 @@
-//! What became of each event at each webhook, apart from the log and its rows: deliveries change without an event.
+//! The deliveries of each event to each webhook, apart from the log and its rows: deliveries change without an event.
 //!
 //! A RocksDB of its own in the data directory's `webhooks`. Its writes are atomic and not synced: they survive the end of
 //! the process, also by `kill -9`. What a power cut takes of them is delivered again, as it is when the whole store is

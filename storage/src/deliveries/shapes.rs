@@ -47,7 +47,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// How far a delivery is.
+    /// The state of a delivery.
     DeliveryStatusV1 of DeliveryStatus {
         Pending,
         Successful,
@@ -56,7 +56,7 @@ frozen_enum! {
 }
 
 frozen_struct! {
-    /// How far a webhook has come.
+    /// The progress of a webhook.
     WebhookProgressV1 of WebhookProgress {
         handled_up_to: [u8; 16],
         failing_since: Option<u64>,

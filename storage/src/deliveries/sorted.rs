@@ -1,4 +1,4 @@
-//! What deliveries are kept in: keys in the order of their bytes, with values.
+//! The container of deliveries: keys in the order of their bytes, with values.
 
 use super::contract::DeliveriesError;
 use crate::keys::KeyRange;
@@ -25,7 +25,7 @@ pub(super) trait SortedView {
     fn visit(&self, range: &KeyRange, direction: Direction, visit: &mut Visit<'_>) -> Result<(), DeliveriesError>;
 }
 
-/// What is written together: removals first, so that a key that is removed and put is there.
+/// Changes that are written together: removals first, so that a key that is removed and put is there.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     pub(super) removed: Vec<Vec<u8>>,

@@ -45,7 +45,7 @@ impl<R: SortedRows> DeliveryStore<R> {
         Reader { merchant_id, view: self.rows.view() }
     }
 
-    /// What puts a delivery in the place of what it was.
+    /// The changes that replace a delivery by its new state.
     fn replace(&self, merchant_id: MerchantId, now: &Delivery, changes: &mut Changes) -> Result<(), DeliveriesError> {
         let before = self.reader(merchant_id).delivery(now.id)?;
         changes.removed.extend(before.iter().flat_map(|before| keys::of_delivery(merchant_id, before)));

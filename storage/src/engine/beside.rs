@@ -44,7 +44,7 @@ pub fn options_beside_the_store() -> Options {
 /// logs. Nothing is flushed.
 ///
 /// # Errors
-/// What RocksDB said; nothing is left of the directory then.
+/// The message of RocksDB; nothing is left of the directory then.
 pub fn link_database(db: &DB, to: &Path) -> Result<(), String> {
     let checkpoint = Checkpoint::new(db).map_err(rocksdb::Error::into_string)?;
     checkpoint.create_checkpoint_with_log_size(to, NEVER_FLUSH).map_err(rocksdb::Error::into_string)

@@ -48,7 +48,7 @@ shape_enum! {
 }
 
 shape_enum! {
-    /// Whether events are sent to a webhook.
+    /// The states of a webhook: events are sent to a connected one only.
     WebhookStatusV1 of WebhookStatus {
         Connected,
         Disconnected,

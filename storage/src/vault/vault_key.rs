@@ -60,7 +60,7 @@ pub enum VaultKey {
         /// The uid of the API key.
         key: KeyId,
     },
-    /// What signs the deliveries of a webhook.
+    /// The secret that signs the deliveries of a webhook.
     WebhookSecret {
         /// The merchant that the webhook belongs to.
         merchant: MerchantId,

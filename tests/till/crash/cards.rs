@@ -2,7 +2,7 @@
 
 use crate::harness::CARD;
 
-/// What the acquirer does about a payment.
+/// The acquirer's treatment of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
     /// It does whatever it is asked for.

@@ -14,7 +14,7 @@ use super::reckoning::in_parallel;
 use super::truth::Truth;
 use super::{affairs_inspection, ledger_inspection, refund_inspection};
 
-/// How long the acquirer may take to answer every call, and timers to make effective what is due.
+/// The time that the acquirer may take to answer every call, and timers to make effective what is due.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Checks every merchant: first what waits for nothing, since refunds and captures need their time.

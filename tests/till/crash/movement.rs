@@ -52,7 +52,7 @@ impl Movement {
         if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
     }
 
-    /// Whether the state of the payment or of the balance is why nothing was done.
+    /// True when nothing was done because of the state of the payment or of the balance.
     pub(super) fn is_refused_by(&self, answer: &Answer) -> bool {
         let codes: &[&str] = match self.kind {
             Kind::Capture { .. } | Kind::Void | Kind::Reverse => &["INVALID_STATE"],

@@ -11,10 +11,10 @@ use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::Fact;
 
-/// What came of a call that was made again.
+/// The result of a call that was made again.
 pub(super) struct Again {
     pub(super) fact: Option<Fact>,
-    /// Whether the first time had been enough.
+    /// True when the first call had been carried out.
     pub(super) was_done: bool,
 }
 
@@ -70,7 +70,7 @@ fn accepted(shop: &Shop, movement: &Movement, told: &str) -> Fact {
     Fact::Accepted(movement.payment_id.clone(), accepted)
 }
 
-/// How much a refund is that was asked for without an amount.
+/// The amount of a refund that was asked for without one.
 fn amount(shop: &Shop, refund_id: &str) -> u64 {
     let refund = shop.call("find-refund", &json!({ "refund_id": refund_id })).ok();
     refund["amount"].as_u64().expect("an amount")

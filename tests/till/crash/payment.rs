@@ -24,7 +24,7 @@ pub(super) struct Refund {
     pub(super) external_id: Option<String>,
 }
 
-/// What was accepted of a payment.
+/// The accepted operations of a payment.
 #[derive(Debug, Clone)]
 pub(super) enum Accepted {
     Capture(u64),
@@ -73,7 +73,7 @@ impl Payment {
         assert!(fits, "a refund of {id} is of more than was captured: {self:?}");
     }
 
-    /// How much was taken.
+    /// The captured amount.
     pub(super) fn captured_minor(&self) -> u64 {
         match (self.sale.fate, self.sale.capture) {
             (Fate::Declined(_) | Fate::CaptureRefused(_), _) => 0,
@@ -82,18 +82,18 @@ impl Payment {
         }
     }
 
-    /// How much was given back by refunds.
+    /// The refunded amount.
     pub(super) fn refunded_minor(&self) -> u64 {
         let gives_back = self.sale.fate.refund_failure().is_none();
         if gives_back { self.refunds.values().map(|refund| refund.minor).sum() } else { 0 }
     }
 
-    /// Whether the authorization was given up.
+    /// True when the authorization was voided.
     pub(super) fn is_given_up(&self) -> bool {
         self.voids > 0 || self.fails_by_its_capture()
     }
 
-    /// Whether it was taken back as a whole.
+    /// True when it was reversed.
     pub(super) fn is_reversed(&self) -> bool {
         self.reversals > 0
     }

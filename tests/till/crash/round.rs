@@ -27,7 +27,7 @@ pub(super) struct Round {
     pub(super) merchants: Vec<Merchant>,
     pub(super) truths: Vec<Truth>,
     pub(super) dice: Dice,
-    /// How much the sandbox's book knows.
+    /// The extent of the sandbox's book.
     pub(super) book: Extent,
     counts: Counts,
     starts: Vec<Duration>,

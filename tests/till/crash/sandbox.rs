@@ -18,7 +18,7 @@ use super::truth::Truth;
 /// the number of the attempt; that of a refund has the refund.
 type Line = (String, String, u64, String);
 
-/// How much a book knows.
+/// The extent of a book.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// Every call that was ever made.

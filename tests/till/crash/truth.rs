@@ -91,7 +91,7 @@ impl Truth {
     }
 }
 
-/// How often money was moved beyond automatic captures, for a round's report.
+/// The number of operations beyond automatic captures, for a round's report.
 #[derive(Debug, Default)]
 pub(super) struct Movements {
     captures: usize,

@@ -8,7 +8,7 @@ use std::thread;
 
 use serde_json::Value;
 
-/// What an endpoint answers.
+/// The answer of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It takes everything.

@@ -24,7 +24,7 @@ use crate::harness::{Server, Shop, Start, merged};
 
 static STORE: &[u8] = include_bytes!("store.zip");
 
-/// How long the acquirer may take to answer before the test gives up.
+/// The time that the acquirer may take to answer before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Payments whose calls to the acquirer were open.

@@ -134,7 +134,7 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
     std::iter::once(line(reference, deed)).chain(void).collect()
 }
 
-/// Whether an authorization was given up: by a void, or because its capture failed.
+/// True for an authorization that was given up: by a void, or because its capture failed.
 fn is_given_up(payment: &Payment) -> bool {
     matches!(payment.status, PaymentStatus::Voided | PaymentStatus::Failed) && payment.authorization.is_some()
 }

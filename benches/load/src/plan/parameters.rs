@@ -53,13 +53,13 @@ pub struct Plan {
     pub payments: Option<usize>,
     /// How sets are added to.
     pub metadata: MetadataWork,
-    /// Where the events of the merchants are delivered.
+    /// The addresses to which the events of the merchants are delivered.
     pub webhooks: Webhooks,
     /// How lists are read.
     pub lists: ListWork,
 }
 
-/// Where the events of the merchants are delivered.
+/// The addresses to which the events of the merchants are delivered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Webhooks {

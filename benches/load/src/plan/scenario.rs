@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Whether money of payments arrives by it.
+    /// True when money of payments arrives by it.
     #[must_use]
     pub const fn pays(self) -> bool {
         match self {
@@ -106,7 +106,7 @@ impl Scenario {
         self.weights.0.iter().any(|(known, _)| *known == kind)
     }
 
-    /// Whether money of payments arrives.
+    /// True when money of payments arrives.
     #[must_use]
     pub fn pays(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.pays())

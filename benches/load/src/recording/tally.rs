@@ -32,7 +32,7 @@ pub(crate) struct Tally {
     pub(crate) paid_minor: u64,
     /// The refunds that were answered, those of the warm-up too.
     pub(crate) refunds: HashSet<[u8; 16]>,
-    /// How much was paid back, or may have been by calls that failed, in minor units.
+    /// The amount that was paid back, or may have been by calls that failed, in minor units.
     pub(crate) refunded_minor: u64,
     /// What failed in all, the warm-up too: a payment without an answer may have been made.
     pub(crate) uncertain: u64,

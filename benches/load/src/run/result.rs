@@ -45,7 +45,7 @@ pub struct Point {
     pub timeline: Vec<Moment>,
     /// How what followed from payments came along; null when none were made.
     pub follow_up: Option<FollowUp>,
-    /// How the events were delivered; null without a receiver of webhooks.
+    /// The deliveries of events; null without a receiver of webhooks.
     #[serde(default)]
     pub deliveries: Option<Deliveries>,
 }

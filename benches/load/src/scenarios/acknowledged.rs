@@ -1,4 +1,4 @@
-//! Whether the server shows what it acknowledged: every payment that was captured, voided or refunded is looked at again.
+//! Checks that the server shows what it acknowledged: each captured, voided or refunded payment is looked at again.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,17 +10,17 @@ use super::world::World;
 /// Payments looked at at once.
 const AT_ONCE: usize = 64;
 
-/// What was acknowledged of a payment during the run.
+/// The operations on a payment that were acknowledged during the run.
 #[derive(Debug, Default)]
 pub(super) struct Acknowledged {
     captured_minor: AtomicU64,
     refunded_minor: AtomicU64,
     is_voided: AtomicBool,
-    /// Whether a call about it failed, which may have been done.
+    /// True when a call about it failed, which may have been done.
     is_doubtful: AtomicBool,
 }
 
-/// What a payment must show.
+/// The members that a payment must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Expected {
     status: &'static str,
@@ -45,7 +45,7 @@ impl Acknowledged {
         self.is_doubtful.store(true, Ordering::Relaxed);
     }
 
-    /// What the payment must show in the end; none when nothing was done to it, or nobody knows what.
+    /// The members that the payment must show in the end; none when nothing was done to it, or when that is unknown.
     fn expected(&self) -> Option<Expected> {
         let captured_minor = self.captured_minor.load(Ordering::Relaxed);
         let refunded_minor = self.refunded_minor.load(Ordering::Relaxed);

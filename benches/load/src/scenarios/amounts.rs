@@ -3,13 +3,13 @@
 /// What an initiation beside flows pays.
 pub(super) const INITIATED_MINOR: u64 = 10_000;
 
-/// What is captured of a payment of [`INITIATED_MINOR`] when not all of it is.
+/// The amount of a partial capture of a payment of [`INITIATED_MINOR`].
 pub(super) const CAPTURED_PART_MINOR: u64 = 6_000;
 
 /// Refunds that together pay back all of a payment of [`INITIATED_MINOR`].
 pub(super) const REFUNDS_OF_A_PAYMENT: usize = 4;
 
-/// What each of them pays back.
+/// The amount that each of them pays back.
 pub(super) const REFUNDED_PART_MINOR: u64 = 2_500;
 
 /// What flows pay: this and the flow's number, so that its ledger entry is told from all others.

@@ -1,4 +1,4 @@
-//! What is done to payments after their authorization: captures, voids, refunds.
+//! The operations on payments after their authorization: captures, voids, refunds.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! Whether webhooks keep up: the events that the server has numbered, against those that the receiver has.
+//! A check that webhooks keep up: the events that the server has numbered, against those that the receiver has.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::webhooks::Receiver;
 /// Calls at once.
 const AT_ONCE: usize = 8;
 
-/// How long events that are missing are waited for.
+/// The time for which missing events are waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The pause between two looks; when the last event came is known more precisely.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// How the events of a run were delivered.
+/// The deliveries of the events of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Deliveries {
     /// Events of the run, with those of its warm-up.
@@ -28,7 +28,7 @@ pub struct Deliveries {
     pub delivered: u64,
     /// The same a second, from the beginning of the warm-up until the last of them.
     pub rate: f64,
-    /// How long after the last answer of the load the receiver had all, in microseconds; null when it did not get all.
+    /// Microseconds from the last answer of the load until the receiver had all; null when it did not get all.
     pub all_after_micros: Option<u64>,
     /// Deliveries of events that had been delivered before.
     pub repeated: u64,

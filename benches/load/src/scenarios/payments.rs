@@ -25,7 +25,7 @@ const CHANGES_FOR_A_PAYMENT: f64 = 2.0;
 /// Payments asked for at once.
 const AT_ONCE: usize = 64;
 
-/// How long the acquirer's answer to a payment is waited for.
+/// The time for which the acquirer's answer to a payment is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The pause between two looks.
@@ -54,7 +54,7 @@ impl fmt::Display for Found<'_> {
     }
 }
 
-/// What a payment that was found says of the one that is waited for.
+/// The state of a payment that is waited for, as `find-payment` answers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It is as it must be.

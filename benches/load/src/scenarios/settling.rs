@@ -60,7 +60,7 @@ pub(crate) struct Settling {
     pub(crate) payments: u64,
     /// What they amount to, in minor units.
     pub(crate) paid_minor: u64,
-    /// What was paid back of these or of earlier ones, in minor units.
+    /// The amount that was paid back of these or of earlier ones, in minor units.
     pub(crate) refunded_minor: u64,
     /// Calls that failed: each may have paid all the same.
     pub(crate) uncertain: u64,

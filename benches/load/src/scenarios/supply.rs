@@ -1,4 +1,4 @@
-//! How many things a run uses up, and making them beforehand.
+//! The number of things that a run uses up, and making them beforehand.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ const AT_ONCE: usize = 64;
 /// For how long things are made at least to find out how many are needed.
 const TRIAL: Duration = Duration::from_millis(400);
 
-/// How many things each connection makes at least to find that out, so that opening it does not count.
+/// The least number of things that each connection makes to find that out, so that opening it does not count.
 const TRIAL_EACH: usize = 8;
 
 /// Most things of a run, unless their number is given.
@@ -21,13 +21,13 @@ const COUNT_MAX: f64 = 4_000_000.0;
 
 /// Things that operations use up.
 pub(super) struct Supply {
-    /// What they are, in the plural.
+    /// Their name, in the plural.
     pub(super) what: &'static str,
-    /// How many of them an operation of the run uses, on average.
+    /// The number of them that an operation of the run uses, on average.
     pub(super) share: f64,
-    /// How many are made, where that is told.
+    /// The number that is made, where that is given.
     pub(super) given: Option<usize>,
-    /// How many a closed loop uses at most in the time in which one is made.
+    /// The number that a closed loop uses at most in the time in which one is made.
     pub(super) used_for_one_made: f64,
 }
 
@@ -58,7 +58,7 @@ impl Supply {
         Ok(all)
     }
 
-    /// How many a run with a rate uses; None without one.
+    /// The number that a run with a rate uses; None without one.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and spans are bounded")]
     fn needed(&self, plan: &Plan) -> Option<usize> {
         match plan.load {
@@ -71,7 +71,7 @@ impl Supply {
         }
     }
 
-    /// How many a run without a rate may use, when `made` were made in so long by as many connections.
+    /// The number that a run without a rate may use, when `made` were made in so long by as many connections.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded")]
     #[expect(clippy::cast_precision_loss, reason = "few were made")]
     fn guessed(&self, plan: &Plan, made: usize, within: Duration) -> usize {

@@ -61,7 +61,7 @@ impl ServerSetting {
         ServerSetting { key: "webhook_allowed_networks".to_owned(), value: "127.0.0.0/8".to_owned() }
     }
 
-    /// Whether both set the same.
+    /// True when both set the same.
     #[must_use]
     pub fn has_key_of(&self, other: &ServerSetting) -> bool {
         self.key == other.key

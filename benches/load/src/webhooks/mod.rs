@@ -1,4 +1,4 @@
-//! Where the webhooks of a run lead.
+//! The destinations of the webhooks of a run.
 
 mod endpoint;
 mod receiver;

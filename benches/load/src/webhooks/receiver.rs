@@ -68,7 +68,7 @@ impl Receiver {
         Ok(Receiver { address, counter, _runtime: runtime })
     }
 
-    /// Where it listens.
+    /// The address on which it listens.
     pub(crate) const fn address(&self) -> SocketAddr {
         self.address
     }
@@ -128,7 +128,7 @@ async fn read_event_id(stream: &mut TcpStream) -> Option<String> {
     None
 }
 
-/// How much of a request is there.
+/// The part of a request that has arrived.
 #[derive(Debug, PartialEq, Eq)]
 enum Parsed {
     Complete { event_id: String },

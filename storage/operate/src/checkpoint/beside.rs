@@ -1,4 +1,4 @@
-//! What is copied with the store: databases beside it.
+//! The databases beside the store, which are copied with it.
 
 use std::sync::Arc;
 

@@ -196,7 +196,7 @@ fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &P
         return Some(Wrong::NoResult);
     }
     let agrees = match authorization {
-        // What a payment that was over had captured is given back.
+        // The captured amount of a payment that was over is given back.
         AuthorizationLine::Approved { captured_minor } => {
             approved && (is_over || captured_minor == payment.captured_minor())
         }
