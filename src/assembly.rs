@@ -1,22 +1,28 @@
 //! Puts the program together: the parts below the edge, and the endpoints that use them.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use till_storage::vitals::Vitals;
 
-use crate::access::{AdminToken, GateLimits, KeyAuthentication, MerchantCaller, Operator, PublicGate};
+use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
 use crate::configuration::{Configuration, Limits, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
-use crate::observation::{EngineObservation, Observation};
+use crate::observation::{Calls, EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{Caller, Dispatcher, Hosts};
+use crate::protocol::dispatch::{Caller, Concurrency, ConcurrencyLimit, Dispatcher, Hosts, WorkerPool};
 use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Calls that wait for a permit at once, but for the share of each caller. Those that wait are served in a tenth of a
+/// second.
+const CALLS_WAITING_MAX: usize = 1_024;
 
 /// The program, ready to be listened for.
 pub struct Assembly {
@@ -73,10 +79,13 @@ pub fn assemble(
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
-    let gate = PublicGate::new(&gate_limits(&configuration.limits), &service.engine);
-    let places = gate.places();
+    let limits = &configuration.limits;
+    let gate = PublicGate::new(limits.key_calls_per_second, limits.sdk_calls_per_second_per_address);
+    let (limit, pool) = (concurrency_limit(limits), worker_pool());
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
+        .limit(limit.clone())
+        .pool(pool.clone())
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
         .public_url(configuration.public_url.clone())
@@ -85,9 +94,15 @@ pub fn assemble(
     let reloads = service.operations.as_ref().map(|operations| &operations.reloads);
     reloads.into_iter().for_each(|reloads| reload_admin_token(reloads, &admin_token, configuration));
     let admin = Dispatcher::builder(&[Package::Admin], admin_token)
+        .pool(pool.clone())
         .functions(admin::functions(service))
         .hosts(admin_hosts(configuration))
-        .observe(Arc::new(EngineObservation::new(observation, Arc::clone(service), started.vitals(), places)))
+        .observe(Arc::new(EngineObservation::new(
+            observation,
+            Arc::clone(service),
+            started.vitals(),
+            Calls { limit, pool },
+        )))
         .build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
     Ok(Assembly { public: Arc::new(public), admin: Arc::new(admin), started })
@@ -107,11 +122,16 @@ fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item =
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
 }
 
-fn gate_limits(limits: &Limits) -> GateLimits {
-    GateLimits {
-        in_flight: limits.calls_in_flight_max.get(),
-        in_flight_per_merchant: limits.calls_in_flight_per_merchant_max.get(),
-        key_calls_per_second: limits.key_calls_per_second,
-        sdk_calls_per_second_per_address: limits.sdk_calls_per_second_per_address,
-    }
+/// The limit on the calls that are worked on at once.
+fn concurrency_limit(limits: &Limits) -> ConcurrencyLimit {
+    ConcurrencyLimit::new(Concurrency {
+        permits: limits.calls_in_flight_max.get(),
+        permits_per_caller: limits.calls_in_flight_per_merchant_max.get(),
+        queue: CALLS_WAITING_MAX,
+    })
+}
+
+/// Half of the processors for large calls: the other half is left to all other calls.
+fn worker_pool() -> WorkerPool {
+    WorkerPool::start(thread::available_parallelism().map_or(1, NonZeroUsize::get) / 2)
 }

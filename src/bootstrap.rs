@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use till_actors::clock::{Clock, SystemClock};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Limits, Store};
+use till_actors::{Acquirers, Dependencies, EXPIRY_PAUSE, Engine, EngineOptions, Store};
 use till_domain::ids::MerchantId;
 use till_domain::merchant::AcquirerName;
 use till_operate::archive::Archiver;
@@ -262,11 +262,7 @@ fn disk_options(configuration: &Configuration) -> DiskOptions {
 fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions {
     EngineOptions {
         arbiters: configuration.arbiter_threads.get(),
-        limits: Limits {
-            in_flight_per_merchant: configuration.limits.calls_in_flight_per_merchant_max.get(),
-            in_flight: configuration.limits.calls_in_flight_max.get(),
-            live_actors: LIVE_ACTORS_MAX,
-        },
+        live_actors_max: LIVE_ACTORS_MAX,
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,
         lifetimes: configuration.lifetimes,

@@ -8,7 +8,7 @@ use till_storage::vitals::Vitals;
 use crate::exposition::{
     Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_process, expose_store,
 };
-use crate::protocol::dispatch::{Observe, Places};
+use crate::protocol::dispatch::{ConcurrencyLimit, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
 /// Since when the program runs and whether it takes calls.
@@ -40,7 +40,15 @@ pub struct EngineObservation {
     observation: Arc<Observation>,
     service: Shared,
     store: Arc<dyn Vitals>,
-    places: Places,
+    calls: Calls,
+}
+
+/// The limits on calls.
+pub struct Calls {
+    /// On those that are worked on at once.
+    pub limit: ConcurrencyLimit,
+    /// On large ones.
+    pub pool: WorkerPool,
 }
 
 impl EngineObservation {
@@ -50,9 +58,9 @@ impl EngineObservation {
         observation: Arc<Observation>,
         service: Shared,
         store: Arc<dyn Vitals>,
-        places: Places,
+        calls: Calls,
     ) -> EngineObservation {
-        EngineObservation { observation, service, store, places }
+        EngineObservation { observation, service, store, calls }
     }
 }
 
@@ -60,7 +68,7 @@ impl Observe for EngineObservation {
     fn metrics(&self) -> String {
         let mut families = Families::counted();
         expose_engine(&self.service.engine, &mut families);
-        expose_calls(self.places.count(), &mut families);
+        expose_calls(self.calls.limit.count(), self.calls.pool.count(), &mut families);
         if let Some(archiver) = &self.service.archiver {
             expose_archive(&archiver.stats(), &mut families);
         }

@@ -22,7 +22,7 @@ use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
 use crate::pause::Pause;
-use crate::registry::{Admission, Limits, Registry};
+use crate::registry::{Admission, Registry};
 use crate::removed_rows::RemovedRows;
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
@@ -39,8 +39,8 @@ const BACKGROUND_PATIENCE_MIN: Duration = Duration::from_secs(5);
 pub struct EngineOptions {
     /// Threads that actors live on.
     pub arbiters: usize,
-    /// The limits on work in flight.
-    pub limits: Limits,
+    /// Actors that live at the same time, at most.
+    pub live_actors_max: usize,
     /// The time for which an actor without work lives on.
     pub idle_before_retiring: Duration,
     /// The pause of each search for expired rows between its rounds, as a rule [`crate::EXPIRY_PAUSE`].
@@ -118,7 +118,7 @@ impl Engine {
         taken_up.map_err(|error| StartError::Unreadable(error.to_string()))?;
         // From here on nothing fails, so that no thread is left behind.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
-        let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.limits));
+        let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
         registry.share(Arc::new(SharedContext {
             store: Arc::clone(&dependencies.store),
             committer: Arc::clone(&committer),

@@ -23,7 +23,6 @@ pub use effects::{AGES_SECONDS, Acquirers, OpenEffects};
 pub use engine::{Dependencies, Engine, EngineOptions, Silent, StartError};
 pub use expiry::EXPIRY_PAUSE;
 pub use merchant::Secret;
-pub use registry::Limits;
 pub use removed_rows::RemovedRows;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::Store;

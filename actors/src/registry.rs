@@ -26,7 +26,6 @@ const UNHELD: usize = 1;
 #[derive(Debug)]
 pub(crate) struct Slot {
     actor: Addr<MerchantActor>,
-    in_flight: Arc<InFlight>,
     /// True when it was used since room was last looked for.
     used: AtomicBool,
 }
@@ -37,31 +36,19 @@ impl Slot {
     }
 }
 
-/// The limits on work in flight.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Requests of one merchant that are not answered yet.
-    pub in_flight_per_merchant: usize,
-    /// Requests of all merchants that are not answered yet.
-    pub in_flight: usize,
-    /// Actors that live at the same time.
-    pub live_actors: usize,
-}
-
 /// All live actors.
 pub(crate) struct Registry {
     slots: DashMap<MerchantId, Arc<Slot>>,
     arbiters: Vec<ArbiterHandle>,
     next_arbiter: AtomicUsize,
-    limits: Limits,
+    live_actors_max: usize,
     in_flight: Arc<InFlight>,
     stopping: AtomicBool,
     shared: OnceLock<Arc<SharedContext>>,
 }
 
-/// The way in which a request counts against the bounds and is written. Results of effects and due timers
-/// do not count: what was accepted must be able to go on when new work cannot. There are at most
-/// `SERVED_MAX` of either.
+/// The way in which a request is admitted and written. Results of effects and due timers are always admitted: what was
+/// accepted must be able to go on when new work cannot. There are at most `SERVED_MAX` of either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Admission {
     /// A caller's request.
@@ -73,7 +60,7 @@ pub(crate) enum Admission {
 }
 
 impl Admission {
-    const fn is_bounded(self) -> bool {
+    const fn is_for_new_work(self) -> bool {
         match self {
             Admission::Bounded | Admission::Yielding => true,
             Admission::Always => false,
@@ -89,13 +76,14 @@ impl Admission {
 }
 
 impl Registry {
-    pub(crate) fn new(arbiters: Vec<ArbiterHandle>, limits: Limits) -> Registry {
+    /// At most `live_actors_max` actors live at the same time. The requests in flight are bounded by the callers.
+    pub(crate) fn new(arbiters: Vec<ArbiterHandle>, live_actors_max: usize) -> Registry {
         Registry {
             slots: DashMap::new(),
             arbiters,
             next_arbiter: AtomicUsize::new(0),
-            in_flight: InFlight::new(limits.in_flight),
-            limits,
+            live_actors_max,
+            in_flight: InFlight::new(usize::MAX), // The edge limits calls; here they are counted for a stop.
             stopping: AtomicBool::new(false),
             shared: OnceLock::new(),
         }
@@ -109,7 +97,7 @@ impl Registry {
     /// Sends a request to its merchant's actor.
     ///
     /// # Errors
-    /// [`Denied::Unavailable`], not done, when a bound is reached or the service stops.
+    /// [`Denied::Unavailable`], not done, when too many merchants are active or the service stops.
     pub(crate) fn submit(
         &self,
         merchant_id: MerchantId,
@@ -117,26 +105,16 @@ impl Registry {
         secret: Option<Secret>,
         admission: Admission,
     ) -> Result<oneshot::Receiver<Reply>, Denied> {
-        let all = if admission.is_bounded() {
-            Some(self.in_flight.enter().ok_or_else(|| Denied::not_done("too many requests are in flight"))?)
-        } else {
-            None
-        };
-        // Behind the permit: a stop either sees the permit, and waits for it, or is seen here.
-        if self.stopping.load(Ordering::SeqCst) && admission.is_bounded() {
+        let counted = if admission.is_for_new_work() { self.in_flight.enter() } else { None };
+        // After it is counted: a stop either sees the request, and waits for it, or is seen here.
+        if self.stopping.load(Ordering::SeqCst) && admission.is_for_new_work() {
             return Err(Denied::not_done("the service is stopping"));
         }
         let slot = self.slot(merchant_id, admission)?;
         slot.used.store(true, Ordering::Relaxed);
-        let merchant = if admission.is_bounded() {
-            let full = || Denied::not_done("too many requests of this merchant are in flight");
-            Some(slot.in_flight.enter().ok_or_else(full)?)
-        } else {
-            None
-        };
         let (reply, receiver) = oneshot::channel();
         let actor = slot.actor.clone();
-        let held = Held { _merchant: merchant, _all: all, _slot: slot };
+        let held = Held { _counted: counted, _slot: slot };
         actor.do_send(Submit { request, secret, asker: Asker { urgency: admission.urgency(), reply, held } });
         Ok(receiver)
     }
@@ -162,7 +140,7 @@ impl Registry {
             return Ok(slot);
         }
         self.make_room();
-        if self.is_full() && admission.is_bounded() {
+        if self.is_full() && admission.is_for_new_work() {
             return Err(Denied::not_done("too many merchants are active"));
         }
         let shared = self.shared.get().ok_or_else(|| Denied::not_done("the service is starting"))?;
@@ -191,12 +169,11 @@ impl Registry {
         let turn = self.next_arbiter.fetch_add(1, Ordering::Relaxed) % self.arbiters.len();
         let actor =
             MerchantActor::start_in_arbiter(&self.arbiters[turn], move |_| MerchantActor::new(merchant_id, shared));
-        let in_flight = InFlight::new(self.limits.in_flight_per_merchant);
-        Arc::new(Slot { actor, in_flight, used: AtomicBool::new(true) })
+        Arc::new(Slot { actor, used: AtomicBool::new(true) })
     }
 
     fn is_full(&self) -> bool {
-        self.slots.len() >= self.limits.live_actors
+        self.slots.len() >= self.live_actors_max
     }
 
     /// Retires some idle actors if there is no room for another: those that were not used since the last time

@@ -6,5 +6,5 @@ mod known_keys;
 mod operator;
 
 pub use api_key::{KeyAuthentication, MerchantCaller};
-pub use gate::{GateLimits, PublicGate};
+pub use gate::PublicGate;
 pub use operator::{AdminToken, Operator};

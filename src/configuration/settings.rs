@@ -38,10 +38,10 @@ pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads")
 /// Connections at once on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
 /// Calls worked on at once, in all. Each may hold a body of 1 MiB.
-pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_flight_max", "4096");
+pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_flight_max", "512");
 /// Calls of one merchant at once, whether they have a place yet or wait for one.
 pub(super) const CALLS_IN_FLIGHT_PER_MERCHANT_MAX: Setting =
-    Setting::with_default("calls_in_flight_per_merchant_max", "1024");
+    Setting::with_default("calls_in_flight_per_merchant_max", "256");
 /// Calls a second of one API key; any number when absent.
 pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
 /// Calls a second of one address for one installation.

@@ -4,7 +4,7 @@ use till_actors::{AGES_SECONDS, Engine, OpenEffects};
 use till_operate::archive::ArchiveStats;
 
 use super::families::{Families, Unit};
-use crate::protocol::dispatch::PlaceCount;
+use crate::protocol::dispatch::CallCount;
 
 /// Adds the engine's numbers.
 pub fn expose_engine(engine: &Engine, families: &mut Families) {
@@ -97,11 +97,12 @@ fn expose_commits(engine: &Engine, families: &mut Families) {
     families.gauge("till_commit_queued_bytes", "Their bytes.", stats.queued_bytes());
 }
 
-/// Adds the numbers of calls in work and waiting.
-pub fn expose_calls(PlaceCount { places, taken, crowd }: PlaceCount, families: &mut Families) {
-    families.gauge("till_calls_places", "Places for calls now.", places as u64);
-    families.gauge("till_calls_places_taken", "Those that are taken.", taken as u64);
-    families.gauge("till_calls_waiting", "Calls that wait for a place, or for their refusal.", crowd as u64);
+/// Adds the numbers of calls that are worked on and that wait, and of large ones on the worker pool.
+pub fn expose_calls(calls: CallCount, large: CallCount, families: &mut Families) {
+    families.gauge("till_calls_in_flight", "Calls that are worked on.", calls.in_flight as u64);
+    families.gauge("till_calls_waiting", "Calls that wait for a permit.", calls.waiting as u64);
+    families.gauge("till_large_calls_in_flight", "Calls on the worker pool.", large.in_flight as u64);
+    families.gauge("till_large_calls_waiting", "Calls that wait for the worker pool.", large.waiting as u64);
 }
 
 /// Adds the archive's numbers.

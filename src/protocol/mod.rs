@@ -15,6 +15,7 @@ pub mod json;
 pub mod listener;
 mod pipelining;
 pub mod quality;
+pub(crate) mod request_thread;
 mod serving;
 mod swagger_ui;
 pub mod version;

@@ -9,8 +9,9 @@ use till_storage::rows::{Beside, Cursor, Direction};
 use super::page::Page;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
+use crate::protocol::request_thread;
 
-/// Rows that are looked at before other calls of the same thread get their turn.
+/// Rows that are looked at before a scan is interrupted.
 const ROWS_AT_A_TIME: usize = 256;
 
 /// Ids from the first to the last, both included.
@@ -152,7 +153,9 @@ impl<F, P> Filtered<F, P> {
             let last = rows.last().map(|(id, _)| *id).filter(|_| rows.len() == ROWS_AT_A_TIME);
             found.extend(rows.into_iter().filter(|(_, row)| (self.passes)(row)).take(wanted - found.len()));
             span = last.filter(|_| found.len() < wanted).and_then(|last| within.beyond(last, direction));
-            tokio::task::yield_now().await;
+            if span.is_some() {
+                request_thread::interrupt_scan().await?;
+            }
         }
         Ok(found)
     }

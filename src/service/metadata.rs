@@ -1,5 +1,6 @@
 //! Reads of metadata: records, items of sets, the list. All of one answer see the same moment.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::{Bound, Range};
 
@@ -13,6 +14,7 @@ use till_storage::shapes::MerchantView;
 
 use super::shared::Service;
 use crate::protocol::api_error::ApiError;
+use crate::protocol::request_thread;
 
 /// Items of a set that stand on one page, at most: contract, section 5.
 pub const PAGE_ITEMS_MAX: usize = 10_000;
@@ -93,6 +95,8 @@ impl ItemPage {
 pub struct MetadataReader<'a> {
     view: MerchantView<'a>,
     now: Millis,
+    /// Bytes of the records whose values were read so far.
+    read_bytes: Cell<u64>,
 }
 
 impl Service {
@@ -103,7 +107,7 @@ impl Service {
     pub async fn metadata(&self, merchant_id: MerchantId) -> Result<MetadataReader<'_>, ApiError> {
         let reader = self.reader(merchant_id).await?;
         let now = self.merchant_now(merchant_id)?;
-        Ok(MetadataReader { view: reader.view(), now })
+        Ok(MetadataReader { view: reader.view(), now, read_bytes: Cell::new(0) })
     }
 }
 
@@ -120,8 +124,11 @@ impl MetadataReader<'_> {
     /// A record with its value.
     ///
     /// # Errors
-    /// `UNAVAILABLE` when a row cannot be read.
+    /// `UNAVAILABLE` when a row cannot be read; [`ApiError::for_worker_pool`] when the records are large and this thread
+    /// reads requests.
     pub fn found(&self, key: MetadataKey, record: MetadataRecord) -> Result<FoundMetadata, ApiError> {
+        self.read_bytes.set(self.read_bytes.get().saturating_add(record.bytesize));
+        request_thread::check_bytes(self.read_bytes.get())?;
         let document = self.view.get::<MetadataDocuments>(record.id)?;
         Ok(FoundMetadata { key, record, document: document.ok_or_else(ApiError::unhandled)? })
     }

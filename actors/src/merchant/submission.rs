@@ -32,12 +32,11 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a caller holds until it is answered: its place in the bounds, and the actor, which does not
+/// What a caller holds until it is answered: its part in the number of requests in flight, and the actor, which does not
 /// retire while anybody does.
 #[derive(Debug)]
 pub(crate) struct Held {
-    pub(crate) _merchant: Option<Permit>,
-    pub(crate) _all: Option<Permit>,
+    pub(crate) _counted: Option<Permit>,
     pub(crate) _slot: Arc<Slot>,
 }
 

@@ -41,8 +41,7 @@ async fn call_on(world: Arc<World>, shop: crate::shop::Shop) {
 
 #[actix_rt::test]
 async fn no_message_is_lost_while_too_many_merchants_push_each_other_out() {
-    let mut settings = Settings::default();
-    settings.limits.live_actors = SHOPS / 2;
+    let settings = Settings { live_actors_max: SHOPS / 2, ..Settings::default() };
     let world = Arc::new(World::start_with(settings));
     let mut shops = Vec::new();
     for _ in 0..SHOPS {

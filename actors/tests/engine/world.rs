@@ -8,9 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
-use till_actors::{
-    Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Limits, Reply, Secret,
-};
+use till_actors::{Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Reply, Secret};
 use till_domain::command::Request;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
@@ -43,7 +41,7 @@ pub(crate) const DERIVED: [Family; 5] =
 /// What an engine of a test is started with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    pub(crate) limits: Limits,
+    pub(crate) live_actors_max: usize,
     pub(crate) idle_before_retiring: Duration,
     pub(crate) expiry_pause: Duration,
     pub(crate) linger: Duration,
@@ -52,10 +50,9 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let limits = Limits { in_flight_per_merchant: 10_000, in_flight: 20_000, live_actors: 1_000 };
         let hour = Duration::from_secs(3_600);
         let idle_before_retiring = Duration::from_secs(60);
-        Settings { limits, idle_before_retiring, expiry_pause: hour, linger: LINGER, paused: false }
+        Settings { live_actors_max: 1_000, idle_before_retiring, expiry_pause: hour, linger: LINGER, paused: false }
     }
 }
 
@@ -107,7 +104,7 @@ impl World {
         };
         let options = EngineOptions {
             arbiters: 2,
-            limits: settings.limits,
+            live_actors_max: settings.live_actors_max,
             idle_before_retiring: settings.idle_before_retiring,
             expiry_pause: settings.expiry_pause,
             lifetimes: Lifetimes::default(),

@@ -243,7 +243,7 @@ pub(super) async fn list_merchants(service: Shared, call: Call<Operator>) -> Res
         shapes.push(shape(&service, *merchant_id).await?);
     }
     let mut shapes = shapes.into_iter();
-    Ok(Reply::new(&page.map(|_| shapes.next())))
+    Reply::page(&page.map(|_| shapes.next()))
 }
 
 /// `POST /admin/update-merchant`

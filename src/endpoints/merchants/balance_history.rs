@@ -32,7 +32,7 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;
-    Ok(Reply::new(&read_page::<Entries>(&reader, request)?.map(EntryShape::new)))
+    Reply::page(&read_page::<Entries>(&reader, request)?.map(EntryShape::new))
 }
 
 /// What is answered before the balance is opened.

@@ -167,7 +167,7 @@ pub(super) async fn list_webhook_deliveries(service: Shared, call: Call<Merchant
     let found = deliveries.page(call.caller().merchant_id, &filter, size, request.cursor);
     let (found, beside) = found.map_err(|error| not_done(&error))?;
     let page = Page::found(request, found, |delivery| delivery.id, beside);
-    Ok(Reply::new(&page.map(DeliveryShape::new).carrying(&texts(&filter))))
+    Reply::page(&page.map(DeliveryShape::new).carrying(&texts(&filter)))
 }
 
 /// The filters for the calls for the pages beside this one.

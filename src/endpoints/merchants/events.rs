@@ -108,7 +108,7 @@ pub(super) async fn list_events(service: Shared, call: Call<MerchantCaller>) -> 
         }
     };
     let bodies = page.try_map(|event| body(&reader, event))?;
-    Ok(Reply::new(&bodies.carrying(&filters.texts())))
+    Reply::page(&bodies.carrying(&filters.texts()))
 }
 
 /// `POST /merchants/find-event`

@@ -102,7 +102,7 @@ pub(super) async fn list_keys(service: Shared, call: Call<MerchantCaller>) -> Re
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<ApiKeys>(&reader, request)?;
-    Ok(Reply::new(&page.map(|key: &ApiKey| KeyShape::new(key, service.last_used.of(key.id)))))
+    Reply::page(&page.map(|key: &ApiKey| KeyShape::new(key, service.last_used.of(key.id))))
 }
 
 /// `POST /merchants/find-key`

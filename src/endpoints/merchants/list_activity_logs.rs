@@ -120,7 +120,7 @@ pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCalle
     let request = fields.finish(|| page)?;
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;
-    Ok(Reply::new(&page.map(ActivityShape::new).carrying(&filters.texts())))
+    Reply::page(&page.map(ActivityShape::new).carrying(&filters.texts()))
 }
 
 impl Filters {

@@ -34,5 +34,5 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let page = read_page::<Payments>(&reader, request)?;
     let now = service.merchant_now(reader.merchant_id())?;
     let shapes = page.page.iter().map(|payment| PaymentShape::new(payment, now)).collect();
-    Ok(Reply::new(&crate::service::Page { previous: page.previous, page: shapes, next: page.next }))
+    Reply::page(&crate::service::Page { previous: page.previous, page: shapes, next: page.next })
 }

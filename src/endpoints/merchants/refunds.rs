@@ -146,7 +146,7 @@ pub(super) async fn list_refunds(service: Shared, call: Call<MerchantCaller>) ->
         Some(status) => read_index_page::<RefundsByStatus, Refunds, _>(&reader, status, request)?
             .carrying(&[("status", status.name().to_owned())]),
     };
-    Ok(Reply::new(&page.map(RefundShape::new)))
+    Reply::page(&page.map(RefundShape::new))
 }
 
 /// `POST /merchants/list-refunds-by-payment`
@@ -159,7 +159,7 @@ pub(super) async fn list_refunds_by_payment(service: Shared, call: Call<Merchant
     let found = named_payment::id(&reader, &payment)?.map_or(Ok(None), |id| reader.get::<Payments>(id))?;
     let payment_id = found.ok_or_else(named_payment::unknown)?.id;
     let page = read_index_page::<RefundsByPayment, Refunds, _>(&reader, payment_id, request)?;
-    Ok(Reply::new(&page.carrying(&[("payment_id", named_payment::text(&payment))]).map(RefundShape::new)))
+    Reply::page(&page.carrying(&[("payment_id", named_payment::text(&payment))]).map(RefundShape::new))
 }
 
 fn refund_id() -> impl Fn(&Json) -> Result<RefundId, String> {

@@ -129,7 +129,7 @@ pub(super) async fn list_users(service: Shared, call: Call<MerchantCaller>) -> R
     let page = field::page(&mut fields, arguments::id::<UserId>("a user id (usr_...)"));
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    Ok(Reply::new(&read_page::<Users>(&reader, request)?.map(UserShape::new)))
+    Reply::page(&read_page::<Users>(&reader, request)?.map(UserShape::new))
 }
 
 /// `POST /merchants/list-user-invitations`
@@ -140,5 +140,5 @@ pub(super) async fn list_user_invitations(service: Shared, call: Call<MerchantCa
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Invitations>(&reader, request)?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Ok(Reply::new(&page.map(|invitation| InvitationShape::new(invitation, now))))
+    Reply::page(&page.map(|invitation| InvitationShape::new(invitation, now)))
 }

@@ -301,7 +301,7 @@ pub(super) async fn list_webhooks(service: Shared, call: Call<MerchantCaller>) -
     let page = field::page(&mut fields, webhook_id());
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
-    Ok(Reply::new(&read_page::<Webhooks>(&reader, request)?.map(WebhookShape::new)))
+    Reply::page(&read_page::<Webhooks>(&reader, request)?.map(WebhookShape::new))
 }
 
 /// The webhook with an id.

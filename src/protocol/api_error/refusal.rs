@@ -19,6 +19,7 @@ pub struct ApiError {
     allow: Option<&'static str>,
     stale_version: bool,
     overload: bool,
+    for_worker_pool: bool,
     ends_connection: bool,
 }
 
@@ -52,6 +53,7 @@ impl ApiError {
             allow: None,
             stale_version: false,
             overload: false,
+            for_worker_pool: false,
             ends_connection: false,
         }
     }
@@ -122,6 +124,13 @@ impl ApiError {
     #[must_use]
     pub fn overloaded(retry_after_seconds: u32) -> ApiError {
         ApiError { overload: true, ..ApiError::unavailable(Outcome::NotDone, retry_after_seconds) }
+    }
+
+    /// Stops a call that changes nothing on a thread that reads requests, so that the dispatcher begins it anew on the
+    /// worker pool. No caller sees it.
+    #[must_use]
+    pub fn for_worker_pool() -> ApiError {
+        ApiError { for_worker_pool: true, ..ApiError::unavailable(Outcome::NotDone, 1) }
     }
 
     /// `UNAVAILABLE`: the server cannot do this now, and says what is known about whether it did.
@@ -214,6 +223,12 @@ impl ApiError {
     #[must_use]
     pub fn is_overload(&self) -> bool {
         self.overload || self.code == Code::RateLimited
+    }
+
+    /// True when the call is to be begun anew on the worker pool.
+    #[must_use]
+    pub fn is_for_worker_pool(&self) -> bool {
+        self.for_worker_pool
     }
 
     /// Whether a version that is no longer current is among the causes.

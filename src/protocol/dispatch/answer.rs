@@ -5,10 +5,11 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::cross_origin;
-use super::encoding;
+use super::encoding::{self, Coding, Encoded};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::quality;
+use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::swagger_ui::Page;
 use crate::protocol::version::ApiVersion;
 
@@ -30,6 +31,15 @@ pub(super) enum Answer {
     Json {
         /// The text.
         json: String,
+        /// Whether it is an earlier call's.
+        replayed: bool,
+    },
+    /// The same, compressed on the worker pool.
+    Compressed {
+        /// The text in its coding.
+        bytes: Vec<u8>,
+        /// The name of the coding.
+        coding: &'static str,
         /// Whether it is an earlier call's.
         replayed: bool,
     },
@@ -66,7 +76,8 @@ impl Addressee<'_> {
     /// The response for an outcome.
     pub(super) fn respond(&self, outcome: Result<Answer, ApiError>) -> HttpResponse {
         match outcome {
-            Ok(Answer::Json { json, replayed }) => self.json(json, replayed),
+            Ok(Answer::Json { json, replayed }) => self.finish_json(replayed, self.encoded(json)),
+            Ok(Answer::Compressed { bytes, coding, replayed }) => self.finish_json(replayed, (bytes, Some(coding))),
             Ok(Answer::Text { text, media_type }) => {
                 self.start(StatusCode::OK).insert_header((header::CONTENT_TYPE, media_type)).body(text)
             }
@@ -86,7 +97,9 @@ impl Addressee<'_> {
     /// The status that the response for an outcome has.
     pub(super) fn status(&self, outcome: &Result<Answer, ApiError>) -> StatusCode {
         match outcome {
-            Ok(Answer::Json { .. } | Answer::Text { .. } | Answer::File(_)) => StatusCode::OK,
+            Ok(Answer::Json { .. } | Answer::Compressed { .. } | Answer::Text { .. } | Answer::File(_)) => {
+                StatusCode::OK
+            }
             Ok(Answer::Moved { .. }) => StatusCode::PERMANENT_REDIRECT,
             Ok(Answer::Preflight) => StatusCode::NO_CONTENT,
             Err(error) => self.form().status(error),
@@ -98,12 +111,18 @@ impl Addressee<'_> {
         self.form.unwrap_or_else(|| Form::from_accept(&self.accept()))
     }
 
-    fn json(&self, json: String, replayed: bool) -> HttpResponse {
+    fn finish_json(&self, replayed: bool, encoded: Encoded) -> HttpResponse {
         let mut response = self.start(StatusCode::OK);
         if replayed {
             response.insert_header(("Idempotent-Replayed", "true"));
         }
-        self.finish(response, JSON, json)
+        self.finish(response, JSON, encoded)
+    }
+
+    /// A text as the caller takes it. A large one was offered to the worker pool before, and is not compressed here.
+    fn encoded(&self, text: String) -> Encoded {
+        let is_large = text.len() > LARGE_BYTES;
+        encoding::encode(text, || if is_large { Coding::Identity } else { encoding::choose(self.headers) })
     }
 
     fn refusal(&self, error: &ApiError) -> HttpResponse {
@@ -121,7 +140,7 @@ impl Addressee<'_> {
         if error.ends_connection() {
             response.force_close(); // The rest of the body is not read, or cannot be.
         }
-        self.finish(response, rendered.media_type, rendered.body)
+        self.finish(response, rendered.media_type, self.encoded(rendered.body))
     }
 
     fn preflight(&self) -> HttpResponse {
@@ -148,13 +167,17 @@ impl Addressee<'_> {
         response
     }
 
-    fn finish(&self, mut response: HttpResponseBuilder, media_type: &'static str, body: String) -> HttpResponse {
+    fn finish(
+        &self,
+        mut response: HttpResponseBuilder,
+        media_type: &'static str,
+        (bytes, coding): Encoded,
+    ) -> HttpResponse {
         response.insert_header((header::CONTENT_TYPE, HeaderValue::from_static(media_type)));
         response.insert_header((header::VARY, HeaderValue::from_static("Accept, Accept-Encoding, Origin")));
         if let Some(origin) = cross_origin::origin(self.headers).filter(|_| self.may_read_cross_origin) {
             cross_origin::allow(&mut response, origin);
         }
-        let (bytes, coding) = encoding::encode(body, self.headers);
         if let Some(coding) = coding {
             response.insert_header((header::CONTENT_ENCODING, coding));
         }

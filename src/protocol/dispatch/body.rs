@@ -108,6 +108,17 @@ impl Bytes {
         Bytes { text: Text { bytes, carries_card_data }, share: room.share(), package }
     }
 
+    /// Their number.
+    pub(super) fn len(&self) -> usize {
+        self.text.bytes.len()
+    }
+
+    /// The same bytes once more, for a call that may have to be begun anew. They are few, and not counted.
+    pub(super) fn again(&self) -> Bytes {
+        let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
+        Bytes { text, share: self.share.room.clone().share(), package: self.package }
+    }
+
     /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
     fn add(&mut self, chunk: &[u8], announced: usize) -> Result<(), ApiError> {
         let length = self.text.bytes.len() + chunk.len();

@@ -1,6 +1,7 @@
 //! A call as an endpoint receives it, and its answer.
 
 use std::future::Future;
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::Fault;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Object;
+use crate::protocol::request_thread::{self, LARGE_BYTES};
 use crate::protocol::version::ApiVersion;
 
 /// An endpoint: a declaration and what is done when it is called.
@@ -65,9 +67,15 @@ where
 
 /// One call that has passed everything that is judged before its arguments.
 pub struct Call<C> {
+    pub(super) context: CallContext<C>,
+    pub(super) body: Body,
+}
+
+/// A call but for its arguments. It can be sent to another thread.
+#[derive(Clone)]
+pub(super) struct CallContext<C> {
     pub(super) declaration: &'static Declaration,
     pub(super) caller: Option<C>,
-    pub(super) body: Body,
     pub(super) version: ApiVersion,
     pub(super) idempotency_key: Result<Option<String>, Fault>,
     pub(super) request_id: RequestId,
@@ -81,7 +89,8 @@ impl<C> Call<C> {
     /// of theirs.
     #[must_use]
     pub fn fields(&self) -> Fields<'_> {
-        Fields::new(self.declaration, self.body.members()).with_header_fault(self.idempotency_key.clone().err())
+        Fields::new(self.context.declaration, self.body.members())
+            .with_header_fault(self.context.idempotency_key.clone().err())
     }
 
     /// The body as it was sent.
@@ -96,13 +105,13 @@ impl<C> Call<C> {
     /// When the endpoint's declaration asks for no key: such an endpoint has no caller to ask for.
     #[must_use]
     pub fn caller(&self) -> &C {
-        self.caller.as_ref().expect("the declaration needs a key, so the dispatcher authenticated the caller")
+        self.context.caller.as_ref().expect("the declaration needs a key, so the dispatcher authenticated the caller")
     }
 
     /// The version that the request named, else the caller's pinned one, else the newest.
     #[must_use]
     pub fn version(&self) -> ApiVersion {
-        self.version
+        self.context.version
     }
 
     /// The key by which the caller may ask again. None when there is none, or the endpoint takes none.
@@ -110,7 +119,7 @@ impl<C> Call<C> {
     /// # Errors
     /// `INVALID_ARGUMENTS` when it is malformed; [`Fields::finish`] has refused that before.
     pub fn idempotency_key(&self) -> Result<Option<&str>, ApiError> {
-        match &self.idempotency_key {
+        match &self.context.idempotency_key {
             Ok(key) => Ok(key.as_deref()),
             Err(fault) => Err(ApiError::invalid_arguments(std::slice::from_ref(fault))),
         }
@@ -119,19 +128,19 @@ impl<C> Call<C> {
     /// The id that stands in the answer and in every log line.
     #[must_use]
     pub fn request_id(&self) -> &RequestId {
-        &self.request_id
+        &self.context.request_id
     }
 
     /// The address at the other end of the connection. Headers that name another one are not believed.
     #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
-        self.peer
+        self.context.peer
     }
 
     /// Lets the page that made the call read its answer, whichever it will be, if it is of this origin.
     pub fn allow_only_origin(&self, origin: &str) {
-        if self.has_origin {
-            self.cross_origin.allow_only(origin);
+        if self.context.has_origin {
+            self.context.cross_origin.allow_only(origin);
         }
     }
 }
@@ -159,6 +168,20 @@ impl Reply {
         Reply { json, replayed: false }
     }
 
+    /// The answer that is one page of a list. The list changes nothing, so that a large page can be read once more on the
+    /// worker pool.
+    ///
+    /// # Errors
+    /// [`ApiError::for_worker_pool`] when it is large and this thread reads requests.
+    pub fn page(page: &impl Serialize) -> Result<Reply, ApiError> {
+        let mut json = Vec::with_capacity(4 * 1024);
+        match serde_json::to_writer(Bounded(&mut json), page) {
+            Ok(()) => String::from_utf8(json).map(Reply::from_json).map_err(|_| ApiError::unhandled()),
+            Err(error) if error.is_io() => Err(ApiError::for_worker_pool()),
+            Err(_) => Err(ApiError::unhandled()),
+        }
+    }
+
     /// Marks the answer as that of an earlier call with the same key.
     #[must_use]
     pub fn replayed(self, replayed: bool) -> Reply {
@@ -179,5 +202,22 @@ impl Reply {
 
     pub(super) fn into_json(self) -> String {
         self.json
+    }
+}
+
+/// The text of an answer as it is written. It refuses what a thread that reads requests may not write.
+struct Bounded<'t>(&'t mut Vec<u8>);
+
+impl io::Write for Bounded<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > LARGE_BYTES && request_thread::is_here() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -2,11 +2,11 @@
 //!
 //! Source: the Fetch standard, section 3.2 (CORS protocol).
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{self, HeaderMap, HeaderName};
+use parking_lot::Mutex;
 
 /// Headers that a page may send.
 const ALLOWED_HEADERS: &str = "content-type, idempotency-key, api-version, client-version, x-request-id";
@@ -22,7 +22,7 @@ const PREFLIGHT_SECONDS: &str = "600";
 #[derive(Debug, Clone, Default)]
 pub(super) struct CrossOrigin {
     /// The only origin whose pages may, once it is known.
-    allowed: Rc<RefCell<Option<String>>>,
+    allowed: Arc<Mutex<Option<String>>>,
 }
 
 impl CrossOrigin {
@@ -31,17 +31,17 @@ impl CrossOrigin {
     }
 
     pub(super) fn set(&self, allowed: Option<String>) {
-        self.allowed.replace(allowed);
+        *self.allowed.lock() = allowed;
     }
 
     /// The only origin whose pages may read the answer, for the log. No caller is told.
     pub(super) fn allowed(&self) -> Option<String> {
-        self.allowed.borrow().clone()
+        self.allowed.lock().clone()
     }
 
     /// True when pages of this origin may read the answer.
     pub(super) fn allows(&self, origin: &str) -> bool {
-        self.allowed.borrow().as_deref() == Some(origin)
+        self.allowed.lock().as_deref() == Some(origin)
     }
 }
 

@@ -15,11 +15,14 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::answer::{Answer, X_REQUEST_ID};
+use super::asked::Asked;
 use super::body::{self, Body, BodyRoom};
 use super::call::Function;
+use super::concurrency::{ConcurrencyLimit, Permit, ShareOf};
 use super::connections::Connection;
 use super::cross_origin;
 use super::documents::{Documents, Subject};
+use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Head, Incoming, header_text};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
 use super::hosts::Hosts;
@@ -31,11 +34,13 @@ use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
 use super::target::Target;
 use super::unknown_path::Served;
+use super::worker_pool::WorkerPool;
 use super::{bearer, tally};
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
+use crate::protocol::request_thread::{self, LARGE_BYTES};
 use crate::protocol::swagger_ui;
 use crate::protocol::version::ApiVersion;
 
@@ -69,6 +74,8 @@ pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
+    limit: Option<ConcurrencyLimit>,
+    pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
@@ -109,13 +116,16 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, observe, public_url, hosts } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, limit, pool, observe, public_url, hosts } = builder;
+        let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
         Dispatcher {
             packages,
             authenticate,
             gate,
+            limit,
+            pool,
             observe,
             public_url,
             hosts,
@@ -138,6 +148,7 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
     pub async fn handle(&self, mut request: Request, entrance: &Entrance) -> HttpResponse {
+        request_thread::mark();
         let payload = request.take_payload();
         let _busy = Connection::of(&request).map(Connection::begin);
         let working = Pace::of(&request).map(Pace::begin);
@@ -157,6 +168,7 @@ impl<C: Caller> Dispatcher<C> {
         if outcome.is_err() {
             body::discard(exchange.head.headers, &mut payload).await;
         }
+        let outcome = self.compressed(exchange, outcome).await;
         let told = self.told(exchange, &outcome);
         let response = in_slices(exchange.addressee().respond(outcome), share);
         self.note(exchange, &told, started.elapsed());
@@ -203,15 +215,38 @@ impl<C: Caller> Dispatcher<C> {
         outcome: Result<Answer, ApiError>,
         changes_something: bool,
     ) -> (Result<Answer, ApiError>, Option<Share>) {
-        let Ok(Answer::Json { json, .. }) = &outcome else { return (outcome, None) };
+        let bytes = match &outcome {
+            Ok(Answer::Json { json, .. }) => json.len(),
+            Ok(Answer::Compressed { bytes, .. }) => bytes.len(),
+            Ok(_) | Err(_) => return (outcome, None),
+        };
         let room = match changes_something {
-            true => Ok(self.answer_room.take_anyway(json.len())),
-            false => self.answer_room.take(json.len()),
+            true => Ok(self.answer_room.take_anyway(bytes)),
+            false => self.answer_room.take(bytes),
         };
         match room {
             Ok(share) => (outcome, share),
             Err(NoRoom) => (Err(ApiError::overloaded(FULL_RETRY_SECONDS)), None),
         }
+    }
+
+    /// Compresses a large document for a caller that asks for it. It is sent as it is where the worker pool is busy.
+    async fn compressed(
+        &self,
+        exchange: &Exchange<'_, C>,
+        outcome: Result<Answer, ApiError>,
+    ) -> Result<Answer, ApiError> {
+        let coding = match &outcome {
+            Ok(Answer::Json { json, .. }) if json.len() > LARGE_BYTES => encoding::choose(exchange.head.headers),
+            Ok(_) | Err(_) => return outcome,
+        };
+        let (Coding::Gzip | Coding::Zstd, Ok(Answer::Json { json, replayed })) = (coding, &outcome) else {
+            return outcome;
+        };
+        let share = self.gate.share_of(&arrival_for_document(exchange));
+        let Ok(permit) = self.pool.permit(share).await else { return outcome };
+        let (text, replayed) = (json.clone(), *replayed);
+        self.pool.run(permit, move || async move { Answer::encoded(text, replayed, coding) }).await
     }
 
     async fn judge(
@@ -231,7 +266,7 @@ impl<C: Caller> Dispatcher<C> {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
             Target::Root => Ok(self.root_answer(exchange)),
             Target::OpenApi => {
-                let _permit = self.gate.admit(&arrival_for_document(exchange)).await?;
+                let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange))).await?;
                 Ok(self.openapi_answer(exchange))
             }
             Target::Page(page) => Ok(Answer::File(page)),
@@ -305,7 +340,7 @@ impl<C: Caller> Dispatcher<C> {
             let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let _permit = self.gate.admit(&arrival_for_document(exchange)).await?;
+        let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange))).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
         let subject = Subject { package: Some(package), version };
@@ -367,16 +402,55 @@ impl<C: Caller> Dispatcher<C> {
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.head.peer };
         self.gate.count(&arrival)?;
         let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
-        let permit = self.gate.admit(&arrival).await?;
-        if declaration.flags.changes_something && self.answer_room.is_full() {
-            return Err(ApiError::overloaded(FULL_RETRY_SECONDS)); // Its answer cannot be refused any more.
+        let share = self.gate.share_of(&arrival);
+        let asked = Asked { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
+        if asked.bytes.len() > LARGE_BYTES {
+            return self.on_worker_pool(exchange, share, asked).await;
         }
-        let body = Body::parse(bytes, declaration)?;
-        let reply = function.call(exchange.call(declaration, caller, body)).await;
+        let permit = self.permit(share).await?;
+        self.check_answer_room(declaration)?;
+        let again = (!declaration.flags.changes_something).then(|| asked.again());
+        let answered = asked.answer().await;
         drop(permit);
-        let reply = reply?;
-        let replayed = reply.is_replayed();
-        Ok(Answer::Json { json: reply.into_json(), replayed })
+        match (answered, again) {
+            (Err(error), Some(asked)) if error.is_for_worker_pool() => {
+                self.on_worker_pool(exchange, share, asked).await
+            }
+            (answered, _) => answered,
+        }
+    }
+
+    /// Answers a call on the worker pool: its body or its answer is large, or it reads for long.
+    async fn on_worker_pool(
+        &self,
+        exchange: &Exchange<'_, C>,
+        share: ShareOf,
+        asked: Asked<C>,
+    ) -> Result<Answer, ApiError> {
+        let permit = self.pool.permit(share).await?;
+        self.check_answer_room(asked.context.declaration)?;
+        let coding = encoding::choose(exchange.head.headers);
+        let answered = self.pool.run(permit, move || async move {
+            match asked.answer().await? {
+                Answer::Json { json, replayed } => Ok(Answer::encoded(json, replayed, coding)),
+                answer => Ok(answer),
+            }
+        });
+        answered.await?
+    }
+
+    /// Refuses a call that changes something while nobody fetches the answers: its own cannot be refused any more.
+    fn check_answer_room(&self, declaration: &Declaration) -> Result<(), ApiError> {
+        let is_refused = declaration.flags.changes_something && self.answer_room.is_full();
+        if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
+    }
+
+    /// Takes a permit for a call that is worked on here.
+    pub(super) async fn permit(&self, share: ShareOf) -> Result<Permit, ApiError> {
+        match &self.limit {
+            Some(limit) => limit.acquire(share).await,
+            None => Ok(Permit::unlimited()),
+        }
     }
 
     async fn authenticated(&self, exchange: &Exchange<'_, C>, named: Option<ApiVersion>) -> Result<C, ApiError> {

@@ -15,19 +15,23 @@ const COMPRESSED_BYTES_MIN: usize = 1024;
 const GZIP_LEVEL: u32 = 5;
 const ZSTD_LEVEL: i32 = 3;
 
+/// The coding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Coding {
+pub(super) enum Coding {
     Identity,
     Gzip,
     Zstd,
 }
 
-/// The body as the caller likes it, and the name of what was done to it.
-pub(super) fn encode(body: String, headers: &HeaderMap) -> (Vec<u8>, Option<&'static str>) {
+/// A body's bytes, and the name of their coding where they have one.
+pub(super) type Encoded = (Vec<u8>, Option<&'static str>);
+
+/// The body in a coding, and the name of the coding; without one as it is, as a small body always is.
+pub(super) fn encode(body: String, coding: impl FnOnce() -> Coding) -> Encoded {
     if body.len() < COMPRESSED_BYTES_MIN {
         return (body.into_bytes(), None);
     }
-    let encoded = match choose(headers) {
+    let encoded = match coding() {
         Coding::Identity => None,
         Coding::Gzip => gzip(body.as_bytes()).map(|bytes| (bytes, "gzip")),
         Coding::Zstd => zstd::bulk::compress(body.as_bytes(), ZSTD_LEVEL).ok().map(|bytes| (bytes, "zstd")),
@@ -45,7 +49,7 @@ fn gzip(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The coding that the caller likes best; of equals zstd, then gzip, then none.
-fn choose(headers: &HeaderMap) -> Coding {
+pub(super) fn choose(headers: &HeaderMap) -> Coding {
     let lists: Vec<&str> = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).collect();
     let list = lists.join(",");
     let rest = quality::of_exact(&list, "*").unwrap_or(0);
@@ -91,12 +95,12 @@ mod tests {
     #[test]
     fn a_large_body_comes_back_whole_from_either_coding_and_a_small_one_is_left_alone() {
         let body = "{\"page\":[]}".repeat(1000);
-        let (bytes, name) = encode(body.clone(), &asking("gzip"));
+        let (bytes, name) = encode(body.clone(), || Coding::Gzip);
         let mut text = String::new();
         assert!(flate2::read::GzDecoder::new(bytes.as_slice()).read_to_string(&mut text).is_ok());
         assert_eq!((name, &text), (Some("gzip"), &body));
-        let (bytes, name) = encode(body.clone(), &asking("zstd"));
+        let (bytes, name) = encode(body.clone(), || Coding::Zstd);
         assert_eq!((name, zstd::bulk::decompress(&bytes, 1 << 20).ok()), (Some("zstd"), Some(body.into_bytes())));
-        assert_eq!(encode("true".to_owned(), &asking("gzip")), (b"true".to_vec(), None));
+        assert_eq!(encode("true".to_owned(), || Coding::Gzip), (b"true".to_vec(), None));
     }
 }

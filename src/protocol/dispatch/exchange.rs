@@ -11,8 +11,8 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::http::{Method, StatusCode};
 
 use super::answer::{API_VERSION, Addressee};
-use super::body::{self, Body, BodyRoom};
-use super::call::Call;
+use super::body::{self, BodyRoom};
+use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::dispatcher::Entrance;
 use super::hooks::Caller;
@@ -135,13 +135,12 @@ impl<'r, C: Caller> Exchange<'r, C> {
         }
     }
 
-    pub(super) fn call(&self, declaration: &'static Declaration, caller: Option<C>, body: Body) -> Call<C> {
+    pub(super) fn context(&self, declaration: &'static Declaration, caller: Option<C>) -> CallContext<C> {
         let headers = self.head.headers;
         let takes_key = declaration.flags.takes_idempotency_key;
-        Call {
+        CallContext {
             declaration,
             caller,
-            body,
             version: self.version.get(),
             idempotency_key: if takes_key { idempotency_key::read(headers) } else { Ok(None) },
             request_id: self.request_id.clone(),

@@ -1,12 +1,11 @@
 //! What the dispatcher asks of the rest of the program.
 
-use std::any::Any;
 use std::fmt;
 use std::net::IpAddr;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 
+use super::concurrency::ShareOf;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::version::ApiVersion;
@@ -14,7 +13,7 @@ use crate::protocol::version::ApiVersion;
 pub use super::bearer::NoToken;
 
 /// Somebody whose key was accepted.
-pub trait Caller: 'static {
+pub trait Caller: Clone + Send + 'static {
     /// The caller's name in the log. It is written out only where there is a line.
     type LogName: fmt::Display;
 
@@ -48,7 +47,7 @@ pub struct Arrival<'a, C> {
     pub peer: Option<IpAddr>,
 }
 
-/// Bounds how much is let in.
+/// Limits callers, and tells them apart.
 pub trait Gate<C>: Send + Sync {
     /// Counts a call, before its body is read.
     ///
@@ -56,26 +55,8 @@ pub trait Gate<C>: Send + Sync {
     /// `RATE_LIMITED` for a caller that asks too often.
     fn count(&self, arrival: &Arrival<'_, C>) -> Result<(), ApiError>;
 
-    /// Lets a call in once its body is there; the permit is held until it is answered. Whoever sends its body slowly
-    /// takes no place from others.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` when there is too much to do.
-    fn admit<'a>(&'a self, arrival: &'a Arrival<'a, C>) -> LocalBoxFuture<'a, Result<Permit, ApiError>>;
-}
-
-/// The right to be worked on. Dropping it gives the place back.
-#[derive(Default)]
-pub struct Permit {
-    _place: Option<Box<dyn Any>>,
-}
-
-impl Permit {
-    /// A permit that gives `place` back by dropping it.
-    #[must_use]
-    pub fn holding(place: impl Any) -> Permit {
-        Permit { _place: Some(Box::new(place)) }
-    }
+    /// The caller whose share of the server's work the call counts towards.
+    fn share_of(&self, arrival: &Arrival<'_, C>) -> ShareOf;
 }
 
 /// Tells the operator's tools how the program is doing.
@@ -92,7 +73,7 @@ pub trait Observe: Send + Sync {
     }
 }
 
-/// Lets everything in.
+/// Lets every call in, as the operator's.
 pub(super) struct OpenGate;
 
 impl<C> Gate<C> for OpenGate {
@@ -100,7 +81,7 @@ impl<C> Gate<C> for OpenGate {
         Ok(())
     }
 
-    fn admit<'a>(&'a self, _: &'a Arrival<'a, C>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
-        std::future::ready(Ok(Permit::default())).boxed_local()
+    fn share_of(&self, _: &Arrival<'_, C>) -> ShareOf {
+        ShareOf::Operator
     }
 }

@@ -12,7 +12,8 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use serde_json::{Value, json};
 
-use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Permit};
+use super::concurrency::ShareOf;
+use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
 use super::large_answers::UNFETCHED_BYTES_MAX;
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
@@ -24,7 +25,7 @@ use crate::protocol::version::ApiVersion;
 /// Bytes of a body, at most.
 const BODY_BYTES_MAX: usize = Package::Merchants.body_bytes_max();
 
-static ECHO: Declaration = Declaration {
+pub(super) static ECHO: Declaration = Declaration {
     name: "echo-text",
     package: Package::Merchants,
     group: "tests",
@@ -41,7 +42,8 @@ static PANIC: Declaration = Declaration { name: "panic-now", arguments: &[], ..E
 static SDK: Declaration =
     Declaration { name: "check-status", package: Package::Sdk, flags: Flags::OPEN_COMMAND, ..ECHO };
 
-struct Key;
+#[derive(Clone)]
+pub(super) struct Key;
 
 impl Caller for Key {
     type LogName = &'static str;
@@ -55,7 +57,7 @@ impl Caller for Key {
     }
 }
 
-struct Hooks;
+pub(super) struct Hooks;
 
 impl Authenticate<Key> for Hooks {
     fn authenticate<'a>(&'a self, token: &'a str) -> LocalBoxFuture<'a, Result<Key, ApiError>> {
@@ -77,8 +79,8 @@ impl Gate<Key> for Hooks {
         }
     }
 
-    fn admit<'a>(&'a self, _: &'a Arrival<'a, Key>) -> LocalBoxFuture<'a, Result<Permit, ApiError>> {
-        std::future::ready(Ok(Permit::default())).boxed_local()
+    fn share_of(&self, _: &Arrival<'_, Key>) -> ShareOf {
+        ShareOf::Merchant([1; 16])
     }
 }
 
@@ -119,23 +121,23 @@ fn dispatcher() -> Arc<Dispatcher<Key>> {
 }
 
 /// A request that succeeds, to be spoilt by a test.
-fn post(path: &str) -> TestRequest {
+pub(super) fn post(path: &str) -> TestRequest {
     let request = TestRequest::with_uri(path).method(Method::POST).insert_header(("Authorization", "Bearer sk_good"));
     request.insert_header(("Content-Type", "application/json")).set_payload("{\"text\":\"hi\"}")
 }
 
-struct Received {
-    status: u16,
+pub(super) struct Received {
+    pub(super) status: u16,
     headers: actix_web::http::header::HeaderMap,
-    body: Vec<u8>,
+    pub(super) body: Vec<u8>,
 }
 
 impl Received {
-    fn header(&self, name: &str) -> Option<&str> {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
             .unwrap_or_else(|error| panic!("{error}: {:?}", String::from_utf8_lossy(&self.body)))
     }
@@ -155,7 +157,11 @@ fn entrance() -> Entrance {
 }
 
 async fn send(request: TestRequest) -> Received {
-    let response = dispatcher().handle(request.to_request(), &entrance()).await;
+    send_to(&dispatcher(), request).await
+}
+
+pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> Received {
+    let response = dispatcher.handle(request.to_request(), &entrance()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
     Received { status, headers, body: body.to_vec() }

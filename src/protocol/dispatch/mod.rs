@@ -3,10 +3,12 @@
 //! through `hooks.rs`.
 
 mod answer;
+mod asked;
 mod bearer;
 mod body;
 mod call;
 mod completed;
+mod concurrency;
 mod connections;
 mod cross_origin;
 mod dispatcher;
@@ -19,29 +21,30 @@ mod idempotency_key;
 #[cfg(test)]
 mod judgement_tests;
 mod large_answers;
-mod limits;
+#[cfg(test)]
+mod large_calls_tests;
 mod pace;
 mod path;
 mod pipeline;
-mod places;
-mod pressure;
+mod rates;
 mod request_id;
 mod seldom_logged;
 mod table;
 mod tally;
 mod target;
 mod unknown_path;
+mod worker_pool;
 
 pub use call::{Call, Function, Reply, endpoint};
 pub(crate) use completed::CompletedSocket;
+pub use concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
 pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
-pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe, Permit};
+pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
 pub use hosts::Hosts;
 pub(super) use large_answers::{SLICE_BYTES, Share as AnswerShare};
-pub use limits::{CallsInFlightPerKey, CallsPerSecond, PlaceOf, Standing, address_group};
 pub(crate) use pace::PacedSocket;
-pub use places::{Place, PlaceCount, Places};
-pub use pressure::CommitsSoFar;
+pub use rates::{CallsPerSecond, address_group};
 pub use request_id::RequestId;
 pub use table::DispatcherBuilder;
+pub use worker_pool::WorkerPool;

@@ -16,6 +16,7 @@ use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::Declaration;
 use crate::protocol::fault::{Fault, IDEMPOTENCY_KEY};
 use crate::protocol::pipelining::{Address, Plan, Results, Step};
+use crate::protocol::request_thread::LARGE_BYTES;
 use crate::protocol::version::ApiVersion;
 
 /// The pages of an origin read a pipeline's answer when they may read that of every step.
@@ -57,7 +58,12 @@ impl<C: Caller> Dispatcher<C> {
     ) -> Result<Body, ApiError> {
         let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
-        let _permit = self.gate.admit(&arrival).await?;
+        let share = self.gate.share_of(&arrival);
+        if bytes.len() > LARGE_BYTES {
+            let permit = self.pool.permit(share).await?;
+            return self.pool.run(permit, move || async move { Body::parse(bytes, declaration) }).await?;
+        }
+        let _permit = self.permit(share).await?;
         Body::parse(bytes, declaration)
     }
 

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::call::{Call, Function, Reply, endpoint};
+use super::concurrency::ConcurrencyLimit;
 use super::dispatcher::Dispatcher;
 use super::hooks::{Authenticate, Caller, Gate, Observe, OpenGate};
 use super::hosts::Hosts;
+use super::worker_pool::WorkerPool;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, ValueType};
 use crate::protocol::version::ApiVersion;
@@ -32,6 +34,8 @@ pub struct DispatcherBuilder<C> {
     pub(super) packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
+    pub(super) limit: Option<ConcurrencyLimit>,
+    pub(super) pool: Option<WorkerPool>,
     pub(super) observe: Option<Arc<dyn Observe>>,
     pub(super) public_url: Option<String>,
     pub(super) hosts: Hosts,
@@ -46,6 +50,8 @@ impl<C: Caller> DispatcherBuilder<C> {
             packages,
             authenticate,
             gate: Arc::new(OpenGate),
+            limit: None,
+            pool: None,
             observe: None,
             public_url: None,
             hosts: Hosts::Any,
@@ -83,7 +89,19 @@ impl<C: Caller> DispatcherBuilder<C> {
         functions.into_iter().fold(self, DispatcherBuilder::function)
     }
 
-    /// Bounds how much is let in.
+    /// Limits the calls that are worked on at once; any number when nothing says so.
+    #[must_use]
+    pub fn limit(self, limit: ConcurrencyLimit) -> DispatcherBuilder<C> {
+        DispatcherBuilder { limit: Some(limit), ..self }
+    }
+
+    /// Names the pool for large calls; one thread of its own when nothing says so.
+    #[must_use]
+    pub fn pool(self, pool: WorkerPool) -> DispatcherBuilder<C> {
+        DispatcherBuilder { pool: Some(pool), ..self }
+    }
+
+    /// Limits the rates of callers, and tells callers apart.
     #[must_use]
     pub fn gate(self, gate: Arc<dyn Gate<C>>) -> DispatcherBuilder<C> {
         DispatcherBuilder { gate, ..self }

@@ -2,7 +2,6 @@
 
 use till_domain::activity::{Activity, Actor};
 use till_domain::ids::ActivityId;
-use till_domain::records::Unreadable;
 use till_domain::time::Millis;
 use till_storage::rows::{Beside, Cursor, Direction};
 use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
@@ -10,11 +9,12 @@ use till_storage::shapes::{ActivityEntry, ActivityIndex, MerchantView};
 use super::merge::{Intersection, Span, Step, Walk};
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
+use crate::protocol::request_thread;
 use crate::service::filtered_page::id_at;
 use crate::service::page::Page;
 use crate::service::shared::Reader;
 
-/// Rows that are looked at before other calls of the same thread get their turn.
+/// Rows that are looked at before a search is interrupted.
 const ROWS_AT_A_TIME: usize = 256;
 /// Rows that are looked at at a time where entries are likely, at least.
 const LIKELY_ROWS_MIN: usize = 8;
@@ -105,7 +105,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The page that a call asks for: one entry more is read than asked for, to see whether the log goes on.
-    async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, Unreadable> {
+    async fn page(&self, request: PageRequest<ActivityId>) -> Result<Window, ApiError> {
         let PageRequest { per_page, cursor } = request;
         let (span, size) = (self.selection.span, usize::from(per_page));
         let (part, direction) = match cursor {
@@ -134,7 +134,7 @@ impl Search<'_> {
     }
 
     /// Whether an entry of a span passes every filter; indexes say so without its row.
-    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, Unreadable> {
+    async fn is_any(&self, span: Option<Span>, direction: Direction) -> Result<bool, ApiError> {
         if self.selection.contains.is_some() || self.selection.likely.is_some() {
             return Ok(!self.collect(span, direction, 1).await?.is_empty());
         }
@@ -144,12 +144,7 @@ impl Search<'_> {
     }
 
     /// At most `limit` entries of a span that pass every filter.
-    async fn collect(
-        &self,
-        span: Option<Span>,
-        direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<Activity>, Unreadable> {
+    async fn collect(&self, span: Option<Span>, direction: Direction, limit: usize) -> Result<Vec<Activity>, ApiError> {
         let (mut entries, mut span) = (Vec::new(), span);
         if let (Some(likely), [_], None) = (&self.selection.likely, &*self.selection.all_of, &self.selection.contains) {
             (entries, span) = self.look_among(likely, span, direction, limit).await?;
@@ -169,7 +164,7 @@ impl Search<'_> {
         span: Option<Span>,
         direction: Direction,
         limit: usize,
-    ) -> Result<(Vec<Activity>, Option<Span>), Unreadable> {
+    ) -> Result<(Vec<Activity>, Option<Span>), ApiError> {
         let walk = Walk { view: self.view, direction };
         let at_a_time = limit.max(LIKELY_ROWS_MIN);
         let mut walked = Intersection::new(walk, std::slice::from_ref(&likely.among), span, at_a_time);
@@ -192,7 +187,7 @@ impl Search<'_> {
         span: Option<Span>,
         direction: Direction,
         limit: usize,
-    ) -> Result<Vec<Activity>, Unreadable> {
+    ) -> Result<Vec<Activity>, ApiError> {
         let walk = Walk { view: self.view, direction };
         let at_a_time = if self.selection.contains.is_some() { ROWS_AT_A_TIME } else { limit };
         let mut walked = Intersection::new(walk, &self.selection.indexes(), span, at_a_time);
@@ -206,7 +201,7 @@ impl Search<'_> {
             if is_last || entries.len() >= limit {
                 return Ok(entries);
             }
-            tokio::task::yield_now().await;
+            request_thread::interrupt_scan().await?;
         }
     }
 
@@ -217,12 +212,12 @@ impl Search<'_> {
 }
 
 /// So many entries, or fewer at the end.
-async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<ActivityEntry>, Unreadable> {
+async fn next_batch(walked: &mut Intersection<'_>, size: usize) -> Result<Vec<ActivityEntry>, ApiError> {
     let mut batch = Vec::with_capacity(size);
     while batch.len() < size {
         match walked.next()? {
             Step::Found(found) => batch.push(found),
-            Step::Pause => tokio::task::yield_now().await,
+            Step::Pause => request_thread::interrupt_scan().await?,
             Step::End => break,
         }
     }

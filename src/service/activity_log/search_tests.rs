@@ -174,7 +174,7 @@ impl Log {
         }
     }
 
-    fn try_page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Result<Window, Unreadable> {
+    fn try_page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Result<Window, ApiError> {
         let rows: Box<dyn RowReader + '_> = Box::new(&self.rows);
         let view = MerchantReader::new(MERCHANT, Some(Arc::clone(&self.keyring)), rows);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
@@ -182,7 +182,7 @@ impl Log {
     }
 
     fn page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Window {
-        self.try_page(selection, request).unwrap_or_else(|error| panic!("{error}"))
+        self.try_page(selection, request).unwrap_or_else(|error| panic!("{error:?}"))
     }
 
     /// Every entry, page by page from the newest, and then back from the oldest page.

@@ -9,6 +9,8 @@ use till_domain::text::Email;
 use till_storage::rows::Direction;
 use till_storage::shapes::ActivityIndex;
 
+use crate::protocol::api_error::ApiError;
+use crate::protocol::request_thread;
 use crate::service::shared::Reader;
 
 /// The beginnings of ids that stand in activities.
@@ -25,6 +27,9 @@ const RARE_ADDRESSES: usize = 10;
 
 /// Addresses of users who acted that are looked for: each costs a place in the index.
 const ACTING_MAX: usize = 8;
+
+/// Addresses of a log that are looked at on a thread that reads requests, at most.
+const ADDRESSES_AT_ONCE_MAX: usize = 4_096;
 
 /// The distinct addresses of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,9 +63,16 @@ impl Terms {
     /// How `text` is found in a merchant's log.
     ///
     /// # Errors
-    /// [`Unreadable`] when the addresses of the log cannot be read.
-    pub fn find(text: &str, reader: &Reader<'_>) -> Result<Terms, Unreadable> {
-        let (matching, all) = reader.activity_emails_with(&text.to_lowercase())?;
+    /// `UNAVAILABLE` when the addresses of the log cannot be read; [`ApiError::for_worker_pool`] when there are many of
+    /// them and this thread reads requests.
+    pub fn find(text: &str, reader: &Reader<'_>) -> Result<Terms, ApiError> {
+        let is_request_thread = request_thread::is_here();
+        let addresses_max = if is_request_thread { ADDRESSES_AT_ONCE_MAX } else { usize::MAX };
+        let found = reader.activity_emails_with(&text.to_lowercase(), addresses_max)?;
+        let (matching, all) = found.ok_or_else(ApiError::for_worker_pool)?;
+        if is_request_thread && matching.len() > FEW_ADDRESSES {
+            return Err(ApiError::for_worker_pool()); // Each of them is a range to be searched.
+        }
         let acting = if matching.len() > FEW_ADDRESSES { acting_emails(reader)? } else { None };
         Ok(Terms::new(text, &Addresses { matching, all }, acting.as_deref()))
     }

@@ -121,16 +121,23 @@ impl<R: RowReader> MerchantReader<R> {
         entries.into_iter().map(activity).collect()
     }
 
-    /// The distinct addresses of the activity log that have a text, in lower case, in them; and how many addresses
-    /// there are in all.
+    /// The distinct addresses of the activity log that have a text, in lower case, in them; and the number of addresses
+    /// in all. Nothing when there are more than `addresses_max`.
     ///
     /// # Errors
     /// [`Unreadable`] when they cannot be read.
-    pub fn activity_emails_with(&self, text: &str) -> Result<(Vec<Email>, usize), Unreadable> {
+    pub fn activity_emails_with(
+        &self,
+        text: &str,
+        addresses_max: usize,
+    ) -> Result<Option<(Vec<Email>, usize)>, Unreadable> {
         let (table, mut emails, mut all) = (TableKind::ActivityEmails, Vec::new(), 0);
         let (lower, upper) = table_range(self.merchant_id(), table);
         self.rows.visit(table.family(), &lower, &upper, Direction::Forward, &mut |key, _| {
             all += 1;
+            if all > addresses_max {
+                return ControlFlow::Break(());
+            }
             // The key ends in the address: most are passed over as they stand.
             if contains(key, text.as_bytes()) {
                 emails.push(decode_key::<ActivityEmails>(key));
@@ -139,7 +146,7 @@ impl<R: RowReader> MerchantReader<R> {
         })?;
         let mut emails = emails.into_iter().collect::<Result<Vec<Email>, Unreadable>>()?;
         emails.retain(|email| email.as_str().contains(text));
-        Ok((emails, all))
+        Ok((all <= addresses_max).then_some((emails, all)))
     }
 }
 

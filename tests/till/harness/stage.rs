@@ -26,7 +26,7 @@ use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, WebhookDelivery};
-use till_actors::{Acquirers, Dependencies, Engine, EngineOptions, Limits};
+use till_actors::{Acquirers, Dependencies, Engine, EngineOptions};
 use till_domain::apply::apply_rows;
 use till_domain::command::Caller;
 use till_domain::event::{Event, Mutation};
@@ -296,7 +296,7 @@ fn service((store, keyring, clock): (Arc<MemoryStore>, Arc<Keyring>, Arc<Standin
     };
     let options = EngineOptions {
         arbiters: 2,
-        limits: Limits { in_flight_per_merchant: 1_000, in_flight: 1_000, live_actors: 100 },
+        live_actors_max: 100,
         idle_before_retiring: Duration::from_secs(60),
         expiry_pause: Duration::from_millis(50),
         lifetimes: Lifetimes::default(),

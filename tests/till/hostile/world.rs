@@ -40,7 +40,6 @@ impl World {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let log = directory.path().join("log");
         let server = Start::default()
-            .with("TILL_CALLS_IN_FLIGHT_MAX", "4096")
             .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
             .recording(&log)
             .server();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Server, Shop, Start, Wire};
+use crate::harness::{Server, Shop, Wire};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -32,10 +32,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The most that a body may be long.
 const BODY_BYTES: usize = 1 << 20;
-
-fn server() -> Server {
-    Start::default().with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "4096").server()
-}
 
 fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
     format!(
@@ -107,7 +103,7 @@ fn is_served(shop: &Shop) {
 
 #[test]
 fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
-    let server = server();
+    let server = Server::start();
     let shop = server.shop();
     let most = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(BODY_BYTES - 1)].concat();
     let held = opened(&server, &most, 1_200);
@@ -118,7 +114,7 @@ fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
 
 #[test]
 fn bodies_that_are_only_begun_take_no_memory_for_what_they_announce() {
-    let server = server();
+    let server = Server::start();
     let shop = server.shop();
     let begun = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(20_000)].concat();
     let held = opened(&server, &begun, 1_200);
@@ -129,7 +125,7 @@ fn bodies_that_are_only_begun_take_no_memory_for_what_they_announce() {
 
 #[test]
 fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
-    let server = server();
+    let server = Server::start();
     let shop = server.shop();
     let deep = format!("{}{},", "[".repeat(60), "]".repeat(60));
     for value in ["1,", "[],", "{\"a\":1},", "\"\",", &deep] {
@@ -145,7 +141,7 @@ fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
 
 #[test]
 fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
-    let server = server();
+    let server = Server::start();
     let shop = server.shop();
     shop.call("sync-metadata", &json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } })).ok();
     let question = "{\"key\":\"large\"}";
@@ -158,7 +154,7 @@ fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
 
 #[test]
 fn files_that_nobody_fetches_take_no_memory_for_each_connection() {
-    let server = server();
+    let server = Server::start();
     let shop = server.shop();
     let held = opened(&server, b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n", 1_200);
     is_served(&shop);
@@ -168,7 +164,7 @@ fn files_that_nobody_fetches_take_no_memory_for_each_connection() {
 
 #[test]
 fn idle_connections_keep_little_whatever_they_were_answered() {
-    let server = server();
+    let server = Server::start();
     let before = server.resident_bytes_max();
     let mut held = opened(&server, b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\n", 800);
     assert_eq!(answered(&mut held), (800, 0));

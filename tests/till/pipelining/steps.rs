@@ -121,9 +121,9 @@ fn a_steps_body_is_bounded_with_what_its_references_bring() {
 fn results_are_bounded_together() {
     let caller = Caller::arrive();
     caller.keep("large", &json!("x".repeat(900_000)));
-    let steps = vec![caller.finding("large"); 20];
-    assert_eq!(caller.run_for("$[0:1]", &steps).faults(), ["invalid steps[18]"]);
-    assert_eq!(caller.run_for("$[-1:]", &steps[..10]).ok().as_str().map(str::len), Some(900_000));
+    let steps = vec![caller.finding("large"); 4];
+    assert_eq!(caller.run_for("$[0:1]", &steps).faults(), ["invalid steps[2]"]);
+    assert_eq!(caller.run_for("$[-1:]", &steps[..2]).ok().as_str().map(str::len), Some(900_000));
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
 }
 
 #[test]
-fn a_call_whose_body_is_on_its_way_takes_no_place_of_others() {
+fn a_call_whose_body_is_on_its_way_takes_no_permit() {
     let start =
         Start::default().with("TILL_CALLS_IN_FLIGHT_MAX", "1").with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "1");
     let server = start.server();

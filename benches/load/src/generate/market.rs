@@ -7,7 +7,7 @@ use till::bootstrap::{self, Opened};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::WebhookDelivery;
-use till_actors::{Dependencies, Engine, EngineOptions, Limits, Secret};
+use till_actors::{Dependencies, Engine, EngineOptions, Secret};
 use till_domain::command::{Caller, Command, Request};
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
@@ -52,7 +52,7 @@ impl Market {
         };
         let options = EngineOptions {
             arbiters: ARBITERS,
-            limits: Limits { in_flight_per_merchant: usize::MAX, in_flight: usize::MAX, live_actors: LIVE_ACTORS },
+            live_actors_max: LIVE_ACTORS,
             idle_before_retiring: IDLE_BEFORE_RETIRING,
             expiry_pause: NO_SEARCH,
             lifetimes: Lifetimes::default(),

@@ -1,21 +1,15 @@
-//! Bounds that a gate or an endpoint is built from.
+//! Limits on the rate of calls.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota};
-use parking_lot::{Mutex, MutexGuard, RwLock};
+use parking_lot::RwLock;
 
 use crate::protocol::api_error::ApiError;
-
-/// When to come back after being turned away for too much work, in seconds.
-const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// Keys that are remembered before those that have been quiet are forgotten.
 const KEYS_BEFORE_SWEEP: usize = 10_000;
@@ -23,89 +17,6 @@ const KEYS_BEFORE_SWEEP: usize = 10_000;
 /// Keys that are remembered at most, some 20 MB. When more than these call within a second, all are forgotten, and
 /// each may call as after a pause.
 const KEYS_MAX: usize = 200_000;
-
-/// How many calls each of many has under way at once. Only those with a call are remembered.
-#[derive(Debug, Clone)]
-pub struct CallsInFlightPerKey<K> {
-    now: Arc<Mutex<BTreeMap<K, usize>>>,
-    limit: usize,
-}
-
-impl<K: Clone + Ord + 'static> CallsInFlightPerKey<K> {
-    /// At most `limit` at once for each.
-    #[must_use]
-    pub fn new(limit: usize) -> CallsInFlightPerKey<K> {
-        CallsInFlightPerKey { now: Arc::default(), limit }
-    }
-
-    /// Takes a place of `key`'s.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE` (`not_done`) when all of them are taken.
-    pub fn enter(&self, key: K) -> Result<PlaceOf<K>, ApiError> {
-        let mut now = locked(&self.now);
-        let count = now.entry(key.clone()).or_default();
-        if *count >= self.limit {
-            return Err(ApiError::overloaded(RETRY_AFTER_SECONDS));
-        }
-        *count += 1;
-        let standing = Standing { calls: *count, callers: now.len() };
-        Ok(PlaceOf { key, standing, now: Arc::clone(&self.now) })
-    }
-}
-
-/// How many calls a caller has under way, and how many callers there are that have some.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// Its calls.
-    pub calls: usize,
-    /// The callers, itself included.
-    pub callers: usize,
-}
-
-impl Standing {
-    /// Whether it has at most half of its even share of so many places. All such calls together take half of them at
-    /// most, however many callers there are.
-    #[must_use]
-    pub const fn is_modest(self, places: usize) -> bool {
-        self.calls.saturating_mul(self.callers).saturating_mul(2) <= places
-    }
-}
-
-/// A place of one key's. Dropping it gives it back.
-#[derive(Debug)]
-pub struct PlaceOf<K: Clone + Ord> {
-    key: K,
-    /// How it stood when this was taken.
-    standing: Standing,
-    now: Arc<Mutex<BTreeMap<K, usize>>>,
-}
-
-impl<K: Clone + Ord> PlaceOf<K> {
-    /// How its caller stood when it was taken, this call included.
-    #[must_use]
-    pub const fn standing(&self) -> Standing {
-        self.standing
-    }
-}
-
-impl<K: Clone + Ord> Drop for PlaceOf<K> {
-    fn drop(&mut self) {
-        if let Entry::Occupied(mut place) = locked(&self.now).entry(self.key.clone()) {
-            match place.get().saturating_sub(1) {
-                0 => {
-                    place.remove();
-                }
-                left => *place.get_mut() = left,
-            }
-        }
-    }
-}
-
-/// A count is whole between any two steps, so a panic elsewhere has not broken it.
-fn locked<K>(now: &Mutex<BTreeMap<K, usize>>) -> MutexGuard<'_, BTreeMap<K, usize>> {
-    now.lock()
-}
 
 /// How often each of many may call. Keys are whatever tells them apart: an installation and an address.
 pub struct CallsPerSecond<K: Clone + Hash + Eq> {
@@ -177,36 +88,6 @@ pub fn address_group(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
     use crate::protocol::api_error::Code;
-
-    #[test]
-    fn places_are_counted_for_each_key_and_forgotten_when_free() {
-        let calls = CallsInFlightPerKey::new(1);
-        let first = calls.enter("a");
-        assert!(first.is_ok() && calls.enter("b").is_ok());
-        assert!(calls.enter("a").is_err_and(|error| error.code() == Code::Unavailable));
-        drop(first);
-        assert!(locked(&calls.now).is_empty());
-        assert!(calls.enter("a").is_ok());
-    }
-
-    #[test]
-    fn a_place_knows_how_its_caller_stood_among_the_others() {
-        let calls = CallsInFlightPerKey::new(3);
-        let held: Vec<_> = ["a", "a", "b", "a"].into_iter().filter_map(|key| calls.enter(key).ok()).collect();
-        let standings: Vec<_> = held.iter().map(PlaceOf::standing).collect();
-        assert_eq!(standings, [(1, 1), (2, 1), (1, 2), (3, 2)].map(|(calls, callers)| Standing { calls, callers }));
-    }
-
-    #[test]
-    fn all_calls_of_the_modest_take_half_of_the_places_at_most() {
-        for (calls, callers, places) in [(32, 1, 64), (16, 2, 64), (1, 32, 64)] {
-            let standing = Standing { calls, callers };
-            assert!(standing.is_modest(places) && !standing.is_modest(places - 1), "{standing:?}");
-            assert!(!Standing { calls: calls + 1, callers }.is_modest(places), "{standing:?}");
-            assert!(!Standing { calls, callers: callers + 1 }.is_modest(places), "{standing:?}");
-        }
-        assert!(!Standing { calls: usize::MAX, callers: usize::MAX }.is_modest(64));
-    }
 
     #[test]
     fn each_key_is_counted_for_itself() {

@@ -1,0 +1,42 @@
+//! A call that has been judged, but for its arguments. It can be sent to another thread.
+
+use std::sync::Arc;
+
+use super::answer::Answer;
+use super::body::{Body, Bytes};
+use super::call::{Call, CallContext, Function};
+use super::encoding::{Coding, encode};
+use super::hooks::Caller;
+use crate::protocol::api_error::ApiError;
+
+/// A call with its body unread.
+pub(super) struct Asked<C> {
+    pub(super) function: Arc<dyn Function<C>>,
+    pub(super) context: CallContext<C>,
+    pub(super) bytes: Bytes,
+}
+
+impl<C: Caller> Asked<C> {
+    /// The same call once more.
+    pub(super) fn again(&self) -> Asked<C> {
+        Asked { function: Arc::clone(&self.function), context: self.context.clone(), bytes: self.bytes.again() }
+    }
+
+    /// Reads the body and carries the call out.
+    pub(super) async fn answer(self) -> Result<Answer, ApiError> {
+        let body = Body::parse(self.bytes, self.context.declaration)?;
+        let reply = self.function.call(Call { context: self.context, body }).await?;
+        let replayed = reply.is_replayed();
+        Ok(Answer::Json { json: reply.into_json(), replayed })
+    }
+}
+
+impl Answer {
+    /// A text in a coding.
+    pub(super) fn encoded(text: String, replayed: bool, coding: Coding) -> Answer {
+        match encode(text, || coding) {
+            (bytes, Some(coding)) => Answer::Compressed { bytes, coding, replayed },
+            (bytes, None) => Answer::Json { json: String::from_utf8(bytes).unwrap_or_default(), replayed },
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The threads that read requests. Every caller waits for them, so that nothing on them may take longer than a
+//! millisecond or two: a call that turns out to need more is begun anew on the worker pool.
+
+use std::cell::Cell;
+
+use super::api_error::ApiError;
+
+/// Bytes of a body or of an answer above which a call belongs to the worker pool: 64 KiB. To read or to write them as JSON
+/// takes up to two milliseconds.
+pub(crate) const LARGE_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    static IS_HERE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks the calling thread as one that reads requests.
+pub(crate) fn mark() {
+    IS_HERE.set(true);
+}
+
+/// True on a thread that reads requests.
+pub(crate) fn is_here() -> bool {
+    IS_HERE.get()
+}
+
+/// Refuses to work on so many bytes on a thread that reads requests.
+///
+/// # Errors
+/// [`ApiError::for_worker_pool`].
+pub(crate) fn check_bytes(bytes: u64) -> Result<(), ApiError> {
+    if is_here() && bytes > LARGE_BYTES as u64 { Err(ApiError::for_worker_pool()) } else { Ok(()) }
+}
+
+/// Interrupts a scan of rows that has taken a while already, for the other calls of the worker thread.
+///
+/// # Errors
+/// [`ApiError::for_worker_pool`] on a thread that reads requests: the scan has to go on there.
+pub(crate) async fn interrupt_scan() -> Result<(), ApiError> {
+    if is_here() {
+        return Err(ApiError::for_worker_pool());
+    }
+    tokio::task::yield_now().await;
+    Ok(())
+}
