@@ -1,13 +1,14 @@
 //! A connection that is kept.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::answer::{Answer, CallFailure};
+use super::source;
 
 /// How long an answer may take. A run's histogram reaches further, so that a call that waited for its turn
 /// before is still counted as what it was.
@@ -25,6 +26,7 @@ const HEADERS_MAX: usize = 32;
 /// A connection for one call at a time. After a failure the next call opens it anew.
 pub(crate) struct Connection {
     server: SocketAddr,
+    source: Option<IpAddr>,
     stream: Option<TcpStream>,
     buffer: Vec<u8>,
 }
@@ -41,12 +43,12 @@ struct AnswerHead {
 impl Connection {
     /// A connection to be opened by its first call.
     pub(crate) fn new(server: SocketAddr) -> Connection {
-        Connection { server, stream: None, buffer: vec![0; BUFFER_BYTES] }
+        Connection { server, source: source::next_address(server), stream: None, buffer: vec![0; BUFFER_BYTES] }
     }
 
     /// Opens it now, so that no call is measured with that.
     pub(crate) async fn open(&mut self) -> Result<(), CallFailure> {
-        self.stream = Some(connect(self.server).await?);
+        self.stream = Some(connect(self.server, self.source).await?);
         Ok(())
     }
 
@@ -55,7 +57,7 @@ impl Connection {
         // It is put back after a whole answer only.
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
-            None => connect(self.server).await?,
+            None => connect(self.server, self.source).await?,
         };
         let exchange = exchange(&mut stream, request, &mut self.buffer);
         let head = tokio::time::timeout(ANSWER_MAX, exchange).await.map_err(|_| CallFailure::TimedOut)??;
@@ -66,11 +68,20 @@ impl Connection {
     }
 }
 
-async fn connect(server: SocketAddr) -> Result<TcpStream, CallFailure> {
-    let stream = tokio::time::timeout(ANSWER_MAX, TcpStream::connect(server)).await;
-    let stream = stream.map_err(|_| CallFailure::TimedOut)?.map_err(|error| failure_of(&error))?;
-    stream.set_nodelay(true).map_err(|error| failure_of(&error))?;
-    Ok(stream)
+async fn connect(server: SocketAddr, source: Option<IpAddr>) -> Result<TcpStream, CallFailure> {
+    let socket = bound_socket(server, source).map_err(|error| failure_of(&error))?;
+    let stream = tokio::time::timeout(ANSWER_MAX, socket.connect(server)).await;
+    stream.map_err(|_| CallFailure::TimedOut)?.map_err(|error| failure_of(&error))
+}
+
+/// A socket that sends at once, bound to the address that its connection is to come from.
+fn bound_socket(server: SocketAddr, source: Option<IpAddr>) -> io::Result<TcpSocket> {
+    let socket = if server.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_nodelay(true)?;
+    if let Some(source) = source {
+        socket.bind(SocketAddr::new(source, 0))?;
+    }
+    Ok(socket)
 }
 
 async fn exchange(stream: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> Result<AnswerHead, CallFailure> {
@@ -123,7 +134,24 @@ fn failure_of(error: &io::Error) -> CallFailure {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn a_server_on_this_machine_sees_several_addresses() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));
+        let server = listener.local_addr().unwrap_or_else(|error| panic!("{error}"));
+        let mut connections = [(); 4].map(|()| Connection::new(server));
+        let mut seen = BTreeSet::new();
+        for connection in &mut connections {
+            assert_eq!(connection.open().await, Ok(()));
+            seen.extend(listener.accept().map(|(_, peer)| peer.ip()));
+        }
+        assert!(seen.len() > 1, "{seen:?}");
+    }
 
     #[test]
     fn a_head_is_read_once_it_is_all_there() {

@@ -4,6 +4,7 @@
 mod answer;
 mod connection;
 mod request;
+mod source;
 
 pub(crate) use answer::{Answer, CallFailure};
 pub(crate) use connection::Connection;

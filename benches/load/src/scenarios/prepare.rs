@@ -57,7 +57,7 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) 
         return Ok(answer);
     }
     let hint = match answer.error_code().as_str() {
-        "RATE_LIMITED" => "; start the server with a higher sdk_calls_per_second: all customers have one address here",
+        "RATE_LIMITED" => "; start the server with a higher sdk_calls_per_second: all customers share a few addresses",
         "INVALID_ARGUMENTS" if String::from_utf8_lossy(answer.body).contains("destination_url") => {
             "; start the server with TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8: the webhooks of a run lead to \
              this machine"

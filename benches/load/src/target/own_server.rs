@@ -41,7 +41,7 @@ const NOT_PASSED_ON: [&str; 19] = [
 ];
 
 /// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls of
-/// one address, since all customers have ours.
+/// one address, since all customers share a few.
 const TOLD: [(&str, &str); 2] = [("TILL_LOG_FILTER", "warn"), ("TILL_SDK_CALLS_PER_SECOND", "1000000")];
 
 /// Lines of its log that are shown when it fails.
