@@ -11,7 +11,7 @@ BASE ?= main
 
 NEXTEST := $(shell command -v cargo-nextest 2>/dev/null)
 
-.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload checkpoint-load disk-full test-clients tools
+.PHONY: run test build optimized lint bench bench-compare bench-regression package crash power-cut damage overload fairness checkpoint-load disk-full test-clients tools
 
 run: tools
 	cargo build --bin till
@@ -74,6 +74,13 @@ overload: ROUNDS = 1
 overload: tools
 	cargo build -p till-bench
 	TILL_OVERLOAD_SECONDS=$(SECONDS) TILL_OVERLOAD_CONNECTIONS=$(CONNECTIONS) TILL_OVERLOAD_ROUNDS=$(ROUNDS) cargo test --test till overload::campaign -- --nocapture
+
+# Calls that cost much, from up to CONNECTIONS connections without a pause, SECONDS for each kind: how long the light calls
+# of another merchant take meanwhile. With programs that are compiled for speed.
+fairness: SECONDS = 10
+fairness: CONNECTIONS = 256
+fairness: tools
+	TILL_HEAVY_SECONDS=$(SECONDS) TILL_HEAVY_CONNECTIONS=$(CONNECTIONS) tools/optimized test --test till overload::heavy_calls -- --nocapture --test-threads 1
 
 # Takes checkpoints of a fully loaded server, by links and as copies elsewhere: ROUNDS rounds each, some four minutes a
 # round.

@@ -6,7 +6,10 @@ mod background_load;
 mod campaign;
 #[expect(clippy::float_arithmetic, reason = "rates and shares are no amounts")]
 mod checkpoints;
+mod closed_loop;
 mod connections;
+mod heavy_calls;
+mod light_calls;
 mod memory;
 mod pipelines;
 mod rates;

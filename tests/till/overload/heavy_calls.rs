@@ -1,0 +1,205 @@
+//! Calls that cost much, from many connections without a pause, and beside them a merchant whose calls cost little.
+//!
+//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs compiled
+//! for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::closed_loop::{PreparedRequest, key_of, statuses};
+use super::light_calls::LightCalls;
+use crate::harness::{Dice, Server, Shop};
+
+/// How long each load lasts in the suite.
+const SUITE_DURATION: Duration = Duration::from_millis(1_500);
+
+/// How long 99 of 100 light calls may take in the suite, whose programs are not compiled for speed and share the
+/// processors with other tests.
+const SUITE_P99_MAX: Duration = Duration::from_secs(1);
+
+/// The same in a campaign.
+const CAMPAIGN_P99_MAX: Duration = Duration::from_millis(50);
+
+/// The header that has an answer compressed.
+const COMPRESSED: &str = "Accept-Encoding: gzip\r\n";
+
+/// Connections that fetch large answers in the suite.
+const SUITE_CONNECTIONS: usize = 32;
+
+/// Bytes of a large array, which a record and the body of a call have room for.
+const ARRAY_BYTES: usize = 1_000_000;
+
+/// Entries of the activity log that pass the one of two filters, and of those that pass the other: below the most
+/// invitations that a merchant may have open.
+const ENTRIES: usize = 500;
+
+/// Calls of some connections, which go on until a moment.
+struct HeavyCalls {
+    name: &'static str,
+    /// For each connection the requests that it makes in turns.
+    turns: Vec<Vec<PreparedRequest>>,
+    /// The status of what is not refused.
+    expected: u16,
+}
+
+impl HeavyCalls {
+    /// The same request from so many connections.
+    fn alike(name: &'static str, request: &PreparedRequest, connections: usize) -> HeavyCalls {
+        HeavyCalls { name, turns: vec![vec![request.clone()]; connections], expected: 200 }
+    }
+
+    /// Makes them beside a merchant with light calls, and prints what came of both. Checks that they were answered or
+    /// refused for too much work, and that all light calls were answered, and soon.
+    #[track_caller]
+    fn delay_no_light_calls(&self, server: &Server) {
+        let seconds = number("TILL_HEAVY_SECONDS").map(Duration::from_secs);
+        let (mut counts, light) = self.make(server, seconds.unwrap_or(SUITE_DURATION));
+        let mut count = |status| counts.remove(&status).unwrap_or(0);
+        let (answered, refused) = (count(self.expected), count(503));
+        println!("{}: {answered} answered, {refused} refused with 503, others {counts:?}", self.name);
+        println!("  light calls meanwhile: {light}");
+        assert_eq!(counts, BTreeMap::new(), "other statuses, 0 for no answer");
+        let p99_max = seconds.map_or(SUITE_P99_MAX, |_| CAMPAIGN_P99_MAX);
+        assert!(light.p99() < p99_max, "a p99 of {:?} is not below {p99_max:?}", light.p99());
+    }
+
+    fn make(&self, server: &Server, duration: Duration) -> (BTreeMap<u16, u64>, LightCalls) {
+        let shop = server.shop();
+        let until = Instant::now() + duration;
+        thread::scope(|scope| {
+            let light = scope.spawn(|| LightCalls::make(server, &shop, until));
+            let counts = statuses(server.public(), &self.turns, until);
+            (counts, light.join().expect("each light call is answered"))
+        })
+    }
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{variable} is a number")))
+}
+
+/// Connections that fetch large answers.
+fn fetching_connections() -> usize {
+    number("TILL_HEAVY_CONNECTIONS").map_or(SUITE_CONNECTIONS, |count| usize::try_from(count).expect("a count fits"))
+}
+
+/// Numbers of five digits at random, which are a large array.
+fn random_numbers(seed: u64) -> Vec<u64> {
+    let mut dice = Dice::new(seed);
+    (0..ARRAY_BYTES / 6).map(|_| dice.between(10_000, 100_000)).collect()
+}
+
+/// Numbers of six digits, all of them different, which are a large array.
+fn distinct_numbers() -> Vec<u64> {
+    (100_000..).take(ARRAY_BYTES / 7).collect()
+}
+
+/// The body that makes these numbers a merchant's record.
+fn record(key: &str, numbers: &[u64]) -> Value {
+    json!({ "key": key, "metadata": numbers })
+}
+
+/// A call of a merchant with its key.
+fn call(shop: &Shop, endpoint: &str, body: &Value) -> PreparedRequest {
+    PreparedRequest::post(&format!("/merchants/{endpoint}"), &key_of(shop), &body.to_string())
+}
+
+/// A call without a key whose body has so many bytes, and nothing that the endpoint takes.
+fn anybodys_call(bytes: usize) -> PreparedRequest {
+    let frame = json!({ "a": [0] }).to_string().len();
+    let body = json!({ "a": vec![0; (bytes - frame) / 2 + 1] });
+    PreparedRequest::post("/sdk/check-status", "", &body.to_string())
+}
+
+#[test]
+fn bodies_without_a_key_delay_no_light_calls() {
+    let request = anybodys_call(64 << 10);
+    let calls = HeavyCalls::alike("bodies of 64 KiB without a key", &request, 64);
+    HeavyCalls { expected: 400, ..calls }.delay_no_light_calls(&Server::start());
+}
+
+#[test]
+fn bodies_that_are_too_large_delay_no_light_calls() {
+    let request = anybodys_call(ARRAY_BYTES);
+    let calls = HeavyCalls::alike("bodies of 1 MB without a key", &request, 64);
+    HeavyCalls { expected: 413, ..calls }.delay_no_light_calls(&Server::start());
+}
+
+#[test]
+fn compressed_documents_delay_no_light_calls() {
+    let request = PreparedRequest::get("/openapi.json", COMPRESSED);
+    HeavyCalls::alike("compressed documents without a key", &request, 64).delay_no_light_calls(&Server::start());
+}
+
+#[test]
+fn compressed_pages_of_large_records_delay_no_light_calls() {
+    let server = Server::start();
+    let shop = server.shop();
+    for seed in 0..8 {
+        shop.call("sync-metadata", &record(&format!("large {seed}"), &random_numbers(seed))).ok();
+    }
+    let headers = key_of(&shop) + COMPRESSED;
+    let request = PreparedRequest::post("/merchants/list-metadata", &headers, "{\"per_page\":100}");
+    HeavyCalls::alike("compressed pages of 8 MB", &request, fetching_connections()).delay_no_light_calls(&server);
+}
+
+#[test]
+fn fetched_large_records_delay_no_light_calls() {
+    let server = Server::start();
+    let shop = server.shop();
+    shop.call("sync-metadata", &record("large", &random_numbers(0))).ok();
+    let request = call(&shop, "retrieve-metadata", &json!({ "key": "large" }));
+    HeavyCalls::alike("records of 1 MB, fetched", &request, fetching_connections()).delay_no_light_calls(&server);
+}
+
+#[test]
+fn written_large_records_delay_no_light_calls() {
+    let server = Server::start();
+    let request = call(&server.shop(), "sync-metadata", &record("large", &random_numbers(0)));
+    HeavyCalls::alike("records of 1 MB, written", &request, 32).delay_no_light_calls(&server);
+}
+
+#[test]
+fn large_arrays_that_become_sets_delay_no_light_calls() {
+    let server = Server::start();
+    let (shop, numbers) = (server.shop(), distinct_numbers());
+    let turns = |connection: usize| {
+        let key = format!("large {connection}");
+        let addition = json!({ "key": key, "value": "one more" });
+        vec![call(&shop, "sync-metadata", &record(&key, &numbers)), call(&shop, "add-to-metadata-set", &addition)]
+    };
+    let turns = (0..8).map(turns).collect();
+    HeavyCalls { name: "arrays of 1 MB that become sets", turns, expected: 200 }.delay_no_light_calls(&server);
+}
+
+/// Has one key of a merchant invite users and another one switch its plan, both at once, so that their entries in the
+/// activity log alternate.
+fn alternating_entries(server: &Server, shop: &Shop) {
+    let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
+    let other = server.client().bearer(other["key"].as_str().expect("a string"));
+    let plans = shop.call("list-plans", &json!({})).ok();
+    let switch = |number: usize| {
+        let plan = &plans[(number + 1) % 2]["plan_id"];
+        other.post("/merchants/select-plan", &json!({ "plan_id": plan })).ok();
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| (0..ENTRIES).for_each(switch));
+        for number in 0..ENTRIES {
+            shop.call("invite-user", &json!({ "email": format!("user-{number}@shop.example") })).ok();
+        }
+    });
+}
+
+#[test]
+fn filters_that_never_meet_delay_no_light_calls() {
+    let server = Server::start();
+    let shop = server.shop();
+    alternating_entries(&server, &shop);
+    let filters = json!({ "activity_type": "plan_switched", "actor_key_id": shop.key_id });
+    assert_eq!(shop.call("list-activity-logs", &filters).ok()["page"], json!([]));
+    let request = call(&shop, "list-activity-logs", &filters);
+    HeavyCalls::alike("filters that never meet", &request, 64).delay_no_light_calls(&server);
+}

@@ -1,0 +1,85 @@
+//! A merchant with one connection that calls now and then, and waits for each answer.
+
+use std::fmt::{self, Display, Formatter};
+use std::time::{Duration, Instant};
+
+use super::closed_loop::{PreparedRequest, StatusConnection, key_of, on_one_thread};
+use crate::harness::{Server, Shop};
+
+/// Between an answer and the next call.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// How long each call of a kind took, in ascending order.
+struct Durations(Vec<Duration>);
+
+/// How long the calls of a merchant took.
+pub(super) struct LightCalls {
+    reads: Durations,
+    changes: Durations,
+}
+
+impl LightCalls {
+    /// Asks for the balance and adds an item to a set in turns until then, each once at least. None may be refused.
+    pub(super) fn make(server: &Server, shop: &Shop, until: Instant) -> LightCalls {
+        let key = key_of(shop);
+        let read = PreparedRequest::post("/merchants/get-balance", &key, "{}");
+        let (mut reads, mut changes) = (Vec::new(), Vec::new());
+        on_one_thread(async {
+            let mut connection = StatusConnection::new(server.public());
+            while reads.is_empty() || Instant::now() < until {
+                reads.push(answered(&mut connection, &read).await);
+                let item = format!("{{\"key\":\"light\",\"value\":{}}}", changes.len());
+                let change = PreparedRequest::post("/merchants/add-to-metadata-set", &key, &item);
+                changes.push(answered(&mut connection, &change).await);
+            }
+        });
+        LightCalls { reads: Durations::new(reads), changes: Durations::new(changes) }
+    }
+
+    /// At most one in a hundred calls of either kind took longer.
+    pub(super) fn p99(&self) -> Duration {
+        self.reads.percentile(99).max(self.changes.percentile(99))
+    }
+}
+
+impl Display for LightCalls {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{} reads {}, {} changes {}",
+            self.reads.0.len(),
+            self.reads,
+            self.changes.0.len(),
+            self.changes
+        )
+    }
+}
+
+/// Makes a call that must be answered, tells how long that took, and pauses.
+async fn answered(connection: &mut StatusConnection, request: &PreparedRequest) -> Duration {
+    let asked = Instant::now();
+    let status = connection.call(request).await;
+    let took = asked.elapsed();
+    assert_eq!(status, 200, "after {took:?}");
+    tokio::time::sleep(PAUSE).await;
+    took
+}
+
+impl Durations {
+    fn new(mut durations: Vec<Duration>) -> Durations {
+        durations.sort_unstable();
+        Durations(durations)
+    }
+
+    /// The shortest that is not exceeded by this percentage of them.
+    fn percentile(&self, percent: usize) -> Duration {
+        self.0[(self.0.len() * percent).div_ceil(100) - 1]
+    }
+}
+
+impl Display for Durations {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let [p50, p99, max] = [50, 99, 100].map(|percent| self.percentile(percent));
+        write!(formatter, "p50 {p50:.1?}, p99 {p99:.1?}, max {max:.1?}")
+    }
+}
