@@ -1,0 +1,157 @@
+//! The arguments that calls about webhooks have in common.
+
+use till_actors::webhooks::AddressPolicy;
+use till_domain::ids::WebhookId;
+use till_domain::text::{DestinationUrl, HEADER_NAME_MAX, HeaderName, RETURN_URL_MAX_BYTES};
+use till_domain::webhook::{Subscription, WebhookEventKind};
+
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::endpoints::shapes::webhook::ALL_EVENTS;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Text, TextKind, ValueType};
+use crate::protocol::dispatch::Call;
+use crate::protocol::json::Json;
+use crate::protocol::version::ApiVersion;
+
+/// The header of the plain HMAC, unless the merchant names another.
+pub(super) const SIGNATURE_HEADER_DEFAULT: &str = "X-Webhook-Signature";
+
+/// Headers that HTTP or Standard Webhooks uses itself, in lower case.
+const HEADERS_IN_USE: [&str; 17] = [
+    "authorization",
+    "connection",
+    "cookie",
+    "date",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "set-cookie",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+    "user-agent",
+    "webhook-id",
+    "webhook-timestamp",
+    "webhook-signature",
+];
+
+/// The beginnings of more such headers.
+const HEADERS_IN_USE_BEGIN: [&str; 3] = ["accept", "content-", "proxy-"];
+
+pub(super) const DESTINATION_URL: ValueType = ValueType::Text(Text {
+    kind: TextKind::Url,
+    length: Some((1, RETURN_URL_MAX_BYTES)),
+    example: Some("https://shop.example/events"),
+    ..Text::PLAIN
+});
+
+pub(super) const SIGNATURE_HEADER: ValueType = ValueType::Text(Text {
+    length: Some((1, HEADER_NAME_MAX)),
+    pattern: Some("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$"),
+    example: Some("X-Shop-Signature"),
+    ..Text::PLAIN
+});
+
+pub(super) const API_VERSION: ValueType = ValueType::words(&["2025-04-01"]);
+
+pub(super) const EVENTS_DOCS: &str = "The events that it is sent, such as `PAYMENT_COMPLETED`; `[\"*\"]` for all.";
+pub(super) const SIGNATURE_HEADER_DOCS: &str =
+    "The header that carries the plain HMAC of the body; `X-Webhook-Signature` when left out of `connect-webhook`.";
+
+/// The webhook that a call is about.
+pub(in crate::endpoints::merchants) const WEBHOOK_ARGUMENT: Argument =
+    Argument::required("webhook_id", ValueType::Id(WebhookId::PREFIX), "The webhook (`whe_...`).");
+
+/// Reads the id of a webhook.
+pub(in crate::endpoints::merchants) fn webhook_id() -> impl Fn(&Json) -> Result<WebhookId, String> {
+    arguments::id("a webhook id (whe_...)")
+}
+
+/// The webhook that a call names, whose only argument it is.
+pub(super) fn named(call: &Call<MerchantCaller>) -> Result<WebhookId, ApiError> {
+    let mut fields = call.fields();
+    let id = fields.required("webhook_id", webhook_id());
+    fields.finish(|| id)
+}
+
+pub(super) fn destination(value: &Json, addresses: &AddressPolicy) -> Result<DestinationUrl, String> {
+    let text = arguments::own_text(value)?;
+    addresses.check_url(&text).map_err(|refused| refused.to_string())?;
+    arguments::checked(DestinationUrl::new(text))
+}
+
+pub(super) fn api_version(value: &Json) -> Result<ApiVersion, String> {
+    let text = arguments::own_text(value)?;
+    ApiVersion::from_name(&text).ok_or_else(|| format!("must be one of: {}", ApiVersion::names().join(", ")))
+}
+
+pub(super) fn signature_header(value: &Json) -> Result<HeaderName, String> {
+    let name: HeaderName = arguments::checked(HeaderName::new(arguments::own_text(value)?))?;
+    let folded = name.as_str().to_ascii_lowercase();
+    let is_in_use = HEADERS_IN_USE.contains(&folded.as_str())
+        || HEADERS_IN_USE_BEGIN.iter().any(|beginning| folded.starts_with(beginning));
+    if is_in_use {
+        Err("is a header that HTTP or Standard Webhooks uses itself; name another".to_owned())
+    } else {
+        Ok(name)
+    }
+}
+
+/// `["*"]`, or names of events, each once.
+pub(super) fn subscription(value: &Json) -> Result<Subscription, String> {
+    let rule = || format!("must be [\"*\"], or an array of some of: {}, each once", names().join(", "));
+    let Json::Array(words) = value else { return Err(rule()) };
+    let words: Option<Vec<&str>> = words.iter().map(Json::as_str).collect();
+    let words = words.ok_or_else(rule)?;
+    if words == [ALL_EVENTS] {
+        return Ok(Subscription::All);
+    }
+    let kinds = WebhookEventKind::ALL.into_iter().filter(|kind| words.contains(&kind.name()));
+    let kinds: Vec<WebhookEventKind> = kinds.collect();
+    // Each word is one of the kinds, and none stands twice.
+    let is_exact = !words.is_empty() && kinds.len() == words.len();
+    if is_exact { Ok(Subscription::Only(kinds)) } else { Err(rule()) }
+}
+
+fn names() -> [&'static str; WebhookEventKind::ALL.len()] {
+    WebhookEventKind::ALL.map(WebhookEventKind::name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_that_http_or_standard_webhooks_uses_are_refused_in_any_case() {
+        let read = |name: &str| signature_header(&Json::String(name.to_owned()));
+        for name in [
+            "Accept",
+            "accept-language",
+            "Authorization",
+            "Connection",
+            "Content-MD5",
+            "CONTENT-TYPE",
+            "Cookie",
+            "HOST",
+            "Proxy-Connection",
+            "Set-Cookie",
+            "Transfer-Encoding",
+            "User-Agent",
+            "Webhook-Id",
+            "webhook-timestamp",
+            "WEBHOOK-SIGNATURE",
+        ] {
+            let refused = read(name).err().unwrap_or_default();
+            assert!(refused.starts_with("is a header that HTTP or Standard Webhooks uses"), "{name}: {refused}");
+        }
+        for name in ["", "X Signature", "X-Signature:", "\u{c4}", &"x".repeat(65)] {
+            assert!(read(name).is_err(), "{name}");
+        }
+        for name in ["X-Webhook-Signature", "x-shop-hmac", "Webhook-Hmac", &"x".repeat(64)] {
+            assert_eq!(read(name).map(|name| name.as_str().to_owned()), Ok(name.to_owned()));
+        }
+    }
+}

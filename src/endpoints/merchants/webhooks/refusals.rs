@@ -1,0 +1,11 @@
+//! The refusals that calls about webhooks have in common.
+
+use crate::protocol::api_error::Code;
+use crate::protocol::declaration::DeclaredError;
+
+/// The answers of calls about webhooks.
+pub(in crate::endpoints::merchants) const WEBHOOK_NOT_FOUND: DeclaredError =
+    DeclaredError::when(Code::NotFound, "No webhook of this merchant has this id.");
+
+pub(super) const TOO_MANY: DeclaredError =
+    DeclaredError::when(Code::Conflict, "50 webhooks are connected: details name the `limit`.");

@@ -1,0 +1,159 @@
+//! `POST /merchants/connect-webhook`, `rotate-webhook-secret`: the calls that answer a secret
+
+use serde::Serialize;
+use till_actors::Secret;
+use till_actors::webhooks::SigningSecret;
+use till_domain::command::{Command, ConnectWebhook, WebhookChange};
+use till_domain::event::Answer;
+use till_domain::records::{Rows, Webhooks};
+use till_domain::text::HeaderName;
+use till_domain::webhook::Webhook;
+use till_storage::vault::{WEBHOOK_SECRET_LEN, WebhookSecretBytes, WebhookSecretOf};
+
+use super::arguments::{
+    API_VERSION, DESTINATION_URL, EVENTS_DOCS, SIGNATURE_HEADER, SIGNATURE_HEADER_DEFAULT, SIGNATURE_HEADER_DOCS,
+    WEBHOOK_ARGUMENT, api_version, destination, named, signature_header, subscription,
+};
+use super::refusals::{TOO_MANY, WEBHOOK_NOT_FOUND};
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments;
+use crate::endpoints::forms::NAME;
+use crate::endpoints::shapes::webhook::EVENT_WORDS;
+use crate::protocol::api_error::ApiError;
+use crate::protocol::declaration::{Argument, Attribute, Declaration, Flags, ObjectType, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::service::{Service, Shared};
+
+static CONNECTED_WEBHOOK: ObjectType = ObjectType {
+    name: "connected_webhook",
+    attributes: &[
+        Attribute::always("webhook_id", ValueType::STRING, "The webhook's id (`whe_...`)."),
+        Attribute::always("secret", ValueType::STRING, "The secret of its signatures (`whsec_...`), this once."),
+        Attribute::always("public_key", ValueType::STRING, "The public key of its Ed25519 signatures (`whpk_...`)."),
+    ],
+};
+
+static ROTATED_SECRET: ObjectType = ObjectType {
+    name: "rotated_webhook_secret",
+    attributes: &[
+        Attribute::always("secret", ValueType::STRING, "The new secret (`whsec_...`), this once."),
+        Attribute::always("public_key", ValueType::STRING, "The new public key (`whpk_...`)."),
+        Attribute::always("previous_expires_at", ValueType::TIMESTAMP, "Until when the secret before signs, too."),
+    ],
+};
+
+/// The declaration.
+pub(in crate::endpoints::merchants) static CONNECT_WEBHOOK: Declaration = Declaration {
+    name: "connect-webhook",
+    package: Package::Merchants,
+    group: "webhooks",
+    summary: "Makes a webhook, and sends it events from now on. Answers its secret, this once.",
+    docs: "Every delivery is signed by Standard Webhooks 1.0.0 (`webhook-id`, `webhook-timestamp`, `webhook-signature` with `v1` and `v1a`), and by a plain HMAC-SHA-256 of the body in the header that you name.",
+    arguments: &[
+        Argument::required("name", NAME, "What to call it, 1 to 255 characters.").such_as("\"web shop\""),
+        Argument::required("destination_url", DESTINATION_URL, "The https address that events are posted to."),
+        Argument::required("events", ValueType::Array(&EVENT_WORDS), EVENTS_DOCS).such_as("[\"*\"]"),
+        Argument::optional(
+            "api_version",
+            API_VERSION,
+            "The API version that bodies are written in; the call's when left out.",
+        ),
+        Argument::optional("signature_header", SIGNATURE_HEADER, SIGNATURE_HEADER_DOCS),
+    ],
+    returns: Returns::Object(&CONNECTED_WEBHOOK),
+    errors: &[TOO_MANY],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(in crate::endpoints::merchants) static ROTATE_WEBHOOK_SECRET: Declaration = Declaration {
+    name: "rotate-webhook-secret",
+    package: Package::Merchants,
+    group: "webhooks",
+    summary: "Gives a webhook another secret, and answers it, this once.",
+    docs: "For 24 hours the secret before signs beside it. The plain HMAC is made with the new one at once.",
+    arguments: &[WEBHOOK_ARGUMENT],
+    returns: Returns::Object(&ROTATED_SECRET),
+    errors: &[WEBHOOK_NOT_FOUND],
+    flags: Flags { works_while_suspended: true, ..Flags::COMMAND },
+};
+
+#[derive(Serialize)]
+struct Connected<'a> {
+    webhook_id: String,
+    secret: &'a str,
+    public_key: String,
+}
+
+#[derive(Serialize)]
+struct Rotated<'a> {
+    secret: &'a str,
+    public_key: String,
+    previous_expires_at: u64,
+}
+
+/// `POST /merchants/connect-webhook`
+pub(in crate::endpoints::merchants) async fn connect_webhook(
+    service: Shared,
+    call: Call<MerchantCaller>,
+) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let name = fields.required("name", arguments::name);
+    let destination_url = fields.required("destination_url", |value| destination(value, &service.webhook_addresses));
+    let subscription = fields.required("events", subscription);
+    let api_version = fields.optional("api_version", api_version);
+    let signature_header = fields.optional("signature_header", signature_header);
+    let command = fields.finish(|| {
+        Some(ConnectWebhook {
+            name: name?,
+            destination_url: destination_url?,
+            subscription: subscription?,
+            api_version: api_version.unwrap_or_else(|| call.version()).name().to_owned(),
+            signature_header: signature_header
+                .unwrap_or_else(|| HeaderName::from_stored(SIGNATURE_HEADER_DEFAULT.to_owned())),
+        })
+    })?;
+    let change = WebhookChange::Connect(command);
+    let (webhook, secret, replayed) = change_secret(&service, &CONNECT_WEBHOOK, &call, change).await?;
+    let (text, public_key) = (secret.secret_text(), secret.public_key_text());
+    let connected = Connected { webhook_id: webhook.id.to_string(), secret: &text, public_key };
+    Ok(Reply::new(&connected).replayed(replayed))
+}
+
+/// `POST /merchants/rotate-webhook-secret`
+pub(in crate::endpoints::merchants) async fn rotate_webhook_secret(
+    service: Shared,
+    call: Call<MerchantCaller>,
+) -> Result<Reply, ApiError> {
+    let change = WebhookChange::RotateSecret(named(&call)?);
+    let (webhook, secret, replayed) = change_secret(&service, &ROTATE_WEBHOOK_SECRET, &call, change).await?;
+    let (text, public_key) = (secret.secret_text(), secret.public_key_text());
+    let until = webhook.previous_secret_until.ok_or_else(ApiError::unhandled)?;
+    let rotated = Rotated { secret: &text, public_key, previous_expires_at: until.unix_seconds() };
+    Ok(Reply::new(&rotated).replayed(replayed))
+}
+
+/// Has a change carried out that brings a new secret; gives the webhook, its secret, and whether this was asked before. A
+/// repeated call drew a secret of its own, which is nobody's: the first one's is in the vault.
+async fn change_secret(
+    service: &Service,
+    declaration: &'static Declaration,
+    call: &Call<MerchantCaller>,
+    change: WebhookChange,
+) -> Result<(Webhook, SigningSecret, bool), ApiError> {
+    let caller = call.caller();
+    let command = Command::ChangeWebhook(caller.merchant_id, change);
+    let secret = Some(Secret::WebhookSecret(fresh_secret()));
+    let answered = service.submit(declaration, call, caller.merchant_id, caller.as_domain(), command, secret).await?;
+    let Answer::Webhook(id) = answered.answer else { return Err(ApiError::unhandled()) };
+    let reader = service.reader(caller.merchant_id).await?;
+    let webhook = reader.get::<Webhooks>(id)?.ok_or_else(ApiError::unhandled)?;
+    let kept = reader.webhook_secret(WebhookSecretOf::Current(id))?.ok_or_else(ApiError::unhandled)?;
+    Ok((webhook, SigningSecret::from_bytes(&kept), answered.replayed))
+}
+
+fn fresh_secret() -> WebhookSecretBytes {
+    let mut secret = WebhookSecretBytes::new([0; WEBHOOK_SECRET_LEN]);
+    getrandom::fill(secret.as_mut_slice()).expect("the operating system gives randomness once it is up");
+    secret
+}
