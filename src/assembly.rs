@@ -9,7 +9,7 @@ use till_storage::vitals::Vitals;
 
 use crate::access::{AdminToken, KeyAuthentication, MerchantCaller, Operator, PublicGate};
 use crate::bootstrap::{self, Started};
-use crate::configuration::{Configuration, Limits, Secrets};
+use crate::configuration::{Configuration, Secrets};
 use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::observation::{Calls, EngineObservation, Observation};
@@ -19,6 +19,10 @@ use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
+
+/// Calls that are worked on at once, for each thread that reads requests: as many as keep the commit thread busy while a
+/// disk syncs for 20 ms.
+const CALLS_IN_FLIGHT_PER_THREAD: usize = 256;
 
 /// Calls that wait for a permit at once, but for the share of each caller. Those that wait are served in a tenth of a
 /// second.
@@ -81,7 +85,7 @@ pub fn assemble(
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
     let limits = &configuration.limits;
     let gate = PublicGate::new(limits.key_calls_per_second, limits.sdk_calls_per_second_per_address);
-    let (limit, pool) = (concurrency_limit(limits), worker_pool());
+    let (limit, pool) = (concurrency_limit(configuration), worker_pool());
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
         .limit(limit.clone())
@@ -122,13 +126,10 @@ fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item =
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
 }
 
-/// The limit on the calls that are worked on at once.
-fn concurrency_limit(limits: &Limits) -> ConcurrencyLimit {
-    ConcurrencyLimit::new(Concurrency {
-        permits: limits.calls_in_flight_max.get(),
-        permits_per_caller: limits.calls_in_flight_per_merchant_max.get(),
-        queue: CALLS_WAITING_MAX,
-    })
+/// The limit on the calls that are worked on at once. One caller has at most half of the permits.
+fn concurrency_limit(configuration: &Configuration) -> ConcurrencyLimit {
+    let permits = configuration.http_threads.get().saturating_mul(CALLS_IN_FLIGHT_PER_THREAD);
+    ConcurrencyLimit::new(Concurrency { permits, permits_per_caller: permits / 2, queue: CALLS_WAITING_MAX })
 }
 
 /// Half of the processors for large calls: the other half is left to all other calls.

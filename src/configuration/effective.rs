@@ -72,10 +72,6 @@ pub struct Configuration {
 pub struct Limits {
     /// Connections at once on the public listener.
     pub connections_max: NonZeroUsize,
-    /// Calls worked on at once, in all.
-    pub calls_in_flight_max: NonZeroUsize,
-    /// Calls worked on at once for one merchant.
-    pub calls_in_flight_per_merchant_max: NonZeroUsize,
     /// Calls a second of one API key; any number when absent.
     pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
@@ -231,19 +227,12 @@ impl Reader<'_> {
 
     fn limits(&mut self) -> Option<Limits> {
         let connections_max = self.required(&settings::CONNECTIONS_MAX, number);
-        let in_all = self.required(&settings::CALLS_IN_FLIGHT_MAX, number);
-        let per_merchant = self.required(&settings::CALLS_IN_FLIGHT_PER_MERCHANT_MAX, number);
         let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number);
         let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number);
         let sdk_calls_per_second_per_address = self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number);
         let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>);
-        if per_merchant > in_all && in_all.is_some() {
-            self.faults.push("calls_in_flight_per_merchant_max: must not be above calls_in_flight_max".to_owned());
-        }
         Some(Limits {
             connections_max: connections_max?,
-            calls_in_flight_max: in_all?,
-            calls_in_flight_per_merchant_max: per_merchant?,
             key_calls_per_second,
             sdk_calls_per_second: sdk_calls_per_second?,
             sdk_calls_per_second_per_address,
@@ -482,7 +471,6 @@ mod tests {
     #[test]
     fn settings_that_contradict_each_other_are_refused() {
         assert_eq!(faults(Layers::new().with_file_text("admin_listen = '127.0.0.1:8080'")).len(), 1);
-        assert_eq!(faults(Layers::new().with_file_text("calls_in_flight_max = 1")).len(), 1);
         assert_eq!(
             faults(Layers::new().with_file_text("listen = '127.0.0.1:0'\nadmin_listen = '127.0.0.1:0'")),
             Vec::<String>::new()

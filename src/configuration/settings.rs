@@ -37,11 +37,6 @@ pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
 pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads");
 /// Connections at once on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
-/// Calls worked on at once, in all. Each may hold a body of 1 MiB.
-pub(super) const CALLS_IN_FLIGHT_MAX: Setting = Setting::with_default("calls_in_flight_max", "512");
-/// Calls of one merchant at once, whether they have a place yet or wait for one.
-pub(super) const CALLS_IN_FLIGHT_PER_MERCHANT_MAX: Setting =
-    Setting::with_default("calls_in_flight_per_merchant_max", "256");
 /// Calls a second of one API key; any number when absent.
 pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
 /// Calls a second of one address for one installation.
@@ -101,7 +96,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 37] = [
+pub(super) const ALL: [Setting; 35] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -109,8 +104,6 @@ pub(super) const ALL: [Setting; 37] = [
     HTTP_THREADS,
     ARBITER_THREADS,
     CONNECTIONS_MAX,
-    CALLS_IN_FLIGHT_MAX,
-    CALLS_IN_FLIGHT_PER_MERCHANT_MAX,
     KEY_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND_PER_ADDRESS,

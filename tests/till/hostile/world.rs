@@ -39,10 +39,7 @@ impl World {
     pub(super) fn start() -> World {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let log = directory.path().join("log");
-        let server = Start::default()
-            .with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8")
-            .recording(&log)
-            .server();
+        let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").recording(&log).server();
         let shop = server.shop();
         let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
         let payment = shop.initiate(&shop.session(500), 500, &json!({ "external_id": "order-1" })).id();

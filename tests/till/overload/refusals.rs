@@ -86,32 +86,40 @@ fn a_refusal_does_not_wait_for_a_large_body_that_does_not_come() {
     assert!(took < Duration::from_secs(3), "{took:?}: waiting for it takes a quarter of a second each");
 }
 
-/// Has two calls of a merchant wait for a receiver of webhooks that does not answer, until it is gone.
-fn with_two_calls_under_way(server: &Server, shop: &Shop, then: impl FnOnce()) {
+/// Permits of one merchant, of a server with one thread that reads requests.
+const PERMITS_OF_MERCHANT: usize = 128;
+
+/// Has as many calls of a merchant wait for a receiver of webhooks that does not answer, until it is gone.
+fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}/", silent.local_addr().expect("it has an address"));
     let connected = shop.call("connect-webhook", &json!({ "name": "a", "destination_url": url, "events": ["*"] })).ok();
-    let test = json!({ "webhook_id": connected["webhook_id"] });
-    thread::scope(|scope| {
-        let calls = [0, 1].map(|_| scope.spawn(|| shop.client().post("/merchants/test-webhook", &test)));
-        while server.metric("till_calls_in_flight") != Some(2.0) {
-            thread::sleep(Duration::from_millis(5));
-        }
-        then();
-        drop(silent);
-        for call in calls {
-            assert_eq!(call.join().expect("a caller ends well").status, 200);
-        }
-    });
+    let test = json!({ "webhook_id": connected["webhook_id"] }).to_string();
+    let key = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\n", shop.key);
+    let request = head("POST", "/merchants/test-webhook", &key, test.len()) + &test;
+    let call = |_| {
+        let mut stream = Wire::new(server.public()).connect();
+        stream.write_all(request.as_bytes()).expect("the server reads");
+        stream
+    };
+    let calls: Vec<TcpStream> = (0..PERMITS_OF_MERCHANT).map(call).collect();
+    while server.metric("till_calls_in_flight") != Some(128.0) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    then();
+    drop(silent);
+    for mut stream in calls {
+        assert_eq!(next_answer(&mut stream).status, 200);
+    }
 }
 
 #[test]
 fn a_merchant_without_a_free_permit_is_refused_and_others_are_not() {
-    let start = Start::default().with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "2");
+    let start = Start::default().with("TILL_HTTP_THREADS", "1");
     let server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
     let (shop, other) = (server.shop(), server.shop());
     let change = json!({ "key": "a", "value": 1 });
-    with_two_calls_under_way(&server, &shop, || {
+    with_all_permits_taken(&server, &shop, || {
         let asked = Instant::now();
         let refused = shop.call("add-to-metadata-set", &change);
         assert!(asked.elapsed() >= Duration::from_secs(1), "a permit may be given back meanwhile");

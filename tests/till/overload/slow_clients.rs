@@ -64,8 +64,7 @@ impl Stand {
 }
 
 fn slowly(start: Start) -> Server {
-    let start = start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2");
-    start.with("TILL_CALLS_IN_FLIGHT_MAX", "4").with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "4").server()
+    start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2").server()
 }
 
 /// Files that the server has open, each connection twice among them.

@@ -165,22 +165,21 @@ fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
 
 #[test]
 fn a_call_whose_body_is_on_its_way_takes_no_permit() {
-    let start =
-        Start::default().with("TILL_CALLS_IN_FLIGHT_MAX", "1").with("TILL_CALLS_IN_FLIGHT_PER_MERCHANT_MAX", "1");
-    let server = start.server();
+    let server = Start::default().with("TILL_HTTP_THREADS", "1").server();
     let shop = server.shop();
     let key = bearer(&shop);
     let head = format!(
         "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nAuthorization: {key}\r\nContent-Length: 2\r\n\r\n{{"
     );
     let wire = Wire::new(server.public());
-    let mut slow: Vec<_> = (0..20).map(|_| wire.connect()).collect();
+    let mut slow: Vec<_> = (0..300).map(|_| wire.connect()).collect();
     for stream in &mut slow {
         stream.write_all(head.as_bytes()).expect("the server reads");
     }
     for _ in 0..20 {
         shop.call("get-balance", &json!({})).ok();
     }
+    assert_eq!(server.metric("till_calls_in_flight"), Some(0.0), "there are 256 permits");
     for mut stream in slow {
         stream.write_all(b"}").expect("the server still reads");
         assert_eq!(received(&mut stream).status, 200);
