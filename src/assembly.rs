@@ -14,19 +14,11 @@ use crate::endpoints::{admin, merchants, sdk};
 use crate::exposition::count_failures_from_zero;
 use crate::observation::{Calls, EngineObservation, Observation};
 use crate::protocol::declaration::Package;
-use crate::protocol::dispatch::{Caller, Concurrency, ConcurrencyLimit, Dispatcher, Hosts, WorkerPool};
+use crate::protocol::dispatch::{CallLimits, Caller, Dispatcher, Hosts, WorkerPool};
 use crate::service::{Reloads, Shared};
 
 /// How long a stop waits for calls that are being carried out.
 const STOP_PATIENCE: Duration = Duration::from_secs(20);
-
-/// Calls that are worked on at once, for each thread that reads requests: as many as keep the commit thread busy while a
-/// disk syncs for 20 ms.
-const CALLS_IN_FLIGHT_PER_THREAD: usize = 256;
-
-/// Calls that wait for a permit at once, but for the share of each caller. Those that wait are served in a tenth of a
-/// second.
-const CALLS_WAITING_MAX: usize = 1_024;
 
 /// The program, ready to be listened for.
 pub struct Assembly {
@@ -83,12 +75,12 @@ pub fn assemble(
     let started = bootstrap::start(configuration, &secrets)?;
     let service = &started.service;
     let keys = Arc::new(KeyAuthentication::new(Arc::clone(service)));
-    let limits = &configuration.limits;
-    let gate = PublicGate::new(limits.key_calls_per_second, limits.sdk_calls_per_second_per_address);
-    let (limit, pool) = (concurrency_limit(configuration), worker_pool());
+    let rates = &configuration.limits;
+    let gate = PublicGate::new(rates.key_calls_per_second, rates.sdk_calls_per_second_per_address);
+    let (limits, pool) = (CallLimits::new(configuration.http_threads.get()), worker_pool());
     let public = Dispatcher::builder(&[Package::Merchants, Package::Sdk], keys)
         .gate(Arc::new(gate))
-        .limit(limit.clone())
+        .limits(limits.clone())
         .pool(pool.clone())
         .functions(merchants::functions(service))
         .functions(sdk::functions(service))
@@ -105,7 +97,7 @@ pub fn assemble(
             observation,
             Arc::clone(service),
             started.vitals(),
-            Calls { limit, pool },
+            Calls { limits, pool },
         )))
         .build();
     count_failures_from_zero(endpoint_names(&public).chain(endpoint_names(&admin)));
@@ -124,12 +116,6 @@ fn admin_hosts(configuration: &Configuration) -> Hosts {
 fn endpoint_names<C: Caller>(dispatcher: &Dispatcher<C>) -> impl Iterator<Item = &'static str> {
     let packages = [Package::Merchants, Package::Sdk, Package::Admin];
     packages.into_iter().flat_map(|package| dispatcher.declarations(package)).map(|declaration| declaration.name)
-}
-
-/// The limit on the calls that are worked on at once. One caller has at most half of the permits.
-fn concurrency_limit(configuration: &Configuration) -> ConcurrencyLimit {
-    let permits = configuration.http_threads.get().saturating_mul(CALLS_IN_FLIGHT_PER_THREAD);
-    ConcurrencyLimit::new(Concurrency { permits, permits_per_caller: permits / 2, queue: CALLS_WAITING_MAX })
 }
 
 /// Half of the processors for large calls: the other half is left to all other calls.

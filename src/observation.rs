@@ -8,7 +8,7 @@ use till_storage::vitals::Vitals;
 use crate::exposition::{
     Families, ProcessStart, expose_archive, expose_calls, expose_engine, expose_process, expose_store,
 };
-use crate::protocol::dispatch::{ConcurrencyLimit, Observe, WorkerPool};
+use crate::protocol::dispatch::{CallLimits, Observe, WorkerPool};
 use crate::service::{Checkpoints, Shared};
 
 /// Since when the program runs and whether it takes calls.
@@ -46,7 +46,7 @@ pub struct EngineObservation {
 /// The limits on calls.
 pub struct Calls {
     /// On those that are worked on at once.
-    pub limit: ConcurrencyLimit,
+    pub limits: CallLimits,
     /// On large ones.
     pub pool: WorkerPool,
 }
@@ -68,7 +68,7 @@ impl Observe for EngineObservation {
     fn metrics(&self) -> String {
         let mut families = Families::counted();
         expose_engine(&self.service.engine, &mut families);
-        expose_calls(self.calls.limit.count(), self.calls.pool.count(), &mut families);
+        expose_calls(self.calls.limits.count(), self.calls.pool.count(), &mut families);
         if let Some(archiver) = &self.service.archiver {
             expose_archive(&archiver.stats(), &mut families);
         }

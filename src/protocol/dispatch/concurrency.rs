@@ -39,19 +39,19 @@ pub enum ShareOf {
 
 /// The numbers of a [`ConcurrencyLimit`].
 #[derive(Debug, Clone, Copy)]
-pub struct Concurrency {
+pub(super) struct Concurrency {
     /// Calls that hold a permit at once.
-    pub permits: usize,
+    pub(super) permits: usize,
     /// The same of one caller.
-    pub permits_per_caller: usize,
+    pub(super) permits_per_caller: usize,
     /// Calls that wait at once. When there are as many, a caller may still have its even share of them: this number
     /// divided by the callers with a call.
-    pub queue: usize,
+    pub(super) queue: usize,
 }
 
 /// Hands out permits. Clones share them.
 #[derive(Clone)]
-pub struct ConcurrencyLimit {
+pub(super) struct ConcurrencyLimit {
     shared: Arc<Shared>,
 }
 
@@ -80,7 +80,7 @@ struct CallerQueue {
 
 /// The right to be worked on. Dropping it gives it to the next call.
 #[must_use]
-pub struct Permit {
+pub(super) struct Permit {
     of: Option<(Arc<Shared>, ShareOf)>,
 }
 
@@ -103,7 +103,7 @@ enum Asked {
 impl ConcurrencyLimit {
     /// A limit with these numbers; there is at least one permit.
     #[must_use]
-    pub fn new(numbers: Concurrency) -> ConcurrencyLimit {
+    pub(super) fn new(numbers: Concurrency) -> ConcurrencyLimit {
         let state =
             State { free: numbers.permits.max(1), waiting: 0, callers: BTreeMap::new(), turns: VecDeque::new() };
         ConcurrencyLimit { shared: Arc::new(Shared { numbers, state: Mutex::new(state) }) }
@@ -113,7 +113,7 @@ impl ConcurrencyLimit {
     ///
     /// # Errors
     /// `UNAVAILABLE` (`not_done`) when there was none within [`WAIT_MAX`], or the queue is full.
-    pub async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
+    pub(super) async fn acquire(&self, caller: ShareOf) -> Result<Permit, ApiError> {
         match self.shared.ask(caller) {
             Asked::Granted(permit) => return Ok(permit),
             Asked::Queued(turn) => {
@@ -128,7 +128,7 @@ impl ConcurrencyLimit {
 
     /// Counts the calls.
     #[must_use]
-    pub fn count(&self) -> CallCount {
+    pub(super) fn count(&self) -> CallCount {
         let state = self.shared.state.lock();
         CallCount { in_flight: self.shared.numbers.permits.max(1) - state.free, waiting: state.waiting }
     }
@@ -136,7 +136,7 @@ impl ConcurrencyLimit {
 
 impl Permit {
     /// A permit of nothing, where there is no limit.
-    pub const fn unlimited() -> Permit {
+    pub(super) const fn unlimited() -> Permit {
         Permit { of: None }
     }
 }

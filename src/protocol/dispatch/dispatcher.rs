@@ -18,7 +18,8 @@ use super::answer::{Answer, X_REQUEST_ID};
 use super::asked::Asked;
 use super::body::{self, Body, BodyRoom};
 use super::call::Function;
-use super::concurrency::{ConcurrencyLimit, Permit, ShareOf};
+use super::call_limits::CallLimits;
+use super::concurrency::{Permit, ShareOf};
 use super::connections::Connection;
 use super::cross_origin;
 use super::documents::{Documents, Subject};
@@ -74,7 +75,7 @@ pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
     authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
-    limit: Option<ConcurrencyLimit>,
+    limits: Option<CallLimits>,
     pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
@@ -116,7 +117,7 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
-        let DispatcherBuilder { packages, authenticate, gate, limit, pool, observe, public_url, hosts } = builder;
+        let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts } = builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
         let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
@@ -124,7 +125,7 @@ impl<C: Caller> Dispatcher<C> {
             packages,
             authenticate,
             gate,
-            limit,
+            limits,
             pool,
             observe,
             public_url,
@@ -266,7 +267,7 @@ impl<C: Caller> Dispatcher<C> {
             Target::Probe(probe, observe) => probe_answer(probe, observe.as_ref()),
             Target::Root => Ok(self.root_answer(exchange)),
             Target::OpenApi => {
-                let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange))).await?;
+                let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
                 Ok(self.openapi_answer(exchange))
             }
             Target::Page(page) => Ok(Answer::File(page)),
@@ -340,7 +341,7 @@ impl<C: Caller> Dispatcher<C> {
             let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }
-        let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange))).await?;
+        let _permit = self.permit(self.gate.share_of(&arrival_for_document(exchange)), &PACKAGE_ITSELF).await?;
         let base_url = self.base_url(exchange);
         let version = exchange.version.get();
         let subject = Subject { package: Some(package), version };
@@ -407,7 +408,7 @@ impl<C: Caller> Dispatcher<C> {
         if asked.bytes.len() > LARGE_BYTES {
             return self.on_worker_pool(exchange, share, asked).await;
         }
-        let permit = self.permit(share).await?;
+        let permit = self.permit(share, declaration).await?;
         self.check_answer_room(declaration)?;
         let again = (!declaration.flags.changes_something).then(|| asked.again());
         let answered = asked.answer().await;
@@ -445,10 +446,11 @@ impl<C: Caller> Dispatcher<C> {
         if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
     }
 
-    /// Takes a permit for a call that is worked on here.
-    pub(super) async fn permit(&self, share: ShareOf) -> Result<Permit, ApiError> {
-        match &self.limit {
-            Some(limit) => limit.acquire(share).await,
+    /// Takes a permit for a call to this that is worked on here.
+    pub(super) async fn permit(&self, share: ShareOf, declaration: &Declaration) -> Result<Permit, ApiError> {
+        match &self.limits {
+            Some(limits) if declaration.flags.changes_something => limits.permit_change(share).await,
+            Some(limits) => limits.permit_read(share).await,
             None => Ok(Permit::unlimited()),
         }
     }

@@ -7,6 +7,7 @@ mod asked;
 mod bearer;
 mod body;
 mod call;
+mod call_limits;
 mod completed;
 mod concurrency;
 mod connections;
@@ -36,8 +37,9 @@ mod unknown_path;
 mod worker_pool;
 
 pub use call::{Call, Function, Reply, endpoint};
+pub use call_limits::CallLimits;
 pub(crate) use completed::CompletedSocket;
-pub use concurrency::{CallCount, Concurrency, ConcurrencyLimit, Permit, ShareOf};
+pub use concurrency::{CallCount, ShareOf};
 pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
 pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};

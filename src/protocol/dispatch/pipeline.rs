@@ -63,7 +63,7 @@ impl<C: Caller> Dispatcher<C> {
             let permit = self.pool.permit(share).await?;
             return self.pool.run(permit, move || async move { Body::parse(bytes, declaration) }).await?;
         }
-        let _permit = self.permit(share).await?;
+        let _permit = self.permit(share, declaration).await?;
         Body::parse(bytes, declaration)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::call::{Call, Function, Reply, endpoint};
-use super::concurrency::ConcurrencyLimit;
+use super::call_limits::CallLimits;
 use super::dispatcher::Dispatcher;
 use super::hooks::{Authenticate, Caller, Gate, Observe, OpenGate};
 use super::hosts::Hosts;
@@ -34,7 +34,7 @@ pub struct DispatcherBuilder<C> {
     pub(super) packages: BTreeMap<Package, Functions<C>>,
     pub(super) authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
-    pub(super) limit: Option<ConcurrencyLimit>,
+    pub(super) limits: Option<CallLimits>,
     pub(super) pool: Option<WorkerPool>,
     pub(super) observe: Option<Arc<dyn Observe>>,
     pub(super) public_url: Option<String>,
@@ -50,7 +50,7 @@ impl<C: Caller> DispatcherBuilder<C> {
             packages,
             authenticate,
             gate: Arc::new(OpenGate),
-            limit: None,
+            limits: None,
             pool: None,
             observe: None,
             public_url: None,
@@ -91,8 +91,8 @@ impl<C: Caller> DispatcherBuilder<C> {
 
     /// Limits the calls that are worked on at once; any number when nothing says so.
     #[must_use]
-    pub fn limit(self, limit: ConcurrencyLimit) -> DispatcherBuilder<C> {
-        DispatcherBuilder { limit: Some(limit), ..self }
+    pub fn limits(self, limits: CallLimits) -> DispatcherBuilder<C> {
+        DispatcherBuilder { limits: Some(limits), ..self }
     }
 
     /// Names the pool for large calls; one thread of its own when nothing says so.

@@ -194,6 +194,18 @@ fn alternating_entries(server: &Server, shop: &Shop) {
 }
 
 #[test]
+fn compressed_pages_of_a_list_delay_no_light_calls() {
+    let server = Server::start();
+    let shop = server.shop();
+    for number in 0..100 {
+        shop.call("invite-user", &json!({ "email": format!("user-{number}@shop.example") })).ok();
+    }
+    let headers = key_of(&shop) + COMPRESSED;
+    let request = PreparedRequest::post("/merchants/list-activity-logs", &headers, "{\"per_page\":100}");
+    HeavyCalls::alike("compressed pages of a list", &request, fetching_connections()).delay_no_light_calls(&server);
+}
+
+#[test]
 fn filters_that_never_meet_delay_no_light_calls() {
     let server = Server::start();
     let shop = server.shop();
