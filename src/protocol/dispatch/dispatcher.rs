@@ -15,15 +15,11 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::answer::{Answer, X_REQUEST_ID};
-use super::asked::Asked;
 use super::body::{self, Body, BodyRoom};
-use super::call::Function;
 use super::call_limits::CallLimits;
-use super::concurrency::{Permit, ShareOf};
 use super::connections::Connection;
 use super::cross_origin;
 use super::documents::{Documents, Subject};
-use super::encoding::{self, Coding};
 use super::exchange::{Exchange, Head, Incoming, header_text};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
 use super::hosts::Hosts;
@@ -33,15 +29,15 @@ use super::path::{OPENAPI_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
 use super::table::{DispatcherBuilder, Functions};
+use super::tally;
 use super::target::Target;
 use super::unknown_path::Served;
 use super::worker_pool::WorkerPool;
-use super::{bearer, tally};
 use crate::protocol::api_error::{ApiError, Outcome};
 use crate::protocol::declaration::{Declaration, Flags, Package, Returns, openapi_document, package_document};
 use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
-use crate::protocol::request_thread::{self, LARGE_BYTES};
+use crate::protocol::request_thread;
 use crate::protocol::swagger_ui;
 use crate::protocol::version::ApiVersion;
 
@@ -52,7 +48,7 @@ const METRICS_MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 const READY_RETRY_SECONDS: u32 = 1;
 
 /// When to ask again after there was no room for an answer, in seconds.
-const FULL_RETRY_SECONDS: u32 = 1;
+pub(super) const FULL_RETRY_SECONDS: u32 = 1;
 
 /// The first of the pages for people: their links are relative to it.
 const PAGES_FIRST: &str = "/docs/";
@@ -73,15 +69,15 @@ static PACKAGE_ITSELF: Declaration = Declaration {
 /// Serves one listener's interfaces.
 pub struct Dispatcher<C> {
     packages: BTreeMap<Package, Functions<C>>,
-    authenticate: Arc<dyn Authenticate<C>>,
+    pub(super) authenticate: Arc<dyn Authenticate<C>>,
     pub(super) gate: Arc<dyn Gate<C>>,
-    limits: Option<CallLimits>,
+    pub(super) limits: Option<CallLimits>,
     pub(super) pool: WorkerPool,
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
     pub(super) body_room: BodyRoom,
-    answer_room: AnswerRoom,
+    pub(super) answer_room: AnswerRoom,
     documents: Documents,
     refusals: SeldomLogged,
 }
@@ -231,25 +227,6 @@ impl<C: Caller> Dispatcher<C> {
         }
     }
 
-    /// Compresses a large document for a caller that asks for it. It is sent as it is where the worker pool is busy.
-    async fn compressed(
-        &self,
-        exchange: &Exchange<'_, C>,
-        outcome: Result<Answer, ApiError>,
-    ) -> Result<Answer, ApiError> {
-        let coding = match &outcome {
-            Ok(Answer::Json { json, .. }) if json.len() > LARGE_BYTES => encoding::choose(exchange.head.headers),
-            Ok(_) | Err(_) => return outcome,
-        };
-        let (Coding::Gzip | Coding::Zstd, Ok(Answer::Json { json, replayed })) = (coding, &outcome) else {
-            return outcome;
-        };
-        let share = self.gate.share_of(&arrival_for_document(exchange));
-        let Ok(permit) = self.pool.permit(share).await else { return outcome };
-        let (text, replayed) = (json.clone(), *replayed);
-        self.pool.run(permit, move || async move { Answer::encoded(text, replayed, coding) }).await
-    }
-
     async fn judge(
         &self,
         exchange: &Exchange<'_, C>,
@@ -390,79 +367,6 @@ impl<C: Caller> Dispatcher<C> {
     pub(super) fn origin(&self, exchange: &Exchange<'_, C>) -> String {
         self.public_url.clone().unwrap_or_else(|| host_address(exchange))
     }
-
-    async fn call(
-        &self,
-        exchange: &Exchange<'_, C>,
-        named: Option<ApiVersion>,
-        function: &Arc<dyn Function<C>>,
-        incoming: &mut Incoming<'_>,
-    ) -> Result<Answer, ApiError> {
-        let declaration = function.declaration();
-        let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
-        let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.head.peer };
-        self.gate.count(&arrival)?;
-        let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
-        let share = self.gate.share_of(&arrival);
-        let asked = Asked { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
-        if asked.bytes.len() > LARGE_BYTES {
-            return self.on_worker_pool(exchange, share, asked).await;
-        }
-        let permit = self.permit(share, declaration).await?;
-        self.check_answer_room(declaration)?;
-        let again = (!declaration.flags.changes_something).then(|| asked.again());
-        let answered = asked.answer().await;
-        drop(permit);
-        match (answered, again) {
-            (Err(error), Some(asked)) if error.is_for_worker_pool() => {
-                self.on_worker_pool(exchange, share, asked).await
-            }
-            (answered, _) => answered,
-        }
-    }
-
-    /// Answers a call on the worker pool: its body or its answer is large, or it reads for long.
-    async fn on_worker_pool(
-        &self,
-        exchange: &Exchange<'_, C>,
-        share: ShareOf,
-        asked: Asked<C>,
-    ) -> Result<Answer, ApiError> {
-        let permit = self.pool.permit(share).await?;
-        self.check_answer_room(asked.context.declaration)?;
-        let coding = encoding::choose(exchange.head.headers);
-        let answered = self.pool.run(permit, move || async move {
-            match asked.answer().await? {
-                Answer::Json { json, replayed } => Ok(Answer::encoded(json, replayed, coding)),
-                answer => Ok(answer),
-            }
-        });
-        answered.await?
-    }
-
-    /// Refuses a call that changes something while nobody fetches the answers: its own cannot be refused any more.
-    fn check_answer_room(&self, declaration: &Declaration) -> Result<(), ApiError> {
-        let is_refused = declaration.flags.changes_something && self.answer_room.is_full();
-        if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
-    }
-
-    /// Takes a permit for a call to this that is worked on here.
-    pub(super) async fn permit(&self, share: ShareOf, declaration: &Declaration) -> Result<Permit, ApiError> {
-        match &self.limits {
-            Some(limits) if declaration.flags.changes_something => limits.permit_change(share).await,
-            Some(limits) => limits.permit_read(share).await,
-            None => Ok(Permit::unlimited()),
-        }
-    }
-
-    async fn authenticated(&self, exchange: &Exchange<'_, C>, named: Option<ApiVersion>) -> Result<C, ApiError> {
-        let token = bearer::token(exchange.head.headers);
-        let token = token.map_err(|problem| self.authenticate.no_token(problem))?;
-        let caller = self.authenticate.authenticate(token).await?;
-        exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
-        exchange.caller.replace(Some(caller.log_name()));
-        Ok(caller)
-    }
 }
 
 fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError> {
@@ -483,7 +387,7 @@ fn probe_answer(probe: Probe, observe: &dyn Observe) -> Result<Answer, ApiError>
 }
 
 /// Documents are made for each request, which is work like a call's.
-fn arrival_for_document<C: Caller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
+pub(super) fn arrival_for_document<C: Caller>(exchange: &Exchange<'_, C>) -> Arrival<'static, C> {
     Arrival { declaration: &PACKAGE_ITSELF, caller: None, peer: exchange.head.peer }
 }
 

@@ -8,6 +8,7 @@ mod bearer;
 mod body;
 mod call;
 mod call_limits;
+mod calls;
 mod completed;
 mod concurrency;
 mod connections;
