@@ -2,8 +2,6 @@
 
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -12,6 +10,7 @@ use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, He
 use futures_util::{FutureExt, StreamExt};
 use zeroize::Zeroize;
 
+use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Declaration, Package};
 use crate::protocol::fault::Fault;
@@ -44,68 +43,34 @@ const DISCARD_MAX: Duration = Duration::from_millis(250);
 /// When to come back after there was no room for a body, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
-/// Room for large bodies, of one listener.
-#[derive(Debug, Clone)]
-pub(super) struct BodyRoom {
-    taken: Arc<AtomicUsize>,
-    bytes_max: usize,
+/// The budget of large bodies, of one listener.
+pub(super) fn budget() -> MemoryBudget {
+    MemoryBudget::of(LARGE_BODIES_BYTES_MAX)
 }
 
-impl Default for BodyRoom {
-    fn default() -> BodyRoom {
-        BodyRoom { taken: Arc::default(), bytes_max: LARGE_BODIES_BYTES_MAX }
-    }
-}
-
-/// What one body has taken of the room. Dropping it gives it back.
-#[derive(Debug)]
-struct Share {
-    room: BodyRoom,
-    byte_count: usize,
-}
-
-impl BodyRoom {
-    const fn share(self) -> Share {
-        Share { room: self, byte_count: 0 }
-    }
-}
-
-impl Share {
-    /// Makes room for a body that has grown to this.
-    fn grow_to(&mut self, body_bytes: usize) -> Result<(), ApiError> {
-        let more = body_bytes.saturating_sub(UNCOUNTED_BYTES).saturating_sub(self.byte_count);
-        if more == 0 {
-            return Ok(());
-        }
-        self.byte_count += more;
-        let taken = self.room.taken.fetch_add(more, Ordering::Relaxed) + more;
-        if taken > self.room.bytes_max { Err(ApiError::overloaded(RETRY_AFTER_SECONDS)) } else { Ok(()) }
-    }
-}
-
-impl Drop for Share {
-    fn drop(&mut self) {
-        self.room.taken.fetch_sub(self.byte_count, Ordering::Relaxed);
-    }
+/// Reserves memory for a body that has grown to so many bytes, with what its values take.
+fn reserve(share: &mut Reservation, body_bytes: usize) -> Result<(), ApiError> {
+    let grown = share.grow_to(body_bytes.saturating_sub(UNCOUNTED_BYTES));
+    grown.map_err(|Exhausted| ApiError::overloaded(RETRY_AFTER_SECONDS))
 }
 
 /// A body's bytes, with the room that they take.
 pub(super) struct Bytes {
     text: Text,
-    share: Share,
+    share: Reservation,
     package: Package,
 }
 
 impl Bytes {
     /// No bytes yet, of a call to this.
-    pub(super) fn empty(room: BodyRoom, declaration: &Declaration) -> Bytes {
-        Bytes::with_capacity(0, room, declaration)
+    pub(super) fn empty(budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
+        Bytes::with_capacity(0, budget, declaration)
     }
 
-    fn with_capacity(capacity: usize, room: BodyRoom, declaration: &Declaration) -> Bytes {
+    fn with_capacity(capacity: usize, budget: &MemoryBudget, declaration: &Declaration) -> Bytes {
         let (bytes, carries_card_data) = (Vec::with_capacity(capacity), declaration.flags.carries_card_data);
         let package = declaration.package;
-        Bytes { text: Text { bytes, carries_card_data }, share: room.share(), package }
+        Bytes { text: Text { bytes, carries_card_data }, share: budget.reservation(), package }
     }
 
     /// Their number.
@@ -116,7 +81,7 @@ impl Bytes {
     /// The same bytes once more, for a call that may have to be begun anew. They are few, and not counted.
     pub(super) fn again(&self) -> Bytes {
         let text = Text { bytes: self.text.bytes.clone(), carries_card_data: self.text.carries_card_data };
-        Bytes { text, share: self.share.room.clone().share(), package: self.package }
+        Bytes { text, share: self.share.budget().reservation(), package: self.package }
     }
 
     /// Adds what has come of a body of `announced` bytes. What is reserved counts as taken: room doubles meanwhile.
@@ -129,7 +94,7 @@ impl Bytes {
         if length > self.text.bytes.capacity() {
             let most = if announced > 0 { announced } else { bytes_max };
             let capacity = room_for(length, self.text.bytes.capacity(), most);
-            self.share.grow_to(capacity)?;
+            reserve(&mut self.share, capacity)?;
             self.text = self.text.grown_to(capacity);
         }
         self.text.bytes.extend_from_slice(chunk);
@@ -172,7 +137,7 @@ impl Drop for Text {
 pub(super) struct Body {
     members: Object,
     carries_card_data: bool,
-    share: Share,
+    share: Reservation,
 }
 
 impl Body {
@@ -198,7 +163,7 @@ impl Body {
 /// The values of a body while they are read: what its endpoint takes, and the room that they have taken.
 struct Values<'s> {
     declaration: &'static Declaration,
-    share: &'s mut Share,
+    share: &'s mut Reservation,
     /// Bytes of the text itself.
     text: usize,
     taken: usize,
@@ -222,7 +187,8 @@ impl Bounds for Values<'_> {
             return true;
         }
         self.reserved = self.taken + self.taken / 8;
-        self.share.grow_to((self.text + self.reserved).min(self.share.room.bytes_max)).is_ok()
+        let bytes_max = self.share.budget().bytes_max();
+        reserve(self.share, (self.text + self.reserved).min(bytes_max)).is_ok()
     }
 }
 
@@ -257,7 +223,7 @@ fn is_json(value: &HeaderValue) -> bool {
 pub(super) async fn read(
     headers: &HeaderMap,
     payload: &mut Payload,
-    room: BodyRoom,
+    budget: &MemoryBudget,
     declaration: &Declaration,
 ) -> Result<Bytes, ApiError> {
     let (announced, package) = (announced(headers), declaration.package);
@@ -265,7 +231,7 @@ pub(super) async fn read(
         return Err(too_large(package));
     }
     // What was only announced takes no memory.
-    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), room, declaration);
+    let bytes = Bytes::with_capacity(announced.min(UNCOUNTED_BYTES), budget, declaration);
     let mut collected = pin!(collect(payload, announced, bytes));
     if let Some(collected) = with_the_head(&mut collected).await {
         return collected;
@@ -371,32 +337,27 @@ mod tests {
     }
 
     #[test]
-    fn large_bodies_have_a_bound_together_and_small_ones_are_always_taken() {
-        let room = BodyRoom { taken: Arc::default(), bytes_max: 100 };
-        let (mut first, mut second) = (room.clone().share(), room.clone().share());
-        assert!(first.grow_to(UNCOUNTED_BYTES + 60).is_ok() && first.grow_to(UNCOUNTED_BYTES + 61).is_ok());
-        assert!(second.grow_to(UNCOUNTED_BYTES).is_ok());
-        assert!(second.grow_to(UNCOUNTED_BYTES + 40).is_err_and(|error| error.code() == Code::Unavailable));
-        drop(second);
-        assert_eq!(room.taken.load(Ordering::Relaxed), 61);
-        drop(first);
-        assert!(room.clone().share().grow_to(UNCOUNTED_BYTES + 100).is_ok());
-        assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+    fn large_bodies_have_a_budget_together_and_small_ones_are_always_taken() {
+        let budget = MemoryBudget::of(100);
+        let (mut first, mut second) = (budget.reservation(), budget.reservation());
+        assert!(reserve(&mut first, UNCOUNTED_BYTES + 61).is_ok() && reserve(&mut second, UNCOUNTED_BYTES).is_ok());
+        let refused = reserve(&mut second, UNCOUNTED_BYTES + 40);
+        assert!(refused.is_err_and(|error| error.code() == Code::Unavailable));
     }
 
     #[test]
     fn values_take_room_beside_their_text_and_give_it_back_and_one_body_always_fits() {
-        let room = BodyRoom { taken: Arc::default(), bytes_max: 1 << 20 };
+        let budget = MemoryBudget::of(1 << 20);
         let text = |text: String| Text { bytes: text.into_bytes(), carries_card_data: false };
-        let of = |body: String| Bytes { text: text(body), share: room.clone().share(), package: Package::Merchants };
+        let of = |body: String| Bytes { text: text(body), share: budget.reservation(), package: Package::Merchants };
         let all = |items: usize| format!("{{\"all\":[{}0]}}", "0,".repeat(items));
         let first = Body::parse(of(all(10_000)), &ALL);
-        assert!(first.is_ok() && room.taken.load(Ordering::Relaxed) > 300_000);
+        assert!(first.is_ok());
         let second = Body::parse(of(all(13_000)), &ALL);
         assert!(second.is_err_and(|error| error.code() == Code::Unavailable));
         drop(first);
         assert!(Body::parse(of(all(13_000)), &ALL).is_ok());
-        assert_eq!(room.taken.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.reservation().grow_to(1 << 20), Ok(()), "nothing is taken any more");
     }
 
     #[test]
@@ -404,7 +365,7 @@ mod tests {
         let members: Vec<String> = (0..5_000).map(|number| format!("\"x{number}\":1")).collect();
         let text = Text { bytes: format!("{{{}}}", members.join(",")).into_bytes(), carries_card_data: false };
         let refused =
-            Body::parse(Bytes { text, share: BodyRoom::default().share(), package: Package::Merchants }, &ALL).err();
+            Body::parse(Bytes { text, share: budget().reservation(), package: Package::Merchants }, &ALL).err();
         let Some(error) = refused else { panic!("accepted") };
         assert_eq!(error.details().and_then(|details| details.as_array()).map(Vec::len), Some(UNKNOWN_NAMES_MAX));
         assert!(error.message().contains("stopped at 100"), "{}", error.message());
@@ -412,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_body_with_card_data_that_breaks_off_was_read_into_what_is_overwritten() {
-        let (mut members, mut room) = (Object::new(), BodyRoom::default().share());
+        let (mut members, mut room) = (Object::new(), budget().reservation());
         let mut values = Values { declaration: &ALL, share: &mut room, text: 0, taken: 0, reserved: 0 };
         let outcome = read_object(br#"{"number":"4242424242424242","x"#, &mut members, &mut values);
         assert!(matches!(outcome, Err(Unread::Malformed(_))) && members.contains_key("number"));

@@ -29,7 +29,7 @@ impl<C: Caller> Dispatcher<C> {
         let caller = if declaration.flags.needs_key { Some(self.authenticated(exchange, named).await?) } else { None };
         let arrival = Arrival { declaration, caller: caller.as_ref(), peer: exchange.head.peer };
         self.gate.count(&arrival)?;
-        let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
+        let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let share = self.gate.share_of(&arrival);
         let asked = Asked { function: Arc::clone(function), context: exchange.context(declaration, caller), bytes };
         if asked.bytes.len() > LARGE_BYTES {
@@ -69,7 +69,7 @@ impl<C: Caller> Dispatcher<C> {
 
     /// Refuses a call that changes something while nobody fetches the answers: its own cannot be refused any more.
     fn check_answer_room(&self, declaration: &Declaration) -> Result<(), ApiError> {
-        let is_refused = declaration.flags.changes_something && self.answer_room.is_full();
+        let is_refused = declaration.flags.changes_something && self.answer_budget.is_exhausted();
         if is_refused { Err(ApiError::overloaded(FULL_RETRY_SECONDS)) } else { Ok(()) }
     }
 

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::answer::{Answer, X_REQUEST_ID};
-use super::body::{self, Body, BodyRoom};
+use super::body::{self, Body};
 use super::call_limits::CallLimits;
 use super::connections::Connection;
 use super::cross_origin;
@@ -23,7 +23,8 @@ use super::documents::{Documents, Subject};
 use super::exchange::{Exchange, Head, Incoming, header_text};
 use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
 use super::hosts::Hosts;
-use super::large_answers::{AnswerRoom, NoRoom, Share, in_slices};
+use super::large_answers::{self, in_slices};
+use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
 use super::pace::Pace;
 use super::path::{OPENAPI_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
@@ -76,8 +77,8 @@ pub struct Dispatcher<C> {
     observe: Option<Arc<dyn Observe>>,
     public_url: Option<String>,
     hosts: Hosts,
-    pub(super) body_room: BodyRoom,
-    pub(super) answer_room: AnswerRoom,
+    pub(super) body_budget: MemoryBudget,
+    pub(super) answer_budget: MemoryBudget,
     documents: Documents,
     refusals: SeldomLogged,
 }
@@ -106,16 +107,10 @@ impl<C: Caller> Dispatcher<C> {
         DispatcherBuilder::new(packages, authenticate)
     }
 
-    /// The room for large answers.
-    #[cfg(test)]
-    pub(super) const fn answer_room(&self) -> &AnswerRoom {
-        &self.answer_room
-    }
-
     pub(super) fn from_builder(builder: DispatcherBuilder<C>) -> Dispatcher<C> {
         let DispatcherBuilder { packages, authenticate, gate, limits, pool, observe, public_url, hosts } = builder;
         let pool = pool.unwrap_or_else(|| WorkerPool::start(1));
-        let (body_room, answer_room) = (BodyRoom::default(), AnswerRoom::default());
+        let (body_budget, answer_budget) = (body::budget(), large_answers::budget());
         let (documents, refusals) = (Documents::default(), SeldomLogged::default());
         Dispatcher {
             packages,
@@ -126,8 +121,8 @@ impl<C: Caller> Dispatcher<C> {
             observe,
             public_url,
             hosts,
-            body_room,
-            answer_room,
+            body_budget,
+            answer_budget,
             documents,
             refusals,
         }
@@ -177,7 +172,7 @@ impl<C: Caller> Dispatcher<C> {
         &self,
         exchange: &Exchange<'_, C>,
         incoming: &mut Incoming<'_>,
-    ) -> (Result<Answer, ApiError>, Option<Share>) {
+    ) -> (Result<Answer, ApiError>, Option<Reservation>) {
         let target = exchange.place.and_then(|place| self.target(place));
         if let Some(target) = &target {
             exchange.label.set(target.label());
@@ -211,19 +206,15 @@ impl<C: Caller> Dispatcher<C> {
         &self,
         outcome: Result<Answer, ApiError>,
         changes_something: bool,
-    ) -> (Result<Answer, ApiError>, Option<Share>) {
+    ) -> (Result<Answer, ApiError>, Option<Reservation>) {
         let bytes = match &outcome {
             Ok(Answer::Json { json, .. }) => json.len(),
             Ok(Answer::Compressed { bytes, .. }) => bytes.len(),
             Ok(_) | Err(_) => return (outcome, None),
         };
-        let room = match changes_something {
-            true => Ok(self.answer_room.take_anyway(bytes)),
-            false => self.answer_room.take(bytes),
-        };
-        match room {
+        match large_answers::reserve(&self.answer_budget, bytes, changes_something) {
             Ok(share) => (outcome, share),
-            Err(NoRoom) => (Err(ApiError::overloaded(FULL_RETRY_SECONDS)), None),
+            Err(Exhausted) => (Err(ApiError::overloaded(FULL_RETRY_SECONDS)), None),
         }
     }
 
@@ -314,7 +305,7 @@ impl<C: Caller> Dispatcher<C> {
     ) -> Result<Answer, ApiError> {
         if exchange.head.method == Method::POST {
             let declaration = Declaration { package, ..PACKAGE_ITSELF };
-            let bytes = exchange.read_body(incoming, self.body_room.clone(), &declaration).await?;
+            let bytes = exchange.read_body(incoming, &self.body_budget, &declaration).await?;
             let body = Body::parse(bytes, &PACKAGE_ITSELF)?;
             Fields::new(&PACKAGE_ITSELF, body.members()).finish(|| Some(()))?;
         }

@@ -11,12 +11,13 @@ use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::http::{Method, StatusCode};
 
 use super::answer::{API_VERSION, Addressee};
-use super::body::{self, BodyRoom};
+use super::body;
 use super::call::CallContext;
 use super::cross_origin::{self, CrossOrigin, Unread};
 use super::dispatcher::Entrance;
 use super::hooks::Caller;
 use super::idempotency_key;
+use super::memory_budget::MemoryBudget;
 use super::path::{Place, locate};
 use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
@@ -119,16 +120,16 @@ impl<'r, C: Caller> Exchange<'r, C> {
     pub(super) async fn read_body(
         &self,
         incoming: &mut Incoming<'_>,
-        room: BodyRoom,
+        budget: &MemoryBudget,
         declaration: &Declaration,
     ) -> Result<body::Bytes, ApiError> {
         match incoming {
             Incoming::Payload(payload) => {
                 body::check_media_type(self.head.headers)?;
-                body::read(self.head.headers, payload, room, declaration).await
+                body::read(self.head.headers, payload, budget, declaration).await
             }
             Incoming::Step(step, results) => {
-                let mut bytes = body::Bytes::empty(room, declaration);
+                let mut bytes = body::Bytes::empty(budget, declaration);
                 step.write_body(results, &mut bytes)?;
                 Ok(bytes)
             }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::concurrency::ShareOf;
 use super::hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
-use super::large_answers::UNFETCHED_BYTES_MAX;
+use super::large_answers::{UNFETCHED_BYTES_MAX, reserve};
 use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
@@ -216,7 +216,7 @@ async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_
         let request = post("/merchants/echo-text").set_payload(body).to_request();
         dispatcher.handle(request, Box::leak(Box::new(entrance())))
     };
-    let almost_all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX - 1);
+    let almost_all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX - 1, true);
     let answered = call().await;
     assert_eq!(answered.status(), 200, "it is made, and so it is told");
     let refused = call().await;
@@ -542,7 +542,7 @@ async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
 async fn without_room_for_answers_a_step_that_changes_something_is_not_begun() {
     let dispatcher = dispatcher();
     let request = pipeline("merchants", &["/merchants/echo-text"]).to_request();
-    let all = dispatcher.answer_room().take_anyway(UNFETCHED_BYTES_MAX);
+    let all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX, true);
     assert_eq!(dispatcher.handle(request, &entrance()).await.status(), 503);
     drop(all);
 }

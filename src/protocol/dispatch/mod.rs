@@ -26,6 +26,7 @@ mod large_answers;
 #[cfg(test)]
 mod large_calls_tests;
 mod pace;
+mod memory_budget;
 mod path;
 mod pipeline;
 mod rates;
@@ -45,7 +46,8 @@ pub(crate) use connections::{Connections, OverTcp};
 pub use dispatcher::{Dispatcher, Entrance};
 pub use hooks::{Arrival, Authenticate, Caller, Gate, NoToken, Observe};
 pub use hosts::Hosts;
-pub(super) use large_answers::{SLICE_BYTES, Share as AnswerShare};
+pub(super) use large_answers::SLICE_BYTES;
+pub(super) use memory_budget::Reservation;
 pub(crate) use pace::PacedSocket;
 pub use rates::{CallsPerSecond, address_group};
 pub use request_id::RequestId;

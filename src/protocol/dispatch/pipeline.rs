@@ -56,7 +56,7 @@ impl<C: Caller> Dispatcher<C> {
         declaration: &'static Declaration,
         incoming: &mut Incoming<'_>,
     ) -> Result<Body, ApiError> {
-        let bytes = exchange.read_body(incoming, self.body_room.clone(), declaration).await?;
+        let bytes = exchange.read_body(incoming, &self.body_budget, declaration).await?;
         let arrival = Arrival { declaration, caller: None, peer: exchange.head.peer };
         let share = self.gate.share_of(&arrival);
         if bytes.len() > LARGE_BYTES {

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::json_path::{JsonPath, find};
 use super::json_text::JsonText;
 use crate::protocol::api_error::ApiError;
-use crate::protocol::dispatch::AnswerShare;
+use crate::protocol::dispatch::Reservation;
 use crate::protocol::fault::Fault;
 
 /// Bytes of a pipeline's results together, at most: 2 MiB, some twenty pages of a list. A thread that reads requests copies
@@ -43,7 +43,7 @@ pub(in crate::protocol) struct Results {
 /// One result with the room that it takes among all large answers.
 struct Kept {
     text: String,
-    _share: Option<AnswerShare>,
+    _share: Option<Reservation>,
 }
 
 /// Why a reference does not become a value.
@@ -90,7 +90,7 @@ impl Results {
     pub(in crate::protocol) fn keep(
         &mut self,
         text: String,
-        share: Option<AnswerShare>,
+        share: Option<Reservation>,
         tells_of_a_change: bool,
     ) -> Result<(), ApiError> {
         self.byte_count += text.len();
