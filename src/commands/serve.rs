@@ -19,7 +19,7 @@ use crate::demo;
 use crate::logging;
 use crate::observation::Observation;
 use crate::owner_only::close_to_others;
-use crate::protocol::listener::{Listener, ListenerSettings};
+use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings};
 use crate::service::Reloads;
 use crate::small_pages::use_small_pages;
 use crate::supervision::{Notifier, Watchdog};
@@ -73,7 +73,8 @@ fn tell_settings(configuration: &Configuration, log_format: LogFormat) {
     }
 }
 
-/// Each connection takes two; table files, logs and what else there is take [`OTHER_DESCRIPTORS`] at most.
+/// Each connection takes one, and as many again may be ending or wait to be looked at; table files, logs and what else
+/// there is take [`OTHER_DESCRIPTORS`] at most.
 fn warn_of_few_descriptors(configuration: &Configuration) {
     let connections = u64::try_from(configuration.limits.connections_max.get()).unwrap_or(u64::MAX);
     let wanted = connections.saturating_mul(2).saturating_add(OTHER_DESCRIPTORS);
@@ -125,23 +126,28 @@ async fn run(
 
 fn public_settings(configuration: &Configuration) -> ListenerSettings {
     ListenerSettings {
-        address: configuration.listen,
+        name: "public",
         workers: configuration.http_threads.get(),
-        connections_max: configuration.limits.connections_max.get(),
+        connections: ConnectionLimits {
+            in_all: configuration.limits.connections_max.get(),
+            per_address: configuration.limits.connections_per_address_max.get(),
+            proxies: configuration.proxies.networks.clone(),
+            idle_max: configuration.limits.idle_max,
+        },
+        forwarded: configuration.proxies.forwarded.clone(),
         tls: None,
         pulse: None,
-        idle_max: configuration.limits.idle_max,
     }
 }
 
 fn admin_settings(configuration: &Configuration) -> ListenerSettings {
     ListenerSettings {
-        address: configuration.admin_listen,
+        name: "admin",
         workers: ADMIN_THREADS,
-        connections_max: ADMIN_CONNECTIONS_MAX,
+        connections: ConnectionLimits::in_all(ADMIN_CONNECTIONS_MAX, configuration.limits.idle_max),
+        forwarded: None,
         tls: None,
         pulse: None,
-        idle_max: configuration.limits.idle_max,
     }
 }
 

@@ -10,12 +10,14 @@ use std::time::Duration;
 use till_actors::webhooks::{AllowedNetworks, RetrySchedule};
 use till_domain::payment::Lifetimes;
 
+use actix_web::http::header::{FORWARDED, HeaderName};
 use secrecy::SecretString;
 use url::Url;
 
 use super::archive::ArchiveSettings;
 use super::layers::Layers;
 use super::settings::{self, Setting};
+use crate::protocol::transport::ForwardedHeader;
 
 /// Everything the operator decides, checked.
 #[derive(Debug, Clone)]
@@ -42,6 +44,8 @@ pub struct Configuration {
     pub arbiter_threads: NonZeroUsize,
     /// What bounds the load.
     pub limits: Limits,
+    /// The proxies in front of the public listener.
+    pub proxies: ProxySettings,
     /// The times that payments wait for an answer, and authorizations for a capture.
     pub lifetimes: Lifetimes,
     /// Free disk space below which writes are refused.
@@ -72,14 +76,25 @@ pub struct Configuration {
 pub struct Limits {
     /// Connections at once on the public listener.
     pub connections_max: NonZeroUsize,
+    /// Connections at once from one address, of IPv6 from one network (/64).
+    pub connections_per_address_max: NonZeroUsize,
     /// Calls a second of one API key; any number when absent.
     pub key_calls_per_second: Option<NonZeroU32>,
     /// Calls a second of one address for one installation.
     pub sdk_calls_per_second: NonZeroU32,
     /// SDK calls a second of one address, for whichever installation; any number when absent.
     pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
-    /// How long a connection without a request is kept.
+    /// How long a connection is kept on which nothing useful is done.
     pub idle_max: Duration,
+}
+
+/// The proxies in front of the public listener.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProxySettings {
+    /// Networks in which they are, whose addresses have no limit of connections of their own.
+    pub networks: AllowedNetworks,
+    /// The header in which they name the address of a caller; none is believed when absent.
+    pub forwarded: Option<ForwardedHeader>,
 }
 
 /// What a listener proves itself with.
@@ -146,6 +161,7 @@ impl Configuration {
         let http_threads = reader.optional(&settings::HTTP_THREADS, number);
         let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
         let limits = reader.limits();
+        let proxies = reader.proxies();
         let lifetimes = reader.lifetimes();
         let allowed_networks = reader.optional(&settings::WEBHOOK_ALLOWED_NETWORKS, parsed::<AllowedNetworks>);
         let retry_schedule = reader.required(&settings::WEBHOOK_RETRY_SECONDS, parsed::<RetrySchedule>);
@@ -172,6 +188,7 @@ impl Configuration {
                 http_threads: http_threads.unwrap_or_else(processors),
                 arbiter_threads: arbiter_threads.unwrap_or_else(processors),
                 limits: limits?,
+                proxies,
                 lifetimes: lifetimes?,
                 disk_reserve_bytes: disk_reserve_bytes?,
                 webhooks: WebhookSettings {
@@ -227,17 +244,33 @@ impl Reader<'_> {
 
     fn limits(&mut self) -> Option<Limits> {
         let connections_max = self.required(&settings::CONNECTIONS_MAX, number);
+        let per_address = self.optional(&settings::CONNECTIONS_PER_ADDRESS_MAX, number);
         let key_calls_per_second = self.optional(&settings::KEY_CALLS_PER_SECOND, number);
         let sdk_calls_per_second = self.required(&settings::SDK_CALLS_PER_SECOND, number);
         let sdk_calls_per_second_per_address = self.optional(&settings::SDK_CALLS_PER_SECOND_PER_ADDRESS, number);
         let idle_seconds_max = self.required(&settings::IDLE_SECONDS_MAX, number::<NonZeroU32>);
         Some(Limits {
             connections_max: connections_max?,
+            connections_per_address_max: per_address.or_else(|| connections_max.map(a_quarter))?,
             key_calls_per_second,
             sdk_calls_per_second: sdk_calls_per_second?,
             sdk_calls_per_second_per_address,
             idle_max: Duration::from_secs(idle_seconds_max?.get().into()),
         })
+    }
+
+    /// Without networks of proxies anybody could name any address.
+    fn proxies(&mut self) -> ProxySettings {
+        let networks = self.optional(&settings::PROXY_NETWORKS, parsed::<AllowedNetworks>);
+        let forwarded_header = self.optional(&settings::FORWARDED_HEADER, header_name);
+        if forwarded_header.is_some() && networks.is_none() {
+            let fault =
+                "forwarded_header: proxy_networks must be set too; the header is believed of proxies there only";
+            self.faults.push(fault.to_owned());
+        }
+        let networks = networks.unwrap_or_default();
+        let forwarded = forwarded_header.map(|name| ForwardedHeader { name, proxies: networks.clone() });
+        ProxySettings { networks, forwarded }
     }
 
     fn lifetimes(&mut self) -> Option<Lifetimes> {
@@ -355,6 +388,17 @@ fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "is not a whole number in range".to_owned())
 }
 
+/// At least one.
+fn a_quarter(connections: NonZeroUsize) -> NonZeroUsize {
+    NonZeroUsize::new(connections.get() / 4).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// The header of RFC 7239 has parameters around its addresses, which nobody here reads.
+fn header_name(text: &str) -> Result<HeaderName, String> {
+    let name = text.parse::<HeaderName>().ok().filter(|name| *name != FORWARDED);
+    name.ok_or_else(|| "is no name of a header that holds addresses only, such as X-Forwarded-For".to_owned())
+}
+
 fn yes_or_no(text: &str) -> Result<bool, String> {
     text.parse().map_err(|_| "must be true or false".to_owned())
 }
@@ -401,7 +445,9 @@ mod tests {
             ("127.0.0.1:8080".to_owned(), "127.0.0.1:9090".to_owned())
         );
         assert_eq!(configuration.log_format, None);
-        assert_eq!(configuration.limits.connections_max.get(), 8192);
+        let Limits { connections_max, connections_per_address_max, .. } = configuration.limits;
+        assert_eq!((connections_max.get(), connections_per_address_max.get()), (8192, 2048));
+        assert!(configuration.proxies.networks.is_empty() && configuration.proxies.forwarded.is_none());
         assert!(configuration.webhooks.allowed_networks.is_empty());
         assert_eq!(configuration.webhooks.retry_schedule, RetrySchedule::default());
     }
@@ -423,6 +469,34 @@ mod tests {
             "webhook_retry_seconds: \"0\" is no delay: write whole seconds from 1 to 604800, separated by commas",
         ];
         assert_eq!(faults(layers), expected);
+    }
+
+    #[test]
+    fn a_share_of_the_connections_is_at_least_one_and_may_be_named() {
+        for (text, share) in
+            [("connections_max = 3", 1), ("connections_max = 9", 2), ("connections_per_address_max = 7", 7)]
+        {
+            let configuration = Configuration::from_layers(Layers::new().with_file_text(text));
+            let limits = configuration.unwrap_or_else(|error| panic!("{error}")).limits;
+            assert_eq!(limits.connections_per_address_max.get(), share, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_forwarding_header_is_believed_of_named_proxies_only() {
+        let layers =
+            Layers::new().with_file_text("forwarded_header = 'X-Forwarded-For'\nproxy_networks = '10.0.0.0/8'");
+        let proxies = Configuration::from_layers(layers).unwrap_or_else(|error| panic!("{error}")).proxies;
+        assert_eq!(proxies.forwarded.map(|header| header.name.to_string()), Some("x-forwarded-for".to_owned()));
+        assert_eq!(Ok(proxies.networks), "10.0.0.0/8".parse());
+        assert_eq!(
+            faults(Layers::new().with_file_text("forwarded_header = 'X-Forwarded-For'")),
+            ["forwarded_header: proxy_networks must be set too; the header is believed of proxies there only"]
+        );
+        for name in ["Forwarded", "X Forwarded", ""] {
+            let text = format!("proxy_networks = '10.0.0.0/8'\nforwarded_header = '{name}'");
+            assert_eq!(faults(Layers::new().with_file_text(&text)).len(), 1, "{name}");
+        }
     }
 
     #[test]

@@ -37,13 +37,19 @@ pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
 pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads");
 /// Connections at once on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
+/// Connections at once from one address; a quarter of all when absent.
+pub(super) const CONNECTIONS_PER_ADDRESS_MAX: Setting = Setting::optional("connections_per_address_max");
+/// Networks of proxies, CIDR, separated by commas; none when absent.
+pub(super) const PROXY_NETWORKS: Setting = Setting::optional("proxy_networks");
+/// The header in which these proxies name the address of a caller; none is believed when absent.
+pub(super) const FORWARDED_HEADER: Setting = Setting::optional("forwarded_header");
 /// Calls a second of one API key; any number when absent.
 pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_per_second");
 /// Calls a second of one address for one installation.
 pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
 /// SDK calls a second of one address, for whichever installation; any number when absent.
 pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
-/// How long a connection without a request is kept.
+/// How long a connection is kept on which nothing useful is done.
 pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
 /// Seconds after which a payment that the acquirer has not answered expires.
 pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");
@@ -96,7 +102,7 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 35] = [
+pub(super) const ALL: [Setting; 38] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
@@ -104,6 +110,9 @@ pub(super) const ALL: [Setting; 35] = [
     HTTP_THREADS,
     ARBITER_THREADS,
     CONNECTIONS_MAX,
+    CONNECTIONS_PER_ADDRESS_MAX,
+    PROXY_NETWORKS,
+    FORWARDED_HEADER,
     KEY_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND,
     SDK_CALLS_PER_SECOND_PER_ADDRESS,

@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use prometheus::{
-    HistogramVec, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter_vec, register_int_gauge_vec,
+    HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, register_histogram_vec, register_int_counter,
+    register_int_counter_vec, register_int_gauge_vec,
 };
 
 /// Upper bounds of the buckets of request times, in seconds: from half a commit to the slowest answer.
@@ -21,6 +22,24 @@ pub static REQUESTS: LazyLock<IntCounterVec> = LazyLock::new(|| {
 pub static REQUEST_SECONDS: LazyLock<HistogramVec> = LazyLock::new(|| {
     let (help, buckets) = ("Time to answer, by endpoint.", SECONDS_BUCKETS.to_vec());
     register_histogram_vec!("till_http_request_seconds", help, &["endpoint"], buckets).expect(ONCE)
+});
+
+/// Connections that are open, by listener.
+pub static CONNECTIONS_OPEN: LazyLock<IntGaugeVec> = LazyLock::new(|| {
+    let help = "Connections that are open, by listener.";
+    register_int_gauge_vec!("till_connections_open", help, &["listener"]).expect(ONCE)
+});
+
+/// Connections that were refused, by the limit that was reached.
+pub static CONNECTIONS_REFUSED: LazyLock<IntCounterVec> = LazyLock::new(|| {
+    let help = "Connections refused, by the limit that was reached.";
+    register_int_counter_vec!("till_connections_refused_total", help, &["limit"]).expect(ONCE)
+});
+
+/// Connections that were ended to make room for new ones.
+pub static CONNECTIONS_EVICTED: LazyLock<IntCounter> = LazyLock::new(|| {
+    let help = "Idle connections without a valid key that were ended to make room for new ones.";
+    register_int_counter!("till_connections_evicted_total", help).expect(ONCE)
 });
 
 /// Checkpoints that were `taken` and that `failed`.

@@ -7,7 +7,10 @@ mod families;
 mod process;
 mod store;
 
-pub use counted::{CERTIFICATE_ENDS, CHECKPOINTS, RELOADS, REQUEST_SECONDS, REQUESTS};
+pub use counted::{
+    CERTIFICATE_ENDS, CHECKPOINTS, CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED, RELOADS,
+    REQUEST_SECONDS, REQUESTS,
+};
 pub use engine::{expose_archive, expose_calls, expose_engine};
 pub use failures::count_failures_from_zero;
 pub use families::Families;

@@ -3,7 +3,7 @@
 //! To read from the bottom up: `json`, what can be wrong with a body (`fault`, `fields`), single arguments
 //! (`field`), how a refusal is answered (`api_error`), how endpoints are declared (`declaration`), and the
 //! dispatcher that judges a request (`dispatch`), or each step of several in one (`pipelining`), behind its socket
-//! (`serving`, `listener`).
+//! (`transport`).
 
 pub mod api_error;
 pub mod declaration;
@@ -12,10 +12,9 @@ pub mod fault;
 pub mod field;
 pub mod fields;
 pub mod json;
-pub mod listener;
 mod pipelining;
 pub mod quality;
 pub(crate) mod request_thread;
-mod serving;
 mod swagger_ui;
+pub mod transport;
 pub mod version;

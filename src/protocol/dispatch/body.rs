@@ -272,7 +272,7 @@ pub(super) async fn discard(headers: &HeaderMap, payload: &mut Payload) {
 }
 
 /// The length that was announced, 0 without one.
-pub(super) fn announced(headers: &HeaderMap) -> usize {
+pub(in crate::protocol) fn announced(headers: &HeaderMap) -> usize {
     let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok()).unwrap_or(0);
     usize::try_from(announced).unwrap_or(usize::MAX)
 }

@@ -131,7 +131,7 @@ impl<C> Call<C> {
         &self.context.request_id
     }
 
-    /// The address at the other end of the connection. Headers that name another one are not believed.
+    /// The caller's address: that at the other end of the connection, or the one that a proxy names which is believed.
     #[must_use]
     pub fn peer(&self) -> Option<IpAddr> {
         self.context.peer

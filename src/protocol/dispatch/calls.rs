@@ -86,6 +86,7 @@ impl<C: Caller> Dispatcher<C> {
         let token = bearer::token(exchange.head.headers);
         let token = token.map_err(|problem| self.authenticate.no_token(problem))?;
         let caller = self.authenticate.authenticate(token).await?;
+        exchange.head.connection.inspect(|connection| connection.show_key());
         exchange.version.set(named.unwrap_or_else(|| caller.pinned_version()));
         exchange.caller.replace(Some(caller.log_name()));
         Ok(caller)

@@ -6,18 +6,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_http::Request;
 use actix_web::dev::Payload;
 use actix_web::http::header::HOST;
 use actix_web::http::{Method, StatusCode};
-use actix_web::{HttpMessage, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt;
 use tracing::Instrument;
 
 use super::answer::{Answer, X_REQUEST_ID};
 use super::body::{self, Body};
 use super::call_limits::CallLimits;
-use super::connections::Connection;
 use super::cross_origin;
 use super::documents::{Documents, Subject};
 use super::exchange::{Exchange, Head, Incoming, header_text};
@@ -25,7 +23,6 @@ use super::hooks::{Arrival, Authenticate, Caller, Gate, Observe};
 use super::hosts::Hosts;
 use super::large_answers::{self, in_slices};
 use super::memory_budget::{Exhausted, MemoryBudget, Reservation};
-use super::pace::Pace;
 use super::path::{OPENAPI_PATH, Place, Probe, locate};
 use super::request_id::RequestId;
 use super::seldom_logged::SeldomLogged;
@@ -40,6 +37,7 @@ use crate::protocol::fields::Fields;
 use crate::protocol::pipelining;
 use crate::protocol::request_thread;
 use crate::protocol::swagger_ui;
+use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::ApiVersion;
 
 /// The media type of Prometheus' text form.
@@ -90,6 +88,8 @@ pub struct Entrance {
     pub is_secure: bool,
     /// Host and port.
     pub host: String,
+    /// The header in which proxies name the address of a caller; none is believed when absent.
+    pub forwarded: Option<ForwardedHeader>,
 }
 
 /// A call as the log and the counters are told of it.
@@ -139,19 +139,19 @@ impl<C: Caller> Dispatcher<C> {
     }
 
     /// Answers a request. Whatever happens inside, there is an answer, and a line in the log.
-    pub async fn handle(&self, mut request: Request, entrance: &Entrance) -> HttpResponse {
+    pub async fn handle(&self, request: &HttpRequest, payload: Payload, entrance: &Entrance) -> HttpResponse {
         request_thread::mark();
-        let payload = request.take_payload();
-        let _busy = Connection::of(&request).map(Connection::begin);
-        let working = Pace::of(&request).map(Pace::begin);
-        let payload = match &working {
-            Some(working) => working.body(&request, payload),
+        let work = OpenConnection::of(request).map(OpenConnection::begin);
+        let payload = match &work {
+            Some(work) => work.body(request, payload),
             None => payload,
         };
         let request_id = RequestId::from_header(header_text(request.headers(), &X_REQUEST_ID));
         let span = tracing::info_span!("request", request_id = %request_id);
-        let exchange = Exchange::new(Head::of(&request), entrance, request_id);
-        self.answer(&exchange, payload).instrument(span).await
+        let exchange = Exchange::new(Head::of(request, entrance), entrance, request_id);
+        let response = self.answer(&exchange, payload).instrument(span).await;
+        work.iter().for_each(|work| work.answered(response.status()));
+        response
     }
 
     async fn answer(&self, exchange: &Exchange<'_, C>, mut payload: Payload) -> HttpResponse {

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 use std::net::IpAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
-use actix_http::Request;
-use actix_web::HttpMessage;
+use actix_web::HttpRequest;
 use actix_web::dev::Payload;
 use actix_web::http::header::{HeaderMap, HeaderName};
 use actix_web::http::{Method, StatusCode};
@@ -23,6 +23,7 @@ use super::request_id::RequestId;
 use crate::protocol::api_error::{ApiError, Form};
 use crate::protocol::declaration::Declaration;
 use crate::protocol::pipelining::{Results, Step};
+use crate::protocol::transport::{ForwardedHeader, OpenConnection};
 use crate::protocol::version::{ApiVersion, NamedIn};
 
 /// The log names a path that leads to nothing so: its own text may be a secret.
@@ -35,8 +36,9 @@ pub(super) struct Head<'r> {
     pub(super) path: &'r str,
     pub(super) query: &'r str,
     pub(super) headers: &'r HeaderMap,
-    /// The address at the other end of the connection.
+    /// The address at the other end of the connection; of a proxy that is believed, the one that it names.
     pub(super) peer: Option<IpAddr>,
+    pub(super) connection: Option<&'r Rc<OpenConnection>>,
 }
 
 /// The source of a call's body.
@@ -68,13 +70,16 @@ pub(super) struct Exchange<'r, C: Caller> {
 }
 
 impl<'r> Head<'r> {
-    pub(super) fn of(request: &'r Request) -> Head<'r> {
+    pub(super) fn of(request: &'r HttpRequest, entrance: &Entrance) -> Head<'r> {
+        let peer = request.peer_addr().map(|address| address.ip());
+        let caller = |header: &ForwardedHeader| Some(header.caller(request.headers(), peer?));
         Head {
             method: request.method(),
             path: request.path(),
-            query: request.uri().query().unwrap_or_default(),
+            query: request.query_string(),
             headers: request.headers(),
-            peer: request.peer_addr().map(|address| address.ip()),
+            peer: entrance.forwarded.as_ref().map_or(peer, caller),
+            connection: OpenConnection::of(request),
         }
     }
 }

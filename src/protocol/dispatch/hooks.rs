@@ -43,7 +43,7 @@ pub struct Arrival<'a, C> {
     pub declaration: &'static Declaration,
     /// Who calls, when the endpoint needs a key.
     pub caller: Option<&'a C>,
-    /// The address at the other end of the connection.
+    /// The caller's address.
     pub peer: Option<IpAddr>,
 }
 

@@ -19,7 +19,7 @@ use super::{Call, Dispatcher, Entrance, Reply, endpoint};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, Flags, Package, Returns, ValueType, page_arguments};
 use crate::protocol::field;
-use crate::protocol::listener::{Listener, ListenerSettings};
+use crate::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
 use crate::protocol::version::ApiVersion;
 
 /// Bytes of a body, at most.
@@ -153,7 +153,7 @@ impl Received {
 }
 
 fn entrance() -> Entrance {
-    Entrance { is_secure: false, host: "localhost:8080".to_owned() }
+    Entrance { is_secure: false, host: "localhost:8080".to_owned(), forwarded: None }
 }
 
 async fn send(request: TestRequest) -> Received {
@@ -161,7 +161,8 @@ async fn send(request: TestRequest) -> Received {
 }
 
 pub(super) async fn send_to(dispatcher: &Arc<Dispatcher<Key>>, request: TestRequest) -> Received {
-    let response = dispatcher.handle(request.to_request(), &entrance()).await;
+    let (request, payload) = request.to_http_parts();
+    let response = dispatcher.handle(&request, payload, &entrance()).await;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = to_bytes(response.into_body()).await.unwrap_or_else(|error| panic!("{error}"));
     Received { status, headers, body: body.to_vec() }
@@ -211,10 +212,10 @@ async fn a_request_is_judged_in_the_order_of_the_contract() {
 #[actix_web::test]
 async fn without_room_for_answers_a_change_is_refused_before_it_is_made_and_its_answer_is_never() {
     let dispatcher = dispatcher();
-    let call = || {
+    let call = async || {
         let body = json!({ "text": "x".repeat(20_000) }).to_string();
-        let request = post("/merchants/echo-text").set_payload(body).to_request();
-        dispatcher.handle(request, Box::leak(Box::new(entrance())))
+        let (request, payload) = post("/merchants/echo-text").set_payload(body).to_http_parts();
+        dispatcher.handle(&request, payload, &entrance()).await
     };
     let almost_all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX - 1, true);
     let answered = call().await;
@@ -421,14 +422,16 @@ fn serve() -> std::net::SocketAddr {
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             let settings = ListenerSettings {
-                address: ([127, 0, 0, 1], 0).into(),
+                name: "test",
                 workers: 1,
-                connections_max: 100,
-                idle_max: Duration::from_secs(60),
+                connections: ConnectionLimits::in_all(100, Duration::from_secs(60)),
+                forwarded: None,
                 tls: None,
                 pulse: None,
             };
-            let listener = Listener::bind(dispatcher(), &settings).unwrap_or_else(|error| panic!("{error}"));
+            let reserved = ReservedAddress::reserve(([127, 0, 0, 1], 0).into());
+            let listener = reserved.and_then(|reserved| Listener::listen(reserved, dispatcher(), &settings));
+            let listener = listener.unwrap_or_else(|error| panic!("{error}"));
             let _ = send.send(listener.address);
             let _ = listener.server.await;
         });
@@ -541,8 +544,8 @@ async fn a_step_that_panics_or_is_turned_away_ends_its_pipeline_like_a_call() {
 #[actix_web::test]
 async fn without_room_for_answers_a_step_that_changes_something_is_not_begun() {
     let dispatcher = dispatcher();
-    let request = pipeline("merchants", &["/merchants/echo-text"]).to_request();
+    let (request, payload) = pipeline("merchants", &["/merchants/echo-text"]).to_http_parts();
     let all = reserve(&dispatcher.answer_budget, UNFETCHED_BYTES_MAX, true);
-    assert_eq!(dispatcher.handle(request, &entrance()).await.status(), 503);
+    assert_eq!(dispatcher.handle(&request, payload, &entrance()).await.status(), 503);
     drop(all);
 }

@@ -86,7 +86,7 @@ impl<C: Caller> Dispatcher<C> {
         let started = Instant::now();
         let headers = step.headers(pipeline.head.headers, results)?;
         let (path, query) = (step.called.path.as_str(), step.called.query.as_str());
-        let head = Head { method: &Method::POST, path, query, headers: &headers, peer: pipeline.head.peer };
+        let head = Head { method: &Method::POST, path, query, headers: &headers, ..pipeline.head };
         let exchange = Exchange::new(head, pipeline.entrance, pipeline.request_id.clone());
         let exchange = Exchange { version_of_pipeline: named, ..exchange };
         let (outcome, share) = self.judged(&exchange, &mut Incoming::Step(step, results)).await;

@@ -21,7 +21,7 @@ use till::access::{AdminToken, KeyAuthentication, Operator};
 use till::endpoints::{admin, merchants, sdk};
 use till::protocol::declaration::Package;
 use till::protocol::dispatch::{Dispatcher, Entrance};
-use till::protocol::listener::{Listener, ListenerSettings};
+use till::protocol::transport::{ConnectionLimits, Listener, ListenerSettings, ReservedAddress};
 use till::service::{LastUsed, PauseNote, SdkRate, Service, Shared};
 use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
@@ -215,9 +215,10 @@ impl Backstage {
     pub(crate) async fn named(&self, key: &str, endpoint: &str, body: &Value) -> HttpResponse {
         let request = TestRequest::with_uri(&format!("/admin/{endpoint}")).method(Method::POST).set_json(body);
         let request = request.insert_header(("Authorization", format!("Bearer {ADMIN_TOKEN}")));
-        let request = request.insert_header(("Idempotency-Key", key)).to_request();
-        let entrance = Entrance { is_secure: false, host: "localhost:9090".to_owned() };
-        self.dispatcher.handle(request, &entrance).await
+        let request = request.insert_header(("Idempotency-Key", key));
+        let (request, payload) = request.to_http_parts();
+        let entrance = Entrance { is_secure: false, host: "localhost:9090".to_owned(), forwarded: None };
+        self.dispatcher.handle(&request, payload, &entrance).await
     }
 
     /// What everything is kept in, to be told to wait.
@@ -262,17 +263,17 @@ fn serve(parts: (Arc<MemoryStore>, Arc<Keyring>, Arc<StandingClock>), listening:
             .functions(sdk::functions(&service))
             .build();
         let admin = admin_dispatcher(&service);
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let settings = ListenerSettings {
-            address,
+            name: "test",
             workers: 2,
-            connections_max: 1_000,
-            idle_max: PATIENCE,
+            connections: ConnectionLimits::in_all(1_000, PATIENCE),
+            forwarded: None,
             tls: None,
             pulse: None,
         };
-        let public = Listener::bind(Arc::new(public), &settings).expect("a port is free");
-        let admin = Listener::bind(Arc::new(admin), &settings).expect("a port is free");
+        let reserved = || ReservedAddress::reserve(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).expect("a port is free");
+        let public = Listener::listen(reserved(), Arc::new(public), &settings).expect("it is this process's");
+        let admin = Listener::listen(reserved(), Arc::new(admin), &settings).expect("it is this process's");
         let handles = vec![public.server.handle(), admin.server.handle()];
         listening.send((public.address, admin.address, handles)).expect("the test waits for it");
         let (public, admin) = futures_util::future::join(public.server, admin.server).await;

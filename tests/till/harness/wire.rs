@@ -1,10 +1,11 @@
 //! Requests byte by byte, for what a polite client would never send.
 
 use std::io::{Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use serde_json::Value;
+use tokio::net::TcpSocket;
 
 use super::client::Answer;
 
@@ -15,6 +16,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub(crate) struct Wire {
     address: String,
+    source: Option<Ipv4Addr>,
 }
 
 /// What came back, as it was sent.
@@ -31,7 +33,13 @@ pub(crate) struct Received {
 impl Wire {
     /// Sends to the server at `base`, such as `http://127.0.0.1:8080`.
     pub(crate) fn new(base: &str) -> Wire {
-        Wire { address: base.trim_start_matches("http://").to_owned() }
+        let address = base.split_once("://").map_or(base, |(_, address)| address).to_owned();
+        Wire { address, source: None }
+    }
+
+    /// The same from another address of this machine, 127.0.0.`last`.
+    pub(crate) fn from(&self, last: u8) -> Wire {
+        Wire { source: Some(Ipv4Addr::new(127, 0, 0, last)), ..self.clone() }
     }
 
     /// Sends a request and reads the JSON that comes back.
@@ -61,11 +69,26 @@ impl Wire {
 
     /// A connection to go on with by hand.
     pub(crate) fn connect(&self) -> TcpStream {
-        let stream = TcpStream::connect(&self.address).expect("the server listens");
+        let stream = match self.source {
+            Some(source) => connected_from(source, &self.address),
+            None => TcpStream::connect(&self.address).expect("the server listens"),
+        };
         stream.set_read_timeout(Some(SILENCE_MAX)).expect("a time limit can be set");
         stream.set_nodelay(true).expect("an option can be set");
         stream
     }
+}
+
+/// A connection from one of this machine's addresses.
+fn connected_from(source: Ipv4Addr, address: &str) -> TcpStream {
+    let socket = TcpSocket::new_v4().expect("a socket can be made");
+    socket.bind((source, 0).into()).expect("the address is this machine's");
+    let address: SocketAddr = address.parse().expect("an address");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("the system permits it");
+    let stream = runtime.block_on(socket.connect(address)).expect("the server listens");
+    let stream = stream.into_std().expect("it is no task's");
+    stream.set_nonblocking(false).expect("an option can be set");
+    stream
 }
 
 /// Reads what the server sends, until it is a whole answer or the connection is closed.

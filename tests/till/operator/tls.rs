@@ -165,7 +165,8 @@ fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
 #[test]
 fn callers_who_never_finish_their_handshake_keep_nobody_out_and_are_sent_away() {
     let pair = Pair::new();
-    let server: Server = pair.start().with("TILL_HTTP_THREADS", "1").with("TILL_CONNECTIONS_MAX", "400").server();
+    let start = pair.start().with("TILL_HTTP_THREADS", "1").with("TILL_CONNECTIONS_MAX", "400");
+    let server: Server = start.with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "400").server();
     let silent: Vec<TcpStream> =
         (0..300).map(|_| TcpStream::connect(host(server.public())).expect("it listens")).collect();
     let began = Instant::now();

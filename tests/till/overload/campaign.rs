@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Server, Shop, ticks};
+use crate::harness::{Client, Server, Shop, Start, ticks};
 
 /// Memory that a server may take at most under any load of these tests.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
@@ -129,6 +129,11 @@ struct Round {
     resident: u64,
 }
 
+/// A server that takes as many connections from this machine as from all.
+fn server() -> Server {
+    Start::default().with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000").server()
+}
+
 impl Plan {
     fn run(&self, server: &Server, more: &[&str]) -> Load {
         let duration = ["--duration", self.seconds.as_str()];
@@ -136,12 +141,12 @@ impl Plan {
     }
 
     fn round(&self) -> Round {
-        let few = self.run(&Server::start(), &["--connections", "64"]);
-        let many = self.run(&Server::start(), &["--connections", "128"]);
+        let few = self.run(&server(), &["--connections", "64"]);
+        let many = self.run(&server(), &["--connections", "128"]);
         let best = few.rate().max(many.rate());
         let (half, tenfold) = (format!("{:.0}", best / 2.0), format!("{:.0}", best * 10.0));
-        let half = self.run(&Server::start(), &["--connections", &self.connections, "--rate", &half]);
-        let server = Server::start();
+        let half = self.run(&server(), &["--connections", &self.connections, "--rate", &half]);
+        let server = server();
         let tenfold_arguments = ["--connections", &self.connections, "--rate", &tenfold, "--patience", "2ms"];
         let (tenfold, neighbour) = beside(&server.shop(), || self.run(&server, &tenfold_arguments));
         let round = Round { few, many, half, tenfold, neighbour, resident: server.resident_bytes_max() };

@@ -1,57 +1,256 @@
-//! How many connections there may be, on either listener.
+//! How many connections there may be, and which of them make room for others.
 
-use std::io::Write;
+use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::harness::{Server, Start, Wire, received};
+use rustls::version::TLS13;
+use serde_json::json;
 
-/// Opens connections and makes one request on each, so that the server has surely taken it.
-fn used_connections(wire: &Wire, path: &str, count: usize) -> Vec<TcpStream> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+use crate::harness::{Pair, Received, Server, Shop, Start, Wire, connect, received};
+
+/// How long a caller may wait for its first answer, whatever others do.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+/// How long something may take on a slow machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn limited_to(connections: &str, of_one_address: &str) -> Start {
+    let start = Start::default().with("TILL_CONNECTIONS_MAX", connections);
+    start.with("TILL_CONNECTIONS_PER_ADDRESS_MAX", of_one_address)
+}
+
+fn get(path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n")
+}
+
+/// A call with a valid key, which is refused unless `path` names an endpoint.
+fn with_key(shop: &Shop, path: &str) -> String {
+    let headers = format!("Authorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: 2", shop.key);
+    format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n{{}}")
+}
+
+/// Asks on a connection that is kept, and gives the status of the answer; nothing when the server has ended it.
+fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 * 1024];
+    while !Received::parse(&bytes).is_whole() {
+        let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+    }
+    Some(Received::parse(&bytes).status)
+}
+
+/// Opens connections and makes a request on each, so that the server has surely taken it.
+fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = wire.connect();
-        stream.write_all(request.as_bytes()).expect("the server reads");
-        let mut peeked = [0];
-        assert!(stream.peek(&mut peeked).is_ok_and(|count| count == 1), "it answers");
+        assert!(ask(&mut stream, request).is_some(), "it answers");
         stream
     };
     (0..count).map(open).collect()
 }
 
-/// Checks that behind `bound` connections another one is not served, until one of them is ended by its owner.
+/// Whether the server has ended a connection on which nothing waits to be read.
+fn is_ended(stream: &TcpStream) -> bool {
+    stream.set_nonblocking(true).expect("an option can be set");
+    let ended = match stream.peek(&mut [0]) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() != ErrorKind::WouldBlock,
+    };
+    stream.set_nonblocking(false).expect("an option can be set");
+    ended
+}
+
+/// Checks that a new caller is answered at once.
 #[track_caller]
-fn holds(wire: &Wire, path: &str, bound: usize) {
-    let mut held = used_connections(wire, path, bound);
-    let mut late = wire.connect();
-    late.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
-        .expect("the system reads");
-    late.set_read_timeout(Some(std::time::Duration::from_millis(500))).expect("a time limit can be set");
-    assert!(late.peek(&mut [0]).is_err(), "it is not served yet");
+fn is_served_at_once(wire: &Wire, path: &str) {
+    let began = Instant::now();
+    let answer = wire.receive("GET", path, &[], b"");
+    println!("a new caller was answered {} after {:?}", answer.status, began.elapsed());
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert!(began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+}
+
+/// Checks that a new caller is refused, and told so as by any other answer.
+#[track_caller]
+fn is_refused(wire: &Wire) {
+    let received = wire.receive("GET", "/merchants", &[], b"");
+    for (name, value) in [("retry-after", "1"), ("connection", "close"), ("api-version", "2025-04-01")] {
+        assert_eq!(received.header(name), Some(value), "{received:?}");
+    }
+    assert!(received.header("x-request-id").is_some_and(|id| id.starts_with("req_")), "{received:?}");
+    let answer = received.answer();
+    assert_eq!((answer.status, answer.code()), (503, "UNAVAILABLE"), "{}", answer.body);
+    assert_eq!(answer.details(), json!({ "outcome": "not_done" }));
+}
+
+/// The value of a metric.
+fn count(server: &Server, metric: &str) -> u64 {
+    server.metric(metric).unwrap_or_else(|| panic!("there is no {metric}")).to_string().parse().expect("a count")
+}
+
+/// Waits until the server has taken so many connections.
+#[track_caller]
+fn has_taken(server: &Server, connections: u64) {
+    let until = Instant::now() + PATIENCE;
+    while count(server, "till_connections_open{listener=\"public\"}") < connections {
+        assert!(Instant::now() < until, "it takes no connections");
+    }
+}
+
+#[test]
+fn one_address_has_its_share_and_another_is_served_at_once() {
+    let server = Start::default().with("TILL_CONNECTIONS_MAX", "8").server();
+    let wire = Wire::new(server.public());
+    let mut held = used(&wire, &get("/merchants"), 2);
+    is_refused(&wire);
+    is_served_at_once(&wire.from(2), "/merchants");
+    assert_eq!(count(&server, "till_connections_refused_total{limit=\"per_address\"}"), 1);
+    assert_eq!(count(&server, "till_connections_open{listener=\"public\"}"), 2);
     drop(held.pop());
-    late.set_read_timeout(Some(std::time::Duration::from_secs(20))).expect("a time limit can be set");
-    assert_eq!(received(&mut late).status, 200);
-}
-
-fn one_thread() -> Start {
-    Start::default().with("TILL_HTTP_THREADS", "1")
+    let until = Instant::now() + AT_ONCE;
+    while wire.receive("GET", "/merchants", &[], b"").status != 200 {
+        assert!(Instant::now() < until, "its place is not free again");
+    }
 }
 
 #[test]
-fn behind_the_most_connections_another_one_waits_until_one_is_free() {
-    let server = one_thread().with("TILL_CONNECTIONS_MAX", "8").server();
-    holds(&Wire::new(server.public()), "/merchants", 8);
+fn proxies_have_no_share_of_their_own() {
+    let start = Start::default().with("TILL_CONNECTIONS_MAX", "8");
+    let server = start.with("TILL_PROXY_NETWORKS", "127.0.0.0/30").server();
+    let _held = used(&Wire::new(server.public()), &get("/merchants"), 8);
+    is_served_at_once(&Wire::new(server.public()), "/merchants");
+    let other = Wire::new(server.public()).from(9);
+    let _others = used(&other, &get("/merchants"), 2);
+    is_refused(&other);
+}
+
+/// Takes connections one after the other, and asks for nothing useful on each while it has it.
+fn take_all(wire: &Wire, is_over: &AtomicBool) {
+    let mut held: Vec<Option<TcpStream>> = (0..10).map(|_| None).collect();
+    while !is_over.load(Ordering::Relaxed) {
+        for stream in &mut held {
+            let open = stream.get_or_insert_with(|| wire.connect());
+            if ask(open, &get("/x")) != Some(404) {
+                *stream = None;
+            }
+        }
+    }
+}
+
+#[test]
+fn callers_who_take_all_connections_keep_nobody_out() {
+    let server = limited_to("64", "64").server();
+    let shop = server.shop();
+    let wire = Wire::new(server.public());
+    let mut kept = used(&wire, &with_key(&shop, "/merchants/get-balance"), 3);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| take_all(&wire, &is_over));
+        }
+        let until = Instant::now() + PATIENCE;
+        while count(&server, "till_connections_evicted_total") < 100 && Instant::now() < until {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let served = thread::scope(|scope| {
+            scope.spawn(|| (0..10).for_each(|_| is_served_at_once(&wire.from(2), "/merchants"))).join()
+        });
+        is_over.store(true, Ordering::Relaxed);
+        served.expect("every new caller is served at once");
+    });
+    assert!(count(&server, "till_connections_evicted_total") > 100);
+    for stream in &mut kept {
+        assert_eq!(ask(stream, &with_key(&shop, "/merchants/get-balance")), Some(200), "it has shown a key");
+    }
+}
+
+#[test]
+fn connections_that_showed_a_key_are_not_ended_for_others() {
+    let server = limited_to("4", "4").server();
+    let shop = server.shop();
+    let wire = Wire::new(server.public());
+    let _held = used(&wire, &with_key(&shop, "/merchants/find-payment"), 4);
+    is_refused(&wire.from(2));
+    assert_eq!(count(&server, "till_connections_refused_total{limit=\"in_all\"}"), 1);
+    assert_eq!(count(&server, "till_connections_evicted_total"), 0);
+}
+
+#[test]
+fn a_caller_without_a_key_that_sends_slowly_gives_way_to_others() {
+    let server = limited_to("4", "4").server();
+    let wire = Wire::new(server.public());
+    let slow =
+        "POST /sdk/check-status HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{";
+    let mut held: Vec<TcpStream> = (0..4).map(|_| wire.connect()).collect();
+    held.iter_mut().for_each(|stream| stream.write_all(slow.as_bytes()).expect("the server reads"));
+    has_taken(&server, 4);
+    is_served_at_once(&wire.from(2), "/merchants");
+}
+
+#[test]
+fn handshakes_that_do_not_end_give_way_to_others() {
+    let pair = Pair::new();
+    let start = pair.start().with("TILL_CONNECTIONS_MAX", "4").with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "4");
+    let server = start.server();
+    let silent: Vec<TcpStream> = (0..4).map(|_| Wire::new(server.public()).connect()).collect();
+    has_taken(&server, 4);
+    let began = Instant::now();
+    let mut line = connect(server.public(), &[pair.der()], &[&TLS13]);
+    line.write_all(get("/merchants").as_bytes()).expect("the server reads");
+    let mut answer = [0; 12];
+    line.read_exact(&mut answer).expect("it is answered");
+    assert!(&answer == b"HTTP/1.1 200" && began.elapsed() < AT_ONCE, "{:?}", began.elapsed());
+    assert_eq!(silent.iter().filter(|stream| is_ended(stream)).count(), 1);
+}
+
+#[test]
+fn the_operator_gets_in_however_many_connections_are_held() {
     let server = Server::start();
-    holds(&Wire::new(server.admin_address()), "/health/live", 256);
+    let wire = Wire::new(server.admin_address());
+    let _held = used(&wire, &get("/health/live"), 256);
+    is_served_at_once(&wire, "/health/live");
+    assert!(count(&server, "till_connections_open{listener=\"admin\"}") <= 256);
+}
+
+/// Asks each half second for four seconds; gives when the server ended the connection, if it did.
+fn ended_while_asking(wire: &Wire, request: &str) -> Option<Duration> {
+    let (mut stream, began) = (wire.connect(), Instant::now());
+    while began.elapsed() < Duration::from_secs(4) {
+        if is_ended(&stream) || ask(&mut stream, request).is_none() {
+            return Some(began.elapsed());
+        }
+        thread::sleep(Duration::from_millis(500));
+    }
+    None
 }
 
 #[test]
-fn a_connection_that_is_idle_for_too_long_makes_room_for_another_on_either_listener() {
-    let server = one_thread().with("TILL_CONNECTIONS_MAX", "8").with("TILL_IDLE_SECONDS_MAX", "1").server();
-    for (wire, path, bound) in
-        [(Wire::new(server.public()), "/merchants", 8), (Wire::new(server.admin_address()), "/health/live", 256)]
-    {
-        let _idle = used_connections(&wire, path, bound);
-        let answer = wire.receive("GET", path, &[], b"");
-        assert_eq!(answer.status, 200, "{path}");
+fn a_refusal_renews_no_idle_time() {
+    let server = Start::default().with("TILL_IDLE_SECONDS_MAX", "2").server();
+    let (wire, shop) = (Wire::new(server.public()), server.shop());
+    let requests = [get("/x"), get("/merchants"), with_key(&shop, "/merchants/find-payment")];
+    let [refused, answered, with_key] = thread::scope(|scope| {
+        let asking = requests.each_ref().map(|request| scope.spawn(|| ended_while_asking(&wire, request)));
+        asking.map(|ended| ended.join().expect("it asks"))
+    });
+    println!("refusals: {refused:?}, answers: {answered:?}, refusals with a key: {with_key:?}");
+    assert!(refused.is_some_and(|after| (1_500..3_900).contains(&after.as_millis())), "{refused:?}");
+    assert_eq!((answered, with_key), (None, None));
+}
+
+#[test]
+fn a_connection_that_is_idle_for_too_long_is_ended_on_either_listener() {
+    let server = Start::default().with("TILL_IDLE_SECONDS_MAX", "1").server();
+    for (address, path) in [(server.public(), "/merchants"), (server.admin_address(), "/health/live")] {
+        let mut idle = used(&Wire::new(address), &get(path), 8);
+        let began = Instant::now();
+        assert!(idle.iter_mut().all(|stream| received(stream).status == 0), "{path}");
+        println!("{path}: ended after {:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(4), "{path}: {:?}", began.elapsed());
     }
 }

@@ -83,3 +83,24 @@ fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_co
     wait_named_by(&without_body());
     assert_eq!(shop.call("get-balance", &json!({})).status, 200, "the merchants' own calls are not counted");
 }
+
+/// An SDK call with this `X-Forwarded-For`; true when it is turned away for its address's rate.
+fn is_limited(wire: &Wire, forwarded_for: &str) -> bool {
+    let headers = [("Content-Type", "application/json"), ("X-Forwarded-For", forwarded_for)];
+    wire.send("POST", "/sdk/list-installment-plans", &headers, b"{}").status == 429
+}
+
+#[test]
+fn the_address_that_a_proxy_names_is_counted_and_nobody_elses_word() {
+    let start = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1");
+    let start = start.with("TILL_FORWARDED_HEADER", "X-Forwarded-For").with("TILL_PROXY_NETWORKS", "127.0.0.1/32");
+    let server = start.server();
+    let proxy = Wire::new(server.public());
+    let callers: Vec<String> = (1..20).map(|last| format!("198.51.100.7, 192.0.2.{last}, 127.0.0.1")).collect();
+    assert!(callers.iter().all(|caller| !is_limited(&proxy, caller)), "each has its own count");
+    assert!(
+        (0..20).any(|number| is_limited(&proxy, &format!("192.0.2.{number}, 198.51.100.1"))),
+        "they are one caller"
+    );
+    assert!(callers.iter().any(|caller| is_limited(&proxy.from(2), caller)), "it is no proxy");
+}

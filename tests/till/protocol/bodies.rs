@@ -253,32 +253,6 @@ fn a_body_that_breaks_off_changes_nothing() {
 }
 
 #[test]
-fn a_request_that_could_be_read_in_two_ways_is_not_answered_as_one() {
-    let server = Server::start();
-    let shop = server.shop();
-    let wire = Wire::new(server.public());
-    let head = format!(
-        "POST /merchants/get-balance HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\nAuthorization: Bearer {}\r\n",
-        shop.key
-    );
-    for framing in [
-        "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{} ",
-        "Content-Length: 2, 3\r\n\r\n{}",
-        "Content-Length: +2\r\n\r\n{}",
-        "Content-Length: 0x2\r\n\r\n{}",
-        "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
-        "Transfer-Encoding: gzip, identity\r\n\r\n{}",
-        "Transfer-Encoding: chunked\r\n\r\nx\r\n{}\r\n0\r\n\r\n",
-        "Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}\r\n0\r\n\r\n",
-    ] {
-        let answer = wire.exchange(format!("{head}{framing}").as_bytes());
-        assert_eq!(answer.header("content-type"), Some("application/json"), "{framing:?}");
-        assert_eq!(answer.answer().refused("INVALID_ARGUMENTS"), json!([]), "{framing:?}");
-    }
-    shop.call("get-balance", &json!({})).ok();
-}
-
-#[test]
 fn an_answer_is_any_json_value_bare() {
     let server = Server::start();
     let shop = server.shop();

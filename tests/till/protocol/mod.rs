@@ -4,6 +4,7 @@ mod bodies;
 mod browsers;
 mod documents;
 mod errors;
+mod framing;
 mod headers;
 mod judgement;
 mod keys;

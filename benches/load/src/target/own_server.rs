@@ -40,9 +40,13 @@ const NOT_PASSED_ON: [&str; 19] = [
     "TILL_ADMIN_CA_FILE",
 ];
 
-/// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls of
-/// one address, since all customers share a few.
-const TOLD: [(&str, &str); 2] = [("TILL_LOG_FILTER", "warn"), ("TILL_SDK_CALLS_PER_SECOND", "1000000")];
+/// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls and
+/// connections of one address, since all customers have ours.
+const TOLD: [(&str, &str); 3] = [
+    ("TILL_LOG_FILTER", "warn"),
+    ("TILL_SDK_CALLS_PER_SECOND", "1000000"),
+    ("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000"),
+];
 
 /// Lines of its log that are shown when it fails.
 const LINES_SHOWN: usize = 12;

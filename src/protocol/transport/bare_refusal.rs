@@ -1,0 +1,51 @@
+//! Refusals of the web server's own: a request that it cannot read never reaches the dispatcher, and is refused by a head
+//! without a body. They are recognized on their way out, so that another answer takes their place.
+
+/// Bytes of such a head, at most. It has three headers.
+const BARE_BYTES_MAX: usize = 256;
+
+/// Finds one at the end of what is to be written, a head with nothing but what the web server puts into every one: gives
+/// where it begins, and its status. Answers of ours all have more, and no text of ours ends as a head does.
+pub(super) fn bare_refusal(bytes: &[u8]) -> Option<(usize, u16)> {
+    const BEGINNING: &[u8] = b"HTTP/1.";
+    let (before, tail) = bytes.split_at(bytes.len().saturating_sub(BARE_BYTES_MAX));
+    let tail = tail.strip_suffix(b"\r\n\r\n")?;
+    let begin = tail.windows(BEGINNING.len()).rposition(|window| window == BEGINNING)?;
+    let mut lines = str::from_utf8(&tail[begin..]).ok()?.split("\r\n");
+    let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+    (status >= 400 && lines.all(is_of_every_head)).then_some((before.len() + begin, status))
+}
+
+fn is_of_every_head(line: &str) -> bool {
+    line == "content-length: 0" || line.starts_with("connection: ") || line.starts_with("date: ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BARE: &str = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\nconnection: close\r\ndate: Sun, 22 Nov 2026 21:00:00 GMT\r\n\r\n";
+
+    #[test]
+    fn a_head_of_the_web_servers_own_is_recognized_at_the_end() {
+        assert_eq!(bare_refusal(BARE.as_bytes()), Some((0, 400)));
+        let before = format!("HTTP/1.1 200 OK\r\ncontent-length: 4\r\nx-request-id: {}\r\n\r\ntrue", "a".repeat(300));
+        let both = format!("{before}{BARE}");
+        assert_eq!(bare_refusal(both.as_bytes()), Some((before.len(), 400)));
+    }
+
+    #[test]
+    fn no_other_answer_is_taken_for_one() {
+        for answer in [
+            BARE.replace("date: ", "x-request-id: req_1\r\ndate: "),
+            BARE.replace("400 Bad Request", "200 OK"),
+            BARE.replace("HTTP/1.1", "HTTP/2"),
+            format!("{BARE}true"),
+            "HTTP/1.1 100 Continue\r\n\r\n".to_owned(),
+            "\r\n\r\n".to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(bare_refusal(answer.as_bytes()), None, "{answer:?}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The connections of a listener: how many there may be, in all and from one address, and which of them is ended to make
+//! room for a new one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use futures_util::task::AtomicWaker;
+use parking_lot::Mutex;
+use prometheus::IntGauge;
+use till_actors::webhooks::AllowedNetworks;
+
+use super::open_connection::OpenConnection;
+use crate::exposition::{CONNECTIONS_EVICTED, CONNECTIONS_OPEN, CONNECTIONS_REFUSED};
+use crate::protocol::dispatch::address_group;
+
+/// The limits that a connection may reach, as metrics name them.
+const PER_ADDRESS: &str = "per_address";
+const IN_ALL: &str = "in_all";
+
+/// How many connections a listener takes, and for how long.
+#[derive(Debug, Clone)]
+pub struct ConnectionLimits {
+    /// Connections in all.
+    pub in_all: usize,
+    /// Connections from one address, of IPv6 from one network (/64). One that may have all of them is not counted.
+    pub per_address: usize,
+    /// The networks of proxies, whose addresses have no limit of their own.
+    pub proxies: AllowedNetworks,
+    /// How long a connection is kept on which nothing useful is done.
+    pub idle_max: Duration,
+}
+
+/// The connections that a listener has.
+pub(super) struct ConnectionTable {
+    pub(super) limits: ConnectionLimits,
+    shown: IntGauge,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Default)]
+struct Counts {
+    /// Connections, those apart that are being ended for others.
+    open: usize,
+    by_address: HashMap<IpAddr, usize>,
+    /// Connections that may be ended for others, that which has been idle for longest first.
+    evictable: BTreeMap<Position, Arc<Eviction>>,
+    last_number: u64,
+}
+
+/// The time since which a connection is idle, and its number.
+pub(super) type Position = (Instant, u64);
+
+/// Tells a connection from another thread that it is ended.
+#[derive(Default)]
+pub(super) struct Eviction {
+    has_begun: AtomicBool,
+    task: AtomicWaker,
+}
+
+impl ConnectionLimits {
+    /// A limit in all that one address may have to itself.
+    #[must_use]
+    pub fn in_all(connections: usize, idle_max: Duration) -> ConnectionLimits {
+        let proxies = AllowedNetworks::default();
+        ConnectionLimits { in_all: connections, per_address: connections, proxies, idle_max }
+    }
+}
+
+impl ConnectionTable {
+    /// A table without connections; `listener` is its name in metrics.
+    pub(super) fn new(limits: ConnectionLimits, listener: &str) -> ConnectionTable {
+        [PER_ADDRESS, IN_ALL].iter().for_each(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc_by(0));
+        CONNECTIONS_EVICTED.inc_by(0);
+        let shown = CONNECTIONS_OPEN.with_label_values(&[listener]);
+        ConnectionTable { limits, shown, counts: Mutex::default() }
+    }
+
+    /// Takes a connection from `peer` in. One that is idle and never showed a valid key is ended for it when there are
+    /// too many; nothing is taken in when there is none, or when its address has its share.
+    pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<OpenConnection> {
+        let (limits, peer) = (&self.limits, peer.to_canonical());
+        let has_share = limits.per_address < limits.in_all && !limits.proxies.contains(peer);
+        let address = has_share.then(|| address_group(peer));
+        let admitted = self.counts.lock().admit(limits, address);
+        let number = admitted.inspect_err(|limit| CONNECTIONS_REFUSED.with_label_values(&[limit]).inc()).ok()?;
+        self.shown.inc();
+        Some(OpenConnection::new(Arc::clone(self), number, address))
+    }
+
+    /// Permits that a connection is ended for another one, unless it is being ended.
+    pub(super) fn permit_eviction(&self, position: Position, eviction: &Arc<Eviction>) {
+        if !eviction.has_begun() {
+            self.counts.lock().evictable.insert(position, Arc::clone(eviction));
+        }
+    }
+
+    /// Forbids it again.
+    pub(super) fn forbid_eviction(&self, position: Position) {
+        self.counts.lock().evictable.remove(&position);
+    }
+
+    /// Forgets a connection.
+    pub(super) fn remove(&self, address: Option<IpAddr>, eviction: &Eviction) {
+        self.shown.dec();
+        let mut counts = self.counts.lock();
+        counts.open -= usize::from(!eviction.has_begun());
+        let Some(address) = address else { return };
+        match counts.by_address.remove(&address) {
+            None | Some(0 | 1) => {}
+            Some(count) => drop(counts.by_address.insert(address, count - 1)),
+        }
+    }
+}
+
+impl Counts {
+    /// Counts another connection and gives its number, or the limit that does not permit it.
+    fn admit(&mut self, limits: &ConnectionLimits, address: Option<IpAddr>) -> Result<u64, &'static str> {
+        let from_there = address.and_then(|address| self.by_address.get(&address)).copied().unwrap_or(0);
+        if from_there >= limits.per_address && address.is_some() {
+            return Err(PER_ADDRESS);
+        }
+        if self.open >= limits.in_all && !self.evict() {
+            return Err(IN_ALL);
+        }
+        self.open += 1;
+        self.last_number += 1;
+        address.map(|address| self.by_address.insert(address, from_there + 1));
+        Ok(self.last_number)
+    }
+
+    /// Ends the connection that has been idle for longest; false when there is none.
+    fn evict(&mut self) -> bool {
+        let Some((_, eviction)) = self.evictable.pop_first() else { return false };
+        self.open -= 1;
+        CONNECTIONS_EVICTED.inc();
+        eviction.has_begun.store(true, Ordering::Release);
+        eviction.task.wake();
+        true
+    }
+}
+
+impl Eviction {
+    fn has_begun(&self) -> bool {
+        self.has_begun.load(Ordering::Acquire)
+    }
+
+    /// Ready when the connection is ended for another one.
+    pub(super) fn poll(&self, context: &Context<'_>) -> Poll<()> {
+        self.task.register(context.waker());
+        if self.has_begun() { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    fn table(in_all: usize, per_address: usize) -> Arc<ConnectionTable> {
+        let (proxies, idle_max) = ("10.0.0.0/8".parse().expect("a network"), Duration::from_secs(60));
+        Arc::new(ConnectionTable::new(ConnectionLimits { in_all, per_address, proxies, idle_max }, "test"))
+    }
+
+    fn from(table: &Arc<ConnectionTable>, address: &str) -> Option<OpenConnection> {
+        table.admit(address.parse().expect("an address"))
+    }
+
+    fn is_evicted(connection: &OpenConnection) -> bool {
+        connection.eviction.poll(&Context::from_waker(Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn an_address_has_its_share_and_a_proxy_may_have_all() {
+        let table = table(4, 1);
+        let held = ["192.0.2.1", "2001:db8::1", "10.0.0.1", "10.0.0.1"].map(|address| from(&table, address));
+        assert!(held.iter().all(Option::is_some));
+        for of_an_address_with_its_share in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8::2"] {
+            assert!(from(&table, of_an_address_with_its_share).is_none(), "{of_an_address_with_its_share}");
+        }
+        assert!(!held.iter().flatten().any(is_evicted));
+        assert!(from(&table, "10.0.0.2").is_some() && held.iter().flatten().any(is_evicted));
+        drop(held);
+        assert!(table.counts.lock().by_address.is_empty() && table.counts.lock().open == 0);
+    }
+
+    #[test]
+    fn the_longest_idle_without_a_key_is_ended_for_another_one() {
+        let table = table(3, 9);
+        let [first, second, third] = [1, 2, 3].map(|_| from(&table, "192.0.2.1").expect("there is room"));
+        first.show_key();
+        let new = from(&table, "192.0.2.2");
+        assert!(new.is_some() && is_evicted(&second));
+        assert!(!is_evicted(&first) && !is_evicted(&third));
+        drop((first, second, third));
+        assert_eq!(table.counts.lock().open, 1, "the evicted one is not counted twice");
+        drop(new);
+        assert!(table.counts.lock().evictable.is_empty());
+    }
+
+    #[test]
+    fn a_connection_that_is_being_ended_is_not_ended_again() {
+        let table = table(1, 9);
+        let first = from(&table, "192.0.2.1").expect("there is room");
+        let second = from(&table, "192.0.2.1").expect("the first is ended");
+        first.permit_eviction();
+        second.show_key();
+        assert!(from(&table, "192.0.2.1").is_none());
+    }
+}

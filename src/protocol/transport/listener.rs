@@ -1,0 +1,207 @@
+//! A dispatcher behind a socket.
+//!
+//! actix-web's own server takes no socket but its own, and of a connection it decodes whatever has arrived. So its
+//! application is put behind a socket of ours here, as that server does it with its own.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use actix_http::body::BoxBody;
+use actix_http::error::DispatchError;
+use actix_http::{HttpService, KeepAlive};
+use actix_service::{ServiceFactory, ServiceFactoryExt, map_config};
+use actix_web::App;
+use actix_web::dev::{AppConfig, Payload, Server, ServiceRequest, ServiceResponse, fn_service};
+use actix_web::rt::net::TcpStream;
+use futures_util::FutureExt;
+use rustls::ServerConfig;
+use tokio::net::TcpSocket;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use super::connection_table::{ConnectionLimits, ConnectionTable};
+use super::forwarded_header::ForwardedHeader;
+use super::open_connection::OpenConnection;
+use super::socket::{LINGER_MAX, Socket, Transport, send_last};
+use crate::protocol::dispatch::{Caller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
+use crate::supervision::Pulse;
+
+/// How long a request's head may take to arrive.
+pub const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
+
+/// How long a stopping server waits for the calls it is working on, in seconds.
+const DRAIN_SECONDS_MAX: u64 = 30;
+
+/// How long a caller may take to agree on keys. Until then it holds a connection and nothing else.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+
+/// Connections that wait in the system's queue until they are accepted.
+const WAITING_MAX: u32 = 1024;
+
+/// Refused connections that are told so at once. Further ones are closed.
+const REFUSALS_MAX: usize = 64;
+
+/// Where and how to listen.
+#[derive(Clone)]
+pub struct ListenerSettings {
+    /// The listener's name in metrics.
+    pub name: &'static str,
+    /// Threads that take requests.
+    pub workers: usize,
+    /// Connections at once.
+    pub connections: ConnectionLimits,
+    /// The header in which proxies name the address of a caller; none is believed when absent.
+    pub forwarded: Option<ForwardedHeader>,
+    /// What it proves itself with; HTTP without TLS when absent.
+    pub tls: Option<ServerConfig>,
+    /// Where its threads show that they run, if anybody looks.
+    pub pulse: Option<Arc<Pulse>>,
+}
+
+/// An address that is this process's own, where nobody can connect yet.
+pub struct ReservedAddress(TcpSocket);
+
+impl ReservedAddress {
+    /// Reserves an address; port 0 is any free one.
+    ///
+    /// # Errors
+    /// When it is taken, is not this machine's, or may not be used by this user.
+    pub fn reserve(address: SocketAddr) -> io::Result<ReservedAddress> {
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        Ok(ReservedAddress(socket))
+    }
+}
+
+/// A bound listener. It serves once `server` is awaited.
+pub struct Listener {
+    /// The server; its handle stops it.
+    pub server: Server,
+    /// The address that was bound.
+    pub address: SocketAddr,
+}
+
+/// What every connection of a listener is served with.
+struct Serve<C> {
+    dispatcher: Arc<Dispatcher<C>>,
+    entrance: Entrance,
+    table: Arc<ConnectionTable>,
+    refusals: Semaphore,
+    tls: Option<TlsAcceptor>,
+    pulse: Option<Arc<Pulse>>,
+}
+
+impl Listener {
+    /// Takes connections at a reserved address from now on, and prepares the server. Signals are left to the caller. To
+    /// be called where tasks run.
+    ///
+    /// # Errors
+    /// When another process took the same address at the same moment.
+    pub fn listen<C: Caller>(
+        reserved: ReservedAddress,
+        dispatcher: Arc<Dispatcher<C>>,
+        settings: &ListenerSettings,
+    ) -> io::Result<Listener> {
+        let (workers, limits) = (settings.workers.max(1), &settings.connections);
+        let socket = reserved.0.listen(WAITING_MAX)?.into_std()?;
+        let address = socket.local_addr()?;
+        let server = Server::build()
+            .workers(workers)
+            // Twice the even share is no second limit: it holds for what arrives faster than it can be looked at.
+            .max_concurrent_connections(limits.in_all.div_ceil(workers).saturating_mul(2).saturating_add(REFUSALS_MAX))
+            .shutdown_timeout(DRAIN_SECONDS_MAX)
+            .disable_signals();
+        let (is_secure, forwarded) = (settings.tls.is_some(), settings.forwarded.clone());
+        let serve = Arc::new(Serve {
+            dispatcher,
+            entrance: Entrance { is_secure, host: address.to_string(), forwarded },
+            table: Arc::new(ConnectionTable::new(limits.clone(), settings.name)),
+            refusals: Semaphore::new(REFUSALS_MAX),
+            tls: settings.tls.clone().map(acceptor),
+            pulse: settings.pulse.clone(),
+        });
+        let stopping = server.graceful_shutdown_signal();
+        let stopping = move || {
+            let stopping = stopping.clone();
+            async move { stopping.notified().await }
+        };
+        let server = server.listen("till", socket, move || Arc::clone(&serve).connections(stopping.clone()))?;
+        Ok(Listener { server: server.run(), address })
+    }
+}
+
+fn acceptor(mut tls: ServerConfig) -> TlsAcceptor {
+    tls.alpn_protocols.insert(0, b"http/1.1".to_vec());
+    TlsAcceptor::from(Arc::new(tls))
+}
+
+impl<C: Caller> Serve<C> {
+    /// Serves connections on one thread.
+    fn connections<S: Future<Output = ()> + 'static>(
+        self: Arc<Self>,
+        stopping: impl Fn() -> S + 'static,
+    ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> {
+        self.pulse.iter().for_each(|pulse| pulse.beat_here());
+        let serve = Arc::clone(&self);
+        let accept = move |tcp| {
+            let serve = Arc::clone(&serve);
+            async move { serve.accept(tcp).await.map_err(DispatchError::Io) }
+        };
+        let app = App::new().default_service(fn_service(move |request| Arc::clone(&self).serve(request)));
+        let http = HttpService::<Socket, _, BoxBody>::build()
+            .graceful_shutdown_signal(stopping)
+            .client_request_timeout(HEAD_ARRIVAL_MAX)
+            .client_disconnect_timeout(LINGER_MAX)
+            .keep_alive(KeepAlive::Os) // The socket ends idle connections by itself.
+            .h1_write_buffer_size(SLICE_BYTES)
+            .on_connect_ext(|socket: &Socket, data| drop(data.insert(Rc::clone(&socket.connection))))
+            .h1(map_config(app, |()| AppConfig::default()));
+        fn_service(accept).and_then(http)
+    }
+
+    /// Has the dispatcher answer a request.
+    async fn serve(self: Arc<Self>, request: ServiceRequest) -> Result<ServiceResponse, actix_web::Error> {
+        let (request, payload) = request.into_parts();
+        let response = self.dispatcher.handle(&request, payload, &self.entrance).await;
+        let mut answered = ServiceRequest::from_parts(request, Payload::None);
+        answered.head_mut().headers.clear(); // It is kept for another request, and with its headers their whole buffer.
+        Ok(answered.into_response(response))
+    }
+
+    /// Takes a connection in, and agrees on keys. It counts from the beginning.
+    async fn accept(&self, tcp: TcpStream) -> io::Result<(Socket, Option<SocketAddr>)> {
+        let peer = tcp.peer_addr()?;
+        tcp.set_nodelay(true)?; // Else an answer's second slice waits until the first is acknowledged.
+        let Some(connection) = self.table.admit(peer.ip()) else {
+            self.refuse(tcp).boxed_local().await;
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        };
+        let transport: Box<dyn Transport> = match &self.tls {
+            None => Box::new(tcp),
+            // In a box, since the task keeps room for it as long as the connection lasts.
+            Some(tls) => Box::new(agreed(tls.accept(tcp), &connection).boxed_local().await?),
+        };
+        Ok((Socket::new(transport, Rc::new(connection)), Some(peer)))
+    }
+
+    /// Tells a caller without TLS that there are too many connections, unless too many are being told so.
+    async fn refuse(&self, tcp: TcpStream) {
+        if let (None, Ok(_permit)) = (&self.tls, self.refusals.try_acquire()) {
+            send_last(tcp, &answer_to_refused_connection()).await;
+        }
+    }
+}
+
+/// The connection when keys are agreed on, unless that takes too long or the connection is ended for another one.
+async fn agreed<T>(handshake: impl Future<Output = io::Result<T>>, connection: &OpenConnection) -> io::Result<T> {
+    tokio::select! {
+        agreed = timeout(HANDSHAKE_MAX, handshake) => agreed?,
+        () = poll_fn(|context| connection.eviction.poll(context)) => Err(io::ErrorKind::ConnectionAborted.into()),
+    }
+}

@@ -1,0 +1,218 @@
+//! A connection as its socket and its requests share it: what may be read of it now, and since when it is idle.
+//!
+//! The web server decodes whatever it is handed, and keeps some 7 KB for a request that came in 24 bytes. So it is handed
+//! one request at a time: a piece in each turn of the task between requests, and nothing while one is worked on, except
+//! its body when that is asked for.
+
+use std::cell::Cell;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use actix_web::HttpRequest;
+use actix_web::dev::Payload;
+use actix_web::error::PayloadError;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE};
+use actix_web::web::Bytes;
+use futures_util::Stream;
+
+use super::connection_table::{ConnectionTable, Eviction, Position};
+use crate::protocol::dispatch::announced_length;
+
+/// What the web server may be handed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum ReadAllowance {
+    /// A piece in each turn of the task: of a head, or of a body in chunks.
+    Piece,
+    /// Nothing until a request is over or its body is asked for.
+    Nothing,
+    /// The bytes that are left of a body whose length was announced.
+    Body(usize),
+    /// Nothing ever again: the web server ends the connection behind an answer that did not wait for the whole body.
+    Discard,
+}
+
+/// A connection in the table, until dropped.
+pub(in crate::protocol) struct OpenConnection {
+    table: Arc<ConnectionTable>,
+    number: u64,
+    /// Absent when connections from it are not counted.
+    address: Option<IpAddr>,
+    pub(super) eviction: Arc<Eviction>,
+    /// Its position among those that may be ended for others.
+    position: Cell<Option<Position>>,
+    idle_since: Cell<Instant>,
+    is_busy: Cell<bool>,
+    has_shown_key: Cell<bool>,
+    allowance: Cell<ReadAllowance>,
+    has_unread_body: Cell<bool>,
+    /// The task that was handed nothing.
+    waiting: Cell<Option<Waker>>,
+}
+
+/// A request that is worked on, until dropped.
+pub(in crate::protocol) struct RequestInWork {
+    connection: Rc<OpenConnection>,
+    is_useful: Cell<bool>,
+}
+
+/// A body for which its connection is read: up to its end when its length was announced, else piece by piece.
+struct PacedBody {
+    payload: Payload,
+    connection: Rc<OpenConnection>,
+    announced_left: Option<usize>,
+    is_over: bool,
+}
+
+impl OpenConnection {
+    /// A connection that has just been accepted.
+    pub(super) fn new(table: Arc<ConnectionTable>, number: u64, address: Option<IpAddr>) -> OpenConnection {
+        let connection = OpenConnection {
+            table,
+            number,
+            address,
+            eviction: Arc::default(),
+            position: Cell::default(),
+            idle_since: Cell::new(Instant::now()),
+            is_busy: Cell::default(),
+            has_shown_key: Cell::default(),
+            allowance: Cell::new(ReadAllowance::Piece),
+            has_unread_body: Cell::default(),
+            waiting: Cell::default(),
+        };
+        connection.permit_eviction();
+        connection
+    }
+
+    /// The connection of a request; there is none without a socket.
+    pub(in crate::protocol) fn of(request: &HttpRequest) -> Option<&Rc<OpenConnection>> {
+        request.conn_data::<Rc<OpenConnection>>()
+    }
+
+    /// A request has begun.
+    pub(in crate::protocol) fn begin(self: &Rc<Self>) -> RequestInWork {
+        self.is_busy.set(true);
+        self.allowance.set(ReadAllowance::Nothing);
+        RequestInWork { connection: Rc::clone(self), is_useful: Cell::new(false) }
+    }
+
+    /// A request has shown a valid key: from now on the connection is not ended for others, and every answer renews its
+    /// idle time.
+    pub(in crate::protocol) fn show_key(&self) {
+        self.has_shown_key.set(true);
+        self.forbid_eviction();
+    }
+
+    /// The time at which the connection has been idle for too long, when no request is worked on from `now` on.
+    pub(super) fn idle_until(&self, now: Instant) -> Instant {
+        let since = if self.is_busy.get() { now } else { self.idle_since.get() };
+        since + self.table.limits.idle_max
+    }
+
+    pub(super) const fn allowance(&self) -> ReadAllowance {
+        self.allowance.get()
+    }
+
+    pub(super) fn allow(&self, allowance: ReadAllowance) {
+        self.allowance.set(allowance);
+        if let (ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard, Some(waker)) = (allowance, self.waiting.take()) {
+            waker.wake();
+        }
+    }
+
+    /// Wakes the task when something may be read again.
+    pub(super) fn wait(&self, context: &Context<'_>) {
+        self.waiting.set(Some(context.waker().clone()));
+    }
+
+    /// Permits that the connection is ended for others while it waits for the other end, if it never showed a valid key.
+    pub(super) fn permit_eviction(&self) {
+        let position = (self.idle_since.get(), self.number);
+        if !self.has_shown_key.get() && self.position.replace(Some(position)).is_none() {
+            self.table.permit_eviction(position, &self.eviction);
+        }
+    }
+
+    fn forbid_eviction(&self) {
+        if let Some(position) = self.position.take() {
+            self.table.forbid_eviction(position);
+        }
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.forbid_eviction();
+        self.table.remove(self.address, &self.eviction);
+    }
+}
+
+impl RequestInWork {
+    /// The request's body, read as it is asked for. One that is announced and ends with the connection all the same, as
+    /// after an upgrade, is read piece by piece.
+    pub(in crate::protocol) fn body(&self, request: &HttpRequest, payload: Payload) -> Payload {
+        if matches!(payload, Payload::None) {
+            self.connection.forbid_eviction();
+            return payload;
+        }
+        let has = |name| request.headers().contains_key(name);
+        let is_announced = has(CONTENT_LENGTH) && !has(TRANSFER_ENCODING) && !has(UPGRADE);
+        let announced_left = is_announced.then(|| announced_length(request.headers()));
+        let connection = Rc::clone(&self.connection);
+        Payload::Stream { payload: Box::pin(PacedBody { payload, connection, announced_left, is_over: false }) }
+    }
+
+    /// The request is answered with this status. A refusal renews no idle time.
+    pub(in crate::protocol) fn answered(&self, status: StatusCode) {
+        self.is_useful.set(!status.is_client_error() && !status.is_server_error());
+    }
+}
+
+impl Drop for RequestInWork {
+    fn drop(&mut self) {
+        let connection = &self.connection;
+        connection.is_busy.set(false);
+        if self.is_useful.get() || connection.has_shown_key.get() {
+            connection.forbid_eviction();
+            connection.idle_since.set(Instant::now());
+        }
+        connection.permit_eviction();
+        let is_last = connection.has_unread_body.get();
+        connection.allow(if is_last { ReadAllowance::Discard } else { ReadAllowance::Piece });
+    }
+}
+
+impl Drop for PacedBody {
+    fn drop(&mut self) {
+        self.connection.has_unread_body.set(!self.is_over);
+    }
+}
+
+impl Stream for PacedBody {
+    type Item = Result<Bytes, PayloadError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if self.is_over {
+            return Poll::Ready(None); // Of a broken body the web server would never say that it ends.
+        }
+        let polled = Pin::new(&mut self.payload).poll_next(context);
+        if polled.is_pending() {
+            self.connection.permit_eviction();
+            self.connection.allow(self.announced_left.map_or(ReadAllowance::Piece, ReadAllowance::Body));
+            return polled;
+        }
+        self.connection.forbid_eviction();
+        self.connection.allow(ReadAllowance::Nothing);
+        match &polled {
+            Poll::Ready(Some(Ok(chunk))) => {
+                self.announced_left = self.announced_left.map(|left| left.saturating_sub(chunk.len()));
+            }
+            _ => self.is_over = true,
+        }
+        polled
+    }
+}
