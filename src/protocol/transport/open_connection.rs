@@ -119,7 +119,9 @@ impl OpenConnection {
 
     pub(super) fn allow(&self, allowance: ReadAllowance) {
         self.allowance.set(allowance);
-        if let (ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard, Some(waker)) = (allowance, self.waiting.take()) {
+        if let (ReadAllowance::Piece | ReadAllowance::Body(1..) | ReadAllowance::Discard, Some(waker)) =
+            (allowance, self.waiting.take())
+        {
             waker.wake();
         }
     }
