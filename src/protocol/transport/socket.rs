@@ -24,7 +24,7 @@ pub(super) const LINGER_MAX: Duration = Duration::from_secs(5);
 const DISCARDED_AT_ONCE: usize = 16 * 1024;
 
 /// The number of such reads in a turn of the task.
-const DISCARDS_IN_TURN: usize = 16;
+const DISCARDS_IN_TURN: usize = 4;
 
 /// A connection as it was accepted, with or without TLS.
 pub(super) trait Transport: AsyncRead + AsyncWrite + Unpin {}
