@@ -5,7 +5,7 @@ use std::str::FromStr;
 use jiff::tz::TimeZone as IanaTimeZone;
 use till_domain::card::SaveCard;
 use till_domain::customer::{CardRef, Contact, CustomerFields, CustomerRef};
-use till_domain::ids::{CardId, CustomerId, RefundId};
+use till_domain::ids::{CardId, CustomerId};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::PaymentRef;
 use till_domain::session::InterestBearer;
@@ -49,18 +49,18 @@ pub fn external_id<T: FromStr>(value: &Json) -> Result<ExternalId, String> {
     checked(ExternalId::new(text))
 }
 
-/// A refund by its id or by the merchant's own.
+/// Names something whose ids are of the kind `T`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RefundRef {
+pub enum IdOrExternalId<T> {
     /// By its id.
-    Own(RefundId),
-    /// By the merchant's.
-    External(ExternalId),
+    Id(T),
+    /// By the identifier that its owner gave it.
+    ExternalId(ExternalId),
 }
 
-/// Reads [`RefundRef`].
-pub fn refund_ref(value: &Json) -> Result<RefundRef, String> {
-    own_or_external(value, RefundRef::Own, RefundRef::External)
+/// Reads [`IdOrExternalId`].
+pub fn id_or_external_id<T: FromStr>(value: &Json) -> Result<IdOrExternalId<T>, String> {
+    own_or_external(value, IdOrExternalId::Id, IdOrExternalId::ExternalId)
 }
 
 /// A payment by its id or by the merchant's own.

@@ -14,6 +14,7 @@ mod damage;
 mod offline;
 mod initiate;
 mod take_and_give_back;
+mod balance_calls;
 mod sdk;
 mod lists;
 mod empty_pages;

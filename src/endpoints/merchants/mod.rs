@@ -18,6 +18,7 @@ mod operations;
 mod plans;
 mod refunds;
 mod team;
+mod topups;
 mod webhooks;
 
 pub use functions::functions;

@@ -8,7 +8,7 @@ use till_domain::text::{NAME_MAX_CHARACTERS, Reason};
 
 use super::{by_merchant, named_payment};
 use crate::access::MerchantCaller;
-use crate::endpoints::arguments::{self, RefundRef};
+use crate::endpoints::arguments::{self, IdOrExternalId};
 use crate::endpoints::forms::{EXTERNAL_ID, PAYMENT_ARGUMENT, PAYMENT_NOT_FOUND, printable};
 use crate::endpoints::shapes::refund::{REFUND, RefundShape};
 use crate::protocol::api_error::{ApiError, Code};
@@ -119,12 +119,12 @@ pub(super) async fn refund_payment(service: Shared, call: Call<MerchantCaller>) 
 /// `POST /merchants/find-refund`
 pub(super) async fn find_refund(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
-    let refund = fields.required("refund_id", arguments::refund_ref);
+    let refund = fields.required("refund_id", arguments::id_or_external_id::<RefundId>);
     let refund = fields.finish(|| refund)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     let id = match refund {
-        RefundRef::Own(id) => Some(id),
-        RefundRef::External(external_id) => reader.get::<RefundsByExternalId>(external_id)?,
+        IdOrExternalId::Id(id) => Some(id),
+        IdOrExternalId::ExternalId(external_id) => reader.get::<RefundsByExternalId>(external_id)?,
     };
     let found = id.map_or(Ok(None), |id| reader.get::<Refunds>(id))?;
     let unknown = || {

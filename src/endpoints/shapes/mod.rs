@@ -12,4 +12,5 @@ pub(super) mod metadata;
 pub(crate) mod payment;
 pub(super) mod refund;
 pub(super) mod team;
+pub(super) mod topup;
 pub(crate) mod webhook;

@@ -127,6 +127,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "api_version" => &["2025-04-01"],
         "since" => return vec!["0".to_owned()],
         "event_id" => &["@event@", "evt_01h455vb4pex5vsknk084sn02q"],
+        "topup_id" => &["@topup@", "transfer-1", "tup_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
         "customer_id" | "contact_id" => &["@customer@", "their-own", "ctc_01h455vb4pex5vsknk084sn02q"],
@@ -150,9 +151,17 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "created_at" => &["today", "2025-01..", "..2040-01-01", "this_week"],
         "terms" => &["member@", "@payment@", "PAY_0"],
         "after" | "before" if endpoint == "retrieve-metadata" => return vec!["1".to_owned(), "7".to_owned()],
-        "after" | "before" => {
-            &["@activity@", "@entry@", "@merchant@", "@user@", "@invitation@", "@key@", "@payment@", "@refund@"]
-        }
+        "after" | "before" => &[
+            "@activity@",
+            "@entry@",
+            "@merchant@",
+            "@user@",
+            "@invitation@",
+            "@key@",
+            "@payment@",
+            "@refund@",
+            "@topup@",
+        ],
         "external_id" => &["hostile-1", "order-1"],
         "amount" => return vec!["10000".to_owned(), "\"10000\"".to_owned(), "1".to_owned()],
         "currency" => &["THB", "THB", "THB", "USD"],

@@ -36,7 +36,7 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 15] = [
+const SOURCES: [Source; 16] = [
     source("webhook_id", "merchants", "connect-webhook", "/webhook_id"),
     source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
@@ -45,6 +45,7 @@ const SOURCES: [Source; 15] = [
     Source { also: &["token"], ..source("payment_session_id", "sdk", "select-payment-method", "") },
     Source { also: &["customer_email"], ..source("payment_id", "merchants", "initiate-payment-flow", "") },
     Source { also: &["external_id"], ..source("refund_id", "merchants", "refund-payment", "") },
+    source("topup_id", "merchants", "list-topups", "/page/0/topup_id"),
     source("contact_id", "merchants", "find-payment", "/customer_id"),
     source("invitation_id", "merchants", "invite-user", ""),
     source("user_id", "merchants", "accept-invitation", ""),

@@ -38,6 +38,7 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         (Package::Merchants, "plans") => "The subscription plan that the merchant has.",
         (Package::Merchants, "refunds") => "Money of payments that is paid back.",
         (Package::Merchants, "team") => "The people of the merchant's team, and invitations to it.",
+        (Package::Merchants, "topups") => "Money that was added to the merchant's balance.",
         (Package::Merchants, "webhooks") => "Events, and the merchant's endpoints that are told them.",
         (Package::Merchants, "versions") => "The versions of this API.",
         (Package::Sdk, "cards") => "Cards of customers, before they pay.",

@@ -1,0 +1,48 @@
+//! A top-up on the wire: contract, section 9.1a.
+
+use serde::Serialize;
+use till_domain::ledger::Topup;
+use till_domain::money::Currency;
+
+use crate::protocol::declaration::{Attribute, ObjectType, ValueType};
+
+/// The one status: a top-up is recorded once its money is there.
+const SUCCESSFUL: &str = "SUCCESSFUL";
+
+/// The declared members.
+pub(in crate::endpoints) static TOPUP: ObjectType = ObjectType {
+    name: "topup",
+    attributes: &[
+        Attribute::always("topup_id", ValueType::STRING, "The top-up's id (`tup_...`)."),
+        Attribute::nullable("external_id", ValueType::STRING, "The operator's own reference."),
+        Attribute::always("status", ValueType::words(&[SUCCESSFUL]), "A top-up is recorded once its money is there."),
+        Attribute::always("amount", ValueType::INTEGER, "How much was added, in minor units."),
+        Attribute::always("currency", ValueType::STRING, "The ISO 4217 code."),
+        Attribute::always("created_at", ValueType::TIMESTAMP, "When it was added."),
+    ],
+};
+
+/// The answered object.
+#[derive(Serialize)]
+pub(crate) struct TopupShape {
+    topup_id: String,
+    external_id: Option<String>,
+    status: &'static str,
+    amount: u64,
+    currency: String,
+    created_at: u64,
+}
+
+impl TopupShape {
+    /// The object for a top-up of a merchant that has this currency.
+    pub(crate) fn new(topup: &Topup, currency: Currency) -> TopupShape {
+        TopupShape {
+            topup_id: topup.id.to_string(),
+            external_id: topup.external_id.as_ref().map(|external_id| external_id.as_str().to_owned()),
+            status: SUCCESSFUL,
+            amount: topup.amount.get(),
+            currency: currency.to_string(),
+            created_at: topup.created_at.unix_seconds(),
+        }
+    }
+}
