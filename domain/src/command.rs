@@ -14,8 +14,8 @@ use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{Failure, OperationKind, PaymentRef};
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
-    DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Name, Reason,
-    ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
+    Name, Reason, ReturnUrl, TimeZone,
 };
 use crate::time::Millis;
 use crate::webhook::Subscription;
@@ -93,6 +93,8 @@ pub enum Command {
     OpenBalance,
     /// Add money to the balance.
     AddTopup(AddTopup),
+    /// Charge an invoice to the balance. Answered with [`crate::event::Answer::Invoice`].
+    ChargeInvoice(ChargeInvoice),
     /// Keep a card under a token. Its number comes beside the command.
     TokenizeCard(TokenizeCard),
     /// Make a payment session.
@@ -159,6 +161,7 @@ impl Command {
             | Command::ConfigurePaymentMethod(_, _)
             | Command::OpenBalance
             | Command::AddTopup(_)
+            | Command::ChargeInvoice(_)
             | Command::TokenizeCard(_)
             | Command::SelectPaymentMethod(_)
             | Command::InitiatePayment(_)
@@ -336,6 +339,17 @@ pub struct AddTopup {
     pub amount: AmountMinor,
     /// The operator's reference.
     pub external_id: Option<ExternalId>,
+}
+
+/// Charge an invoice to the balance, which it may take below zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargeInvoice {
+    /// How much.
+    pub amount: AmountMinor,
+    /// The operator's reference.
+    pub external_id: Option<ExternalId>,
+    /// What it is for.
+    pub description: Option<Description>,
 }
 
 /// Keep a card under a token.

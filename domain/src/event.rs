@@ -6,11 +6,11 @@ use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, RefundId,
-    SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    CardId, CustomerId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId,
+    RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
-use crate::ledger::{Topup, Transaction};
+use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
@@ -103,6 +103,8 @@ pub enum Answer {
     Refund(RefundId),
     /// A webhook was connected, or its secret replaced.
     Webhook(WebhookId),
+    /// An invoice was charged.
+    Invoice(InvoiceId),
 }
 
 impl Answer {
@@ -121,6 +123,7 @@ impl Answer {
             Answer::User(id) => Some(id.to_string()),
             Answer::Refund(id) => Some(id.to_string()),
             Answer::Webhook(id) => Some(id.to_string()),
+            Answer::Invoice(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } => None,
         }
     }
@@ -592,5 +595,12 @@ pub enum Event {
     WebhookEventsSwept {
         /// The events.
         event_ids: Vec<WebhookEventId>,
+    },
+    /// An invoice was charged to the balance.
+    InvoiceCharged {
+        /// The invoice.
+        invoice: Invoice,
+        /// Its transaction, effective at once.
+        transaction: Transaction,
     },
 }

@@ -273,6 +273,8 @@ id_types! { $
     DisputeId = "dsp";
     /// One payout of a merchant's balance.
     PayoutId = "pyo";
+    /// One invoice that was charged to a merchant's balance.
+    InvoiceId = "inv";
     /// One webhook: an endpoint of a merchant's that events are delivered to.
     WebhookId = "whe";
     /// One event of a merchant's, as webhooks deliver it.

@@ -1,8 +1,8 @@
 //! The ledger: double entry over a merchant's accounts.
 
-use crate::ids::{EntryId, PaymentId, RefundId, TopupId, TransactionId};
+use crate::ids::{EntryId, InvoiceId, PaymentId, RefundId, TopupId, TransactionId};
 use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
-use crate::text::ExternalId;
+use crate::text::{Description, ExternalId};
 use crate::time::Millis;
 
 /// An account of a merchant.
@@ -16,6 +16,8 @@ pub enum Account {
     BankClearing,
     /// What the service earned.
     Fees,
+    /// What the service invoiced.
+    Invoices,
 }
 
 /// Which side of an account an entry is on.
@@ -61,12 +63,14 @@ pub enum EntryType {
     PaymentFee,
     /// Money of a captured payment that is paid back.
     Refund,
+    /// An invoice of the service's.
+    Invoice,
 }
 
 impl EntryType {
     /// Every type.
-    pub const ALL: [EntryType; 4] =
-        [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee, EntryType::Refund];
+    pub const ALL: [EntryType; 5] =
+        [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee, EntryType::Refund, EntryType::Invoice];
 
     /// The name on the wire.
     #[must_use]
@@ -76,6 +80,7 @@ impl EntryType {
             EntryType::Payment => "PAYMENT",
             EntryType::PaymentFee => "PAYMENT_FEE",
             EntryType::Refund => "REFUND",
+            EntryType::Invoice => "INVOICE",
         }
     }
 }
@@ -130,16 +135,19 @@ pub enum Cause {
     Capture(PaymentId),
     /// A refund of a payment.
     Refund(PaymentId, RefundId),
+    /// An invoice.
+    Invoice(InvoiceId),
 }
 
 impl Cause {
-    /// The id of the top-up, payment or refund, as text.
+    /// The id of what it is, as text.
     #[must_use]
     pub fn id_text(self) -> String {
         match self {
             Cause::Topup(id) => id.to_string(),
             Cause::Capture(id) => id.to_string(),
             Cause::Refund(_, id) => id.to_string(),
+            Cause::Invoice(id) => id.to_string(),
         }
     }
 
@@ -147,7 +155,7 @@ impl Cause {
     #[must_use]
     pub const fn payment_id(self) -> Option<PaymentId> {
         match self {
-            Cause::Topup(_) => None,
+            Cause::Topup(_) | Cause::Invoice(_) => None,
             Cause::Capture(payment_id) | Cause::Refund(payment_id, _) => Some(payment_id),
         }
     }
@@ -156,8 +164,26 @@ impl Cause {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            Cause::Topup(_) | Cause::Capture(_) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Invoice(_) => None,
             Cause::Refund(_, refund_id) => Some(refund_id),
+        }
+    }
+
+    /// The top-up: `topup_id` of an entry.
+    #[must_use]
+    pub const fn topup_id(self) -> Option<TopupId> {
+        match self {
+            Cause::Topup(topup_id) => Some(topup_id),
+            Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) => None,
+        }
+    }
+
+    /// The invoice: `invoice_id` of an entry.
+    #[must_use]
+    pub const fn invoice_id(self) -> Option<InvoiceId> {
+        match self {
+            Cause::Invoice(invoice_id) => Some(invoice_id),
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) => None,
         }
     }
 }
@@ -274,6 +300,23 @@ pub struct Topup {
     pub created_at: Millis,
 }
 
+/// An invoice of the service's that was charged to the balance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invoice {
+    /// Its id.
+    pub id: InvoiceId,
+    /// The operator's reference, unique among the merchant's invoices.
+    pub external_id: Option<ExternalId>,
+    /// How much.
+    pub amount: AmountMinor,
+    /// What it is for.
+    pub description: Option<Description>,
+    /// Its transaction.
+    pub transaction_id: TransactionId,
+    /// When it was charged.
+    pub created_at: Millis,
+}
+
 /// Sums of the entries on the balance, in minor units.
 ///
 /// A capture on hold and the debits on hold that belong to it, its fee and its refunds, net out with each other first. What
@@ -312,6 +355,15 @@ impl BalanceTotals {
     pub fn has_room_for(&self, more: AmountMinor, reserved_minor: u64) -> bool {
         let parts = [self.effective_credit_minor, self.held_credit_minor, reserved_minor, more.get()];
         parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
+    }
+
+    /// Whether `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside all that captures on hold and
+    /// payments that have `reserved` minor units may still cost.
+    #[must_use]
+    pub fn has_room_for_debit(&self, more: AmountMinor, reserved_minor: u64) -> bool {
+        let debits = [self.effective_debit_minor, self.held_debit_minor, more.get()];
+        let parts = debits.into_iter().chain([self.held_credit_minor, reserved_minor]);
+        parts.map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
     /// The totals with the balance entries of a posted transaction, whose debits on hold are covered.

@@ -7,11 +7,11 @@ use crate::customer::Customer;
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId, MetadataId,
-    PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
+    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
-use crate::ledger::{BalanceTotals, Entry, Topup, Transaction};
+use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
@@ -223,6 +223,8 @@ tables! {
     Cards: CardId => Card;
     /// Top-ups.
     Topups: TopupId => Topup;
+    /// Invoices.
+    Invoices: InvoiceId => Invoice, for lists;
     /// Refunds, in the order in which they are listed.
     Refunds: RefundId => Refund;
     /// Ledger transactions with all their entries.
@@ -257,6 +259,8 @@ tables! {
     CardsByFingerprint: (CustomerId, CardFingerprint) => CardId;
     /// Top-ups by the operator's reference.
     TopupsByExternalId: ExternalId => TopupId;
+    /// Invoices by the operator's reference.
+    InvoicesByExternalId: ExternalId => InvoiceId;
     /// Refunds by the merchant's reference.
     RefundsByExternalId: ExternalId => RefundId;
     /// Refunds by how far they have come, each in the order in which they are listed.

@@ -1,6 +1,6 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
-use crate::ids::{InvitationId, PaymentId, RefundId, TopupId, UserId};
+use crate::ids::{InvitationId, InvoiceId, PaymentId, RefundId, TopupId, UserId};
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
@@ -133,6 +133,14 @@ pub enum Refusal {
         /// Which.
         topup_id: TopupId,
     },
+    /// An invoice has this reference already.
+    #[error(
+        "Another invoice of this merchant has this external_id: it was charged before. For a further one send another external_id."
+    )]
+    InvoiceExternalIdTaken {
+        /// The invoice.
+        invoice_id: InvoiceId,
+    },
     /// No payment of the merchant has this id.
     #[error("No payment of this merchant has this payment_id. Send the payment's id or the external_id it was given.")]
     PaymentNotFound,
@@ -262,6 +270,7 @@ impl Refusal {
             | Refusal::ExternalIdTaken { .. }
             | Refusal::TopupExternalIdTaken { .. }
             | Refusal::RefundExternalIdTaken { .. }
+            | Refusal::InvoiceExternalIdTaken { .. }
             | Refusal::AlreadyMember { .. }
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
@@ -330,6 +339,7 @@ impl Refusal {
             | Refusal::TopupExternalIdTaken { .. }
             | Refusal::PaymentNotFound
             | Refusal::RefundExternalIdTaken { .. }
+            | Refusal::InvoiceExternalIdTaken { .. }
             | Refusal::InvalidState { .. }
             | Refusal::NotRefundable { .. }
             | Refusal::AmountExceedsPayment { .. }

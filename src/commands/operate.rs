@@ -27,6 +27,9 @@ pub enum OperatorCall {
     /// Top-ups
     #[command(subcommand)]
     Topup(TopupCall),
+    /// Invoices
+    #[command(subcommand)]
+    Invoice(InvoiceCall),
     /// Refunds that wait for the sandbox
     #[command(subcommand)]
     Refund(RefundCall),
@@ -254,6 +257,29 @@ pub enum TopupCall {
     },
 }
 
+/// Calls about invoices.
+#[derive(Debug, Subcommand)]
+pub enum InvoiceCall {
+    /// Charges an invoice to a balance and prints its id
+    Charge {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// Minor units
+        #[arg(long)]
+        amount: String,
+        /// Your own reference; the same one twice is refused
+        #[arg(long)]
+        external_id: Option<String>,
+        /// What it is for
+        #[arg(long)]
+        description: Option<String>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
 /// Calls about refunds.
 #[derive(Debug, Subcommand)]
 pub enum RefundCall {
@@ -316,6 +342,7 @@ impl OperatorCall {
             OperatorCall::Installation(call) => call.request(),
             OperatorCall::PaymentMethod(call) => call.request(),
             OperatorCall::Balance(BalanceCall::Open(merchant)) => merchant.request("open-balance"),
+            OperatorCall::Invoice(call) => call.request(),
             OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
             OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
             OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
@@ -438,6 +465,19 @@ impl PaymentMethodCall {
     }
 }
 
+impl InvoiceCall {
+    fn request(&self) -> Request<'_> {
+        let InvoiceCall::Charge { merchant_id, amount, external_id, description, again } = self;
+        let body = json!({
+            "merchant_id": merchant_id,
+            "amount": amount,
+            "external_id": external_id,
+            "description": description,
+        });
+        ("charge-invoice", body, again.key())
+    }
+}
+
 impl OneRefund {
     fn request(&self, endpoint: &'static str) -> Request<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
@@ -501,6 +541,7 @@ mod tests {
             ),
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
+            ("till invoice charge --merchant-id mer_1 --amount 100", "charge-invoice"),
             ("till refund complete --merchant-id mer_1 --refund-id rfn_1", "complete-refund"),
             ("till refund fail --merchant-id mer_1 --refund-id rfn_1", "fail-refund"),
             ("till resume", "resume-effects"),

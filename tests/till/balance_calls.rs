@@ -1,8 +1,8 @@
-//! Top-ups over HTTP as a merchant sees them: contract, section 9.1a.
+//! Top-ups as a merchant sees them, and invoices, over HTTP: contract, sections 9.1a and 10.
 
 use serde_json::{Value, json};
 
-use crate::harness::{Server, id_of_nothing};
+use crate::harness::{Server, id_of_nothing, merged};
 
 #[test]
 fn topups_are_listed_newest_first_and_found_by_either_identifier() {
@@ -34,4 +34,30 @@ fn topups_are_listed_newest_first_and_found_by_either_identifier() {
     let other = server.shop();
     other.call("find-topup", &json!({ "topup_id": first })).refused("NOT_FOUND");
     assert!(other.all("list-topups").is_empty());
+}
+
+#[test]
+fn an_invoice_is_charged_once_and_may_take_the_balance_below_zero() {
+    let server = Server::start();
+    let shop = server.shop();
+    let charge =
+        |more: Value| server.admin("charge-invoice", &merged(&json!({ "merchant_id": shop.merchant_id }), &more));
+    let invoice = charge(json!({ "amount": "250", "external_id": "bill-1", "description": "March 2026" })).id();
+    assert!(invoice.starts_with("inv_"));
+    assert_eq!(shop.balance(), json!({ "currency": "THB", "available": -250, "pending": 0 }));
+    let entry = shop.all("balance-history").remove(0);
+    assert_eq!(
+        (&entry["type"], &entry["direction"], &entry["amount"]),
+        (&json!("INVOICE"), &json!("DEBIT"), &json!(250))
+    );
+    assert_eq!((&entry["status"], &entry["invoice_id"]), (&json!("EFFECTIVE"), &json!(invoice)));
+    assert_eq!((&entry["topup_id"], &entry["payment_id"]), (&Value::Null, &Value::Null));
+    let details = charge(json!({ "amount": 1, "external_id": "bill-1" })).refused("CONFLICT");
+    assert_eq!(details, json!({ "argument": "external_id", "invoice_id": invoice }));
+    charge(json!({ "amount": 9_007_199_254_740_991_u64 })).refused("AMOUNT_EXCEEDS_LIMIT");
+    let too_long = "x".repeat(256);
+    let faults = charge(json!({ "amount": 0, "external_id": invoice, "description": too_long })).faults();
+    assert_eq!(faults, ["invalid amount", "invalid external_id", "invalid description"]);
+    assert_eq!(charge(json!({ "amount": 1, "description": "4242 4242 4242 4242" })).faults(), ["invalid description"]);
+    assert_eq!(shop.balance()["available"], -250);
 }

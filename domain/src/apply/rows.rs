@@ -12,15 +12,15 @@ use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
 use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId};
 use crate::key::ApiKey;
-use crate::ledger::{Topup, Transaction};
+use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
 use crate::records::{
     Answers, ApiKeys, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants, CurrentPlan,
     Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Installations, Integrations,
-    Invitations, KeyDirectory, KeyOwner, MerchantDirectory, Payments, PaymentsByExternalId, Present, Profiles,
-    QueuedTokens, RowsMut, Sessions, Single, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Unreadable,
-    Users,
+    Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
+    PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, Timers, TokenQueues, Tokens,
+    Topups, TopupsByExternalId, Unreadable, Users,
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
@@ -84,6 +84,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::BalanceOpened => change_balance(rows, |totals| totals),
         Event::TopupAdded { topup, transaction } => add_topup(topup, transaction, rows),
+        Event::InvoiceCharged { invoice, transaction } => charge_invoice(invoice, transaction, rows),
         Event::CardTokenized(token) => {
             rows.put::<Tokens>(token.id, token.clone());
             Ok(())
@@ -227,6 +228,14 @@ fn add_topup(topup: &Topup, transaction: &Transaction, rows: &mut impl RowsMut) 
         rows.put::<TopupsByExternalId>(external_id.clone(), topup.id);
     }
     rows.put::<Topups>(topup.id, topup.clone());
+    post(transaction, rows)
+}
+
+fn charge_invoice(invoice: &Invoice, transaction: &Transaction, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Some(external_id) = &invoice.external_id {
+        rows.put::<InvoicesByExternalId>(external_id.clone(), invoice.id);
+    }
+    rows.put::<Invoices>(invoice.id, invoice.clone());
     post(transaction, rows)
 }
 

@@ -56,7 +56,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::BalanceOpened => {
             state.balance.get_or_insert_default();
         }
-        Event::TopupAdded { topup: _, transaction } => post(transaction, state),
+        Event::TopupAdded { topup: _, transaction } | Event::InvoiceCharged { invoice: _, transaction } => {
+            post(transaction, state);
+        }
         Event::PaymentInitiated { payment, effect: _ } => reserve(payment, state),
         Event::PaymentFailed { payment_id: _, released_minor, failure: _ }
         | Event::PaymentExpired { payment_id: _, released_minor }

@@ -36,6 +36,7 @@ pub(super) fn dispatch(
         }
         Command::OpenBalance => Ok(operator::open_balance(state)),
         Command::AddTopup(command) => operator::add_topup(records, command, context),
+        Command::ChargeInvoice(command) => operator::charge_invoice(records, command, context),
         Command::TokenizeCard(command) => Ok(sdk::tokenize_card(records, installation(request)?, command, context)?),
         Command::SelectPaymentMethod(command) => {
             sdk::select_payment_method(records, installation(request)?, command, context)

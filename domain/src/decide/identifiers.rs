@@ -74,6 +74,7 @@ fn look_through(command: &Command, found: &mut Found) {
             found.note("identifier", is_number);
         }
         Command::AddTopup(command) => found.external_id("external_id", command.external_id.as_ref()),
+        Command::ChargeInvoice(command) => found.external_id("external_id", command.external_id.as_ref()),
         Command::SelectPaymentMethod(command) => look_through_selection(command, found),
         Command::InitiatePayment(command) => look_through_initiation(command, found),
         Command::CapturePayment(CapturePayment { payment, amount: _ })

@@ -2,11 +2,12 @@
 
 use super::context::{Context, Decision, profile};
 use super::posting;
-use crate::command::{AddTopup, CreateMerchant, UpdateMerchant};
+use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, UpdateMerchant};
 use crate::event::{Answer, Event};
-use crate::ledger::Topup;
+use crate::ledger::{Invoice, Topup};
 use crate::merchant::{Integration, PaymentMethod, Profile};
-use crate::records::{MerchantState, Records, TopupsByExternalId};
+use crate::money::Money;
+use crate::records::{InvoicesByExternalId, MerchantState, Records, TopupsByExternalId};
 use crate::refusal::{Refusal, Stop};
 
 pub(super) fn create_merchant(
@@ -77,9 +78,9 @@ pub(super) fn add_topup(
     }
     let state = records.state();
     posting::check_room(state, command.amount)?;
-    let currency = profile(state)?.currency;
+    let money = Money { amount: command.amount, currency: profile(state)?.currency };
     let topup_id = context.mint();
-    let transaction = posting::topup(topup_id, command.amount, currency, context);
+    let transaction = posting::topup(topup_id, money, context);
     let topup = Topup {
         id: topup_id,
         external_id: command.external_id.clone(),
@@ -88,4 +89,31 @@ pub(super) fn add_topup(
         created_at: context.now,
     };
     Ok((Decision::one(Event::TopupAdded { topup, transaction }), Answer::Topup(topup_id)))
+}
+
+/// An invoice may take what is available below zero.
+pub(super) fn charge_invoice(
+    records: &impl Records,
+    command: &ChargeInvoice,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    if let Some(external_id) = &command.external_id
+        && let Some(invoice_id) = records.get::<InvoicesByExternalId>(external_id.clone())?
+    {
+        return Err(Refusal::InvoiceExternalIdTaken { invoice_id }.into());
+    }
+    let state = records.state();
+    posting::check_room_for_debit(state, command.amount)?;
+    let money = Money { amount: command.amount, currency: profile(state)?.currency };
+    let invoice_id = context.mint();
+    let transaction = posting::invoice(invoice_id, money, context);
+    let invoice = Invoice {
+        id: invoice_id,
+        external_id: command.external_id.clone(),
+        amount: command.amount,
+        description: command.description.clone(),
+        transaction_id: transaction.id,
+        created_at: context.now,
+    };
+    Ok((Decision::one(Event::InvoiceCharged { invoice, transaction }), Answer::Invoice(invoice_id)))
 }

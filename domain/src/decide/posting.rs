@@ -1,7 +1,7 @@
 //! Postings: the transactions of the ledger, each balanced over the accounts.
 
 use super::context::Context;
-use crate::ids::{PaymentId, RefundId, TopupId};
+use crate::ids::{InvoiceId, PaymentId, RefundId, TopupId, TransactionId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::records::MerchantState;
@@ -14,6 +14,12 @@ pub(super) fn check_room(state: &MerchantState, amount: AmountMinor) -> Result<(
     if totals.has_room_for(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
 }
 
+/// Refuses a debit that may overdraw what is available, when a total could outgrow its limit.
+pub(super) fn check_room_for_debit(state: &MerchantState, amount: AmountMinor) -> Result<(), Refusal> {
+    let totals = state.balance.unwrap_or_default();
+    if totals.has_room_for_debit(amount, state.reserved_minor) { Ok(()) } else { Err(Refusal::TotalTooLarge) }
+}
+
 /// Refuses a debit that would overdraw what is available. One that its capture covers needs nothing.
 pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Result<(), Refusal> {
     let available_minor = state.balance.unwrap_or_default().available_minor();
@@ -23,14 +29,32 @@ pub(super) fn check_available(state: &MerchantState, uncovered_minor: u64) -> Re
 }
 
 /// A top-up: effective at once, against what the bank moved.
-pub(super) fn topup(id: TopupId, amount: AmountMinor, currency: Currency, context: &mut Context<'_>) -> Transaction {
+pub(super) fn topup(id: TopupId, money: Money, context: &mut Context<'_>) -> Transaction {
     let transaction_id = context.mint();
-    let legs = pair(EntryType::AddPrefund, Direction::Credit, amount, Account::BankClearing, context).to_vec();
+    let legs = pair(EntryType::AddPrefund, Direction::Credit, money.amount, Account::BankClearing, context);
+    effective(transaction_id, Cause::Topup(id), money.currency, legs, context)
+}
+
+/// An invoice: effective at once.
+pub(super) fn invoice(id: InvoiceId, money: Money, context: &mut Context<'_>) -> Transaction {
+    let transaction_id = context.mint();
+    let legs = pair(EntryType::Invoice, Direction::Debit, money.amount, Account::Invoices, context);
+    effective(transaction_id, Cause::Invoice(id), money.currency, legs, context)
+}
+
+/// A transaction that is effective at once.
+fn effective(
+    id: TransactionId,
+    cause: Cause,
+    currency: Currency,
+    legs: [Leg; 2],
+    context: &Context<'_>,
+) -> Transaction {
     Transaction {
-        id: transaction_id,
-        cause: Cause::Topup(id),
+        id,
+        cause,
         currency,
-        legs,
+        legs: legs.to_vec(),
         status: EntryStatus::Effective,
         created_at: context.now,
         settles_at: None,

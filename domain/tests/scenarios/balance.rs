@@ -9,7 +9,7 @@ use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, EntryStatus,
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::AUTHORIZATION_LIFETIME_SECONDS;
-use till_domain::records::{Entries, Topups, Transactions};
+use till_domain::records::{Entries, Invoices, Topups, Transactions};
 use till_domain::refusal::Refusal;
 
 /// Initiates a payment of this amount, which must be taken.
@@ -170,4 +170,51 @@ fn a_voided_payment_makes_its_room_free_again_and_not_before() {
     world.when(topup(1)).refused(Refusal::TotalTooLarge);
     world.given(void_done(id));
     world.given(topup(AMOUNT_MAX_MINOR));
+}
+
+#[test]
+fn an_invoice_is_an_effective_debit_and_may_overdraw_the_balance() {
+    let mut world = World::open();
+    world.given(topup(500));
+    let Answer::Invoice(id) = world.given(invoice_known_as(700, "bill-1")) else { panic!("an invoice was asked for") };
+    let row = world.look_up::<Invoices>(id);
+    assert_eq!((row.amount.get(), row.external_id), (700, Some(external("bill-1"))));
+    let transaction = world.look_up::<Transactions>(row.transaction_id);
+    assert_eq!((transaction.cause, transaction.status), (Cause::Invoice(id), EntryStatus::Effective));
+    let legs: Vec<_> =
+        transaction.legs.iter().map(|leg| (leg.account, leg.direction, leg.entry_type, leg.amount.get())).collect();
+    assert_eq!(
+        legs,
+        [
+            (Account::Balance, Direction::Debit, EntryType::Invoice, 700),
+            (Account::Invoices, Direction::Credit, EntryType::Invoice, 700),
+        ]
+    );
+    assert_eq!(world.totals().available_minor(), -200);
+}
+
+#[test]
+fn an_invoice_opens_the_balance_by_itself() {
+    let mut world = World::open();
+    world.given(invoice(1));
+    assert_eq!(world.totals().available_minor(), -1);
+}
+
+#[test]
+fn an_invoices_external_id_given_twice_is_a_conflict_that_names_the_first() {
+    let mut world = World::open();
+    let Answer::Invoice(invoice_id) = world.given(invoice_known_as(1, "bill-1")) else { panic!("no invoice") };
+    world.when(invoice_known_as(AMOUNT_MAX_MINOR, "bill-1")).refused(Refusal::InvoiceExternalIdTaken { invoice_id });
+    world.when(invoice_known_as(1, "bill-2")).takes_effect();
+    world.when(topup_known_as(1, "bill-1")).takes_effect();
+}
+
+#[test]
+fn invoices_up_to_the_largest_total_are_charged_and_one_unit_more_is_refused() {
+    let mut world = World::open();
+    pending(&mut world, 10);
+    world.given(invoice(AMOUNT_MAX_MINOR - 11));
+    world.when(invoice(2)).refused(Refusal::TotalTooLarge);
+    world.given(invoice(1));
+    world.when(invoice(1)).refused(Refusal::TotalTooLarge);
 }

@@ -15,10 +15,10 @@ use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
     CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
-    MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
-    MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles, QueuedTokens, Refunds,
-    RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers, TokenQueues, Tokens, Topups,
-    TopupsByExternalId, Transactions, Users,
+    Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments,
+    MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles,
+    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers,
+    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 
@@ -77,6 +77,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     check_ids(state.last_id, mutation);
     for event in &mutation.events {
         if let Event::TopupAdded { transaction, .. }
+        | Event::InvoiceCharged { transaction, .. }
         | Event::PaymentCaptured { transaction, .. }
         | Event::RefundRequested { transaction, .. } = event
         {
@@ -91,6 +92,10 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
+    let debit = [totals.effective_debit_minor, totals.held_debit_minor];
+    let is_charged = mutation.events.iter().any(|event| matches!(event, Event::InvoiceCharged { .. }));
+    let has_outgrown = debit.into_iter().map(u128::from).sum::<u128>() > u128::from(AMOUNT_MAX_MINOR);
+    assert!(!(is_charged && has_outgrown), "an invoice makes the debits outgrow");
 }
 
 /// Events for webhooks are numbered without a gap, and one follows from each change of a payment's or refund's end.
@@ -163,6 +168,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::KeyGenerated { merchant_id: _, key } => vec![key.id.raw()],
         Event::InstallationAdded(installation) => vec![installation.id.raw()],
         Event::TopupAdded { topup, transaction } => [vec![topup.id.raw()], posted_by(transaction)].concat(),
+        Event::InvoiceCharged { invoice, transaction } => [vec![invoice.id.raw()], posted_by(transaction)].concat(),
         Event::CardTokenized(token) => vec![token.id.raw()],
         Event::SessionCreated { session, token_used_up: _ } => vec![session.id.raw()],
         Event::CustomerCreated(customer) => vec![customer.id.raw()],
@@ -263,7 +269,8 @@ pub(crate) fn check_transaction(transaction: &Transaction) {
     let is_on_hold = transaction.status == EntryStatus::OnHold;
     assert!(transaction.settles_at.is_some() == is_on_hold || (is_refund && is_on_hold));
     let net = |account: Account| transaction.legs.iter().filter(|leg| leg.account == account).map(signed).sum::<i128>();
-    let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
+    let accounts =
+        [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
     assert_eq!(accounts.into_iter().map(net).sum::<i128>(), 0, "the accounts sum to zero");
 }
 
@@ -472,6 +479,10 @@ fn check_references(world: &World) {
             let id = world.look_up::<CardsByFingerprint>((*customer_id, *fingerprint));
             let card = world.look_up::<Cards>(id);
             assert_eq!((card.customer_id, card.card.fingerprint), (*customer_id, *fingerprint));
+        }
+        if let AnyKey::InvoicesByExternalId(external_id) = key {
+            let id = world.look_up::<InvoicesByExternalId>(external_id.clone());
+            assert_eq!(world.look_up::<Invoices>(id).external_id.as_ref(), Some(external_id));
         }
         if let AnyKey::TopupsByExternalId(external_id) = key {
             let id = world.look_up::<TopupsByExternalId>(external_id.clone());

@@ -199,6 +199,7 @@ impl Run {
             60..=66 => self.due_timers(),
             67..=80 => self.call_about_a_payment(),
             81 | 82 => self.sweeping(),
+            83 | 84 if self.random.once_in(4) => self.invoice(),
             83 | 84 => self.topup(),
             85 | 86 => self.operation(),
             87 => self.webhook_change(),
@@ -450,6 +451,12 @@ impl Run {
         if self.random.once_in(2) { topup(minor) } else { topup_known_as(minor, &self.small_name("bank")) }
     }
 
+    /// Small ones mostly, so that payments are refunded all the same.
+    fn invoice(&mut self) -> Ask {
+        let minor = if self.random.once_in(20) { AMOUNT_MAX_MINOR } else { 1 + self.random.below(2_000) };
+        if self.random.once_in(2) { invoice(minor) } else { invoice_known_as(minor, &self.small_name("bill")) }
+    }
+
     fn operation(&mut self) -> Ask {
         let fee = u16::try_from(self.random.below(9_000)).expect("a small number");
         match self.random.below(10) {
@@ -626,6 +633,7 @@ impl Run {
             | Event::KeyRenamed { .. }
             | Event::TokenQueued { .. }
             | Event::WebhookEventRecorded(_) => {}
+            Event::InvoiceCharged { .. } => self.saw("invoice charged"),
             Event::WebhookEventsSwept { .. } => self.saw("webhook events swept"),
             Event::WebhookSaved { webhook, .. } => {
                 self.saw(webhook.status.name());
@@ -685,7 +693,10 @@ impl Run {
             event
         {
             touched.push(*transaction_id);
-        } else if let Event::RefundRequested { transaction, .. } | Event::TopupAdded { transaction, .. } = event {
+        } else if let Event::RefundRequested { transaction, .. }
+        | Event::TopupAdded { transaction, .. }
+        | Event::InvoiceCharged { transaction, .. } = event
+        {
             touched.push(transaction.id);
         }
         touched.into_iter().for_each(|id| self.check_transaction(id));
@@ -728,6 +739,7 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "refund failed",
         "refunds uncovered",
         "refund settled",
+        "invoice charged",
         "CONNECTED",
         "DISCONNECTED",
         "DISABLED",

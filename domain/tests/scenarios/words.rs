@@ -3,8 +3,8 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, Command,
-    ConnectWebhook, CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, ChargeInvoice,
+    Command, ConnectWebhook, CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation,
     RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard,
     UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
@@ -22,8 +22,8 @@ use till_domain::payment::{Failure, OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    DestinationUrl, Email, ExternalId, HeaderName, HolderName, InstallationIdentifier, MetadataKey, Mobile, Name,
-    PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, InstallationIdentifier, MetadataKey,
+    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, WebhookEventKind};
@@ -513,6 +513,17 @@ pub(crate) fn open_balance() -> Ask {
 
 pub(crate) fn topup(minor: u64) -> Ask {
     Ask::of(Who::Operator, Command::AddTopup(AddTopup { amount: amount(minor), external_id: None }))
+}
+
+pub(crate) fn invoice(minor: u64) -> Ask {
+    let command = ChargeInvoice { amount: amount(minor), external_id: None, description: None };
+    Ask::of(Who::Operator, Command::ChargeInvoice(command))
+}
+
+pub(crate) fn invoice_known_as(minor: u64, external_id: &str) -> Ask {
+    let description = Some(Description::new("fees of March").expect("a test description of proper form"));
+    let command = ChargeInvoice { amount: amount(minor), external_id: Some(external(external_id)), description };
+    Ask::of(Who::Operator, Command::ChargeInvoice(command))
 }
 
 pub(crate) fn topup_known_as(minor: u64, external_id: &str) -> Ask {

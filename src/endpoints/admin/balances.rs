@@ -1,15 +1,17 @@
-//! `POST /admin/open-balance`, `POST /admin/add-topup`
+//! `POST /admin/open-balance`, `add-topup`, `charge-invoice`
 
-use till_domain::command::{AddTopup, Command};
-use till_domain::ids::TopupId;
+use till_domain::command::{AddTopup, ChargeInvoice, Command};
+use till_domain::ids::{InvoiceId, TopupId};
+use till_domain::text::Description;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
 use crate::endpoints::arguments;
-use crate::endpoints::forms::EXTERNAL_ID;
+use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
 use crate::service::Shared;
 
 /// The declaration.
@@ -47,6 +49,29 @@ pub(super) static ADD_TOPUP: Declaration = Declaration {
     flags: Flags::COMMAND,
 };
 
+/// The declaration.
+pub(super) static CHARGE_INVOICE: Declaration = Declaration {
+    name: "charge-invoice",
+    package: Package::Admin,
+    group: "balances",
+    summary: "Charges an invoice to a merchant's balance and answers the invoice's id (`inv_...`).",
+    docs: "It may take what is available below zero.",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the merchant's currency."),
+        Argument::optional("external_id", EXTERNAL_ID, "Your own reference, unique among the merchant's invoices.")
+            .shown(),
+        Argument::optional("description", DESCRIPTION, "What it is for."),
+    ],
+    returns: Returns::String,
+    errors: &[
+        MERCHANT_NOT_FOUND,
+        DeclaredError::when(Code::Conflict, "Another invoice has this `external_id`; the details name it."),
+        DeclaredError::when(Code::AmountExceedsLimit, "A total of the ledger would exceed 2^53 - 1 minor units."),
+    ],
+    flags: Flags::COMMAND,
+};
+
 /// `POST /admin/open-balance`
 pub(super) async fn open_balance(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
@@ -63,4 +88,16 @@ pub(super) async fn add_topup(service: Shared, call: Call<Operator>) -> Result<R
     let external_id = fields.optional("external_id", arguments::external_id::<TopupId>);
     let (merchant_id, command) = fields.finish(|| Some((merchant_id?, AddTopup { amount: amount?, external_id })))?;
     Ok(submit(&service, &ADD_TOPUP, &call, merchant_id, Command::AddTopup(command), None).await?.into())
+}
+
+/// `POST /admin/charge-invoice`
+pub(super) async fn charge_invoice(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let amount = fields.required("amount", arguments::amount);
+    let external_id = fields.optional("external_id", arguments::external_id::<InvoiceId>);
+    let description = fields.optional("description", |value| arguments::checked(Description::new(field::name(value)?)));
+    let (merchant_id, command) =
+        fields.finish(|| Some((merchant_id?, ChargeInvoice { amount: amount?, external_id, description })))?;
+    Ok(submit(&service, &CHARGE_INVOICE, &call, merchant_id, Command::ChargeInvoice(command), None).await?.into())
 }

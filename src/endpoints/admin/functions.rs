@@ -30,6 +30,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&payment_methods::CONFIGURE_PAYMENT_METHOD, of(service), payment_methods::configure_payment_method),
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
+        endpoint(&balances::CHARGE_INVOICE, of(service), balances::charge_invoice),
         endpoint(&refunds::COMPLETE_REFUND, of(service), refunds::complete_refund),
         endpoint(&refunds::FAIL_REFUND, of(service), refunds::fail_refund),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),

@@ -1,7 +1,7 @@
 //! A ledger entry on the wire: specification, section 2.5.
 
 use serde::Serialize;
-use till_domain::ledger::{Cause, Direction, Entry, EntryStatus, EntryType};
+use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
 
@@ -58,10 +58,6 @@ pub(crate) struct EntryShape {
 impl EntryShape {
     /// The object for an entry.
     pub(crate) fn new(entry: &Entry) -> EntryShape {
-        let topup_id = match entry.cause {
-            Cause::Topup(topup_id) => Some(topup_id.to_string()),
-            Cause::Capture(_) | Cause::Refund(_, _) => None,
-        };
         EntryShape {
             entry_id: entry.id.to_string(),
             transaction_id: entry.transaction_id.to_string(),
@@ -72,10 +68,10 @@ impl EntryShape {
             status: entry.status.name(),
             payment_id: entry.cause.payment_id().map(|id| id.to_string()),
             refund_id: entry.cause.refund_id().map(|id| id.to_string()),
-            invoice_id: None,
+            invoice_id: entry.cause.invoice_id().map(|id| id.to_string()),
             statement_id: None,
             payout_id: None,
-            topup_id,
+            topup_id: entry.cause.topup_id().map(|id| id.to_string()),
             dispute_id: None,
             parent_id: None,
             parent_type: None,

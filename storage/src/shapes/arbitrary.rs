@@ -10,7 +10,7 @@ use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{Id, IdPosition, RawId};
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
-    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
+    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
 };
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
@@ -22,8 +22,8 @@ use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, Merc
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
-    DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
-    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
+    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
@@ -366,7 +366,8 @@ impl Draw {
 
     fn operation_event(&mut self) -> Event {
         let (payment_id, minor) = (self.id(), self.magnitude());
-        match self.below(14) {
+        match self.below(15) {
+            14 => Event::InvoiceCharged { invoice: self.invoice(), transaction: self.transaction() },
             11 => Event::WebhookEventRecorded(self.webhook_event()),
             12 => Event::WebhookSaved { merchant_id: self.id(), webhook: self.webhook() },
             13 => Event::WebhookEventsSwept { event_ids: vec![self.id(), self.id()] },
@@ -589,15 +590,17 @@ impl Draw {
     }
 
     fn cause(&mut self) -> Cause {
-        match self.below(3) {
+        match self.below(4) {
             0 => Cause::Topup(self.id()),
             1 => Cause::Capture(self.id()),
+            2 => Cause::Invoice(self.id()),
             _ => Cause::Refund(self.id(), self.id()),
         }
     }
 
     fn leg(&mut self) -> Leg {
-        let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
+        let accounts =
+            [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
         Leg {
             entry_id: self.id(),
             account: self.one_of(&accounts),
@@ -647,6 +650,17 @@ impl Draw {
         }
     }
 
+    fn invoice(&mut self) -> Invoice {
+        Invoice {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            amount: self.amount(),
+            description: self.maybe(|draw| Description::from_stored(draw.text())),
+            transaction_id: self.id(),
+            created_at: self.millis(),
+        }
+    }
+
     fn totals(&mut self) -> BalanceTotals {
         BalanceTotals {
             effective_credit_minor: self.magnitude(),
@@ -666,7 +680,8 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(13) {
+        match self.below(14) {
+            12 => Answer::Invoice(self.id()),
             11 => Answer::Webhook(self.id()),
             0 => Answer::Merchant(self.id()),
             1 => Answer::Key { key_id: self.id(), created_at: self.millis() },
@@ -815,7 +830,9 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(44) {
+        match self.below(46) {
+            41 => under!(Invoices, self.invoice(), id),
+            42 => (AnyKey::InvoicesByExternalId(self.external_id()), records::InvoicesByExternalId::wrap(self.id())),
             0 => (AnyKey::Profiles(Single), records::Profiles::wrap(self.profile())),
             1 => under!(ApiKeys, self.api_key(), id),
             2 => under!(Installations, self.installation(), id),

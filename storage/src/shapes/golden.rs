@@ -9,7 +9,7 @@ use till_domain::command::Caller;
 use till_domain::customer::CustomerRef;
 use till_domain::effect::EffectKind;
 use till_domain::event::{Event, Mutation, StoredAnswer};
-use till_domain::ids::{CustomerId, IdPosition, InstallationId, KeyId, PaymentId, RefundId, TopupId};
+use till_domain::ids::{CustomerId, IdPosition, InstallationId, InvoiceId, KeyId, PaymentId, RefundId, TopupId};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
@@ -232,16 +232,18 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<PlatformV1, _>(&Platform::ALL), up_to(Platform::ALL.len()));
     assert_eq!(positions::<PaymentMethodV1, _>(&PaymentMethod::ALL), up_to(PaymentMethod::ALL.len()));
     assert_eq!(positions::<AcquirerNameV1, _>(&[AcquirerName::Sandbox]), up_to(1));
-    let accounts = [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees];
-    assert_eq!(positions::<AccountV1, _>(&accounts), up_to(4));
+    let accounts =
+        [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
+    assert_eq!(positions::<AccountV1, _>(&accounts), up_to(accounts.len()));
     assert_eq!(positions::<DirectionV1, _>(&[Direction::Credit, Direction::Debit]), up_to(2));
     assert_eq!(positions::<EntryTypeV1, _>(&EntryType::ALL), up_to(EntryType::ALL.len()));
     let statuses = [EntryStatus::OnHold, EntryStatus::Effective, EntryStatus::Canceled];
     assert_eq!(positions::<EntryStatusV1, _>(&statuses), up_to(3));
     let payment_id = PaymentId::from_bytes(id);
     let refunded = Cause::Refund(payment_id, RefundId::from_bytes(id));
-    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded];
-    assert_eq!(positions::<CauseV1, _>(&causes), up_to(3));
+    let invoiced = Cause::Invoice(InvoiceId::from_bytes(id));
+    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded, invoiced];
+    assert_eq!(positions::<CauseV1, _>(&causes), up_to(causes.len()));
     assert_eq!(positions::<ActivityTypeV1, _>(&ActivityType::ALL), up_to(ActivityType::ALL.len()));
     let suffix = "01h2e8kqvbfwea724h75qc655w";
     let objects =

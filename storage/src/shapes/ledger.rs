@@ -1,7 +1,7 @@
 //! Shapes of the ledger.
 
 use till_domain::ledger::{
-    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
+    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
 };
 
 use till_domain::records::Unreadable;
@@ -17,6 +17,7 @@ shape_enum! {
         AcquirerClearing,
         BankClearing,
         Fees,
+        Invoices,
     }
 }
 
@@ -35,6 +36,7 @@ shape_enum! {
         Payment,
         PaymentFee,
         Refund,
+        Invoice,
     }
 }
 
@@ -64,6 +66,7 @@ shape_enum! {
         Topup(topup_id: [u8; 16]),
         Capture(payment_id: [u8; 16]),
         Refund(payment_id: [u8; 16], refund_id: [u8; 16]),
+        Invoice(invoice_id: [u8; 16]),
     }
 }
 
@@ -105,6 +108,18 @@ shape_struct! {
         id: [u8; 16],
         external_id: Option<String>,
         amount: u64,
+        transaction_id: [u8; 16],
+        created_at: u64,
+    }
+}
+
+shape_struct! {
+    /// An invoice that was charged to the balance.
+    InvoiceV1 of Invoice {
+        id: [u8; 16],
+        external_id: Option<String>,
+        amount: u64,
+        description: Option<String>,
         transaction_id: [u8; 16],
         created_at: u64,
     }

@@ -14,7 +14,7 @@ use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
 use super::card::{CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
-use super::ledger::{TopupV1, TransactionV1};
+use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
@@ -66,6 +66,7 @@ shape_enum! {
         Metadata { version: u64, created_at: u64, updated_at: u64, expires_at: u64 },
         Refund(refund_id: [u8; 16]),
         Webhook(webhook_id: [u8; 16]),
+        Invoice(invoice_id: [u8; 16]),
     }
 }
 
@@ -204,6 +205,7 @@ shape_enum! {
         WebhookEventRecorded(event: WebhookEventV1),
         WebhookSaved { merchant_id: [u8; 16], webhook: WebhookV1 },
         WebhookEventsSwept { event_ids: Vec<[u8; 16]> },
+        InvoiceCharged { invoice: InvoiceV1, transaction: TransactionV1 },
     }
 }
 

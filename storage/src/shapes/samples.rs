@@ -12,12 +12,13 @@ use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
-    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, KeyId, MerchantId,
-    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
+    MerchantId, MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
+    WebhookId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
-    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Leg, Topup, Transaction,
+    Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
 };
 use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
@@ -33,8 +34,8 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
-    DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
-    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
+    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
@@ -368,6 +369,34 @@ fn refund_transaction() -> Transaction {
     }
 }
 
+fn invoice() -> Invoice {
+    Invoice {
+        id: InvoiceId::from_bytes([0x21; 16]),
+        external_id: external_id("bill-1"),
+        amount: amount(990),
+        description: Some(Description::new("fees of March").expect("a description")),
+        transaction_id: TransactionId::from_bytes([0x22; 16]),
+        created_at: Millis(1_743_500_000_026),
+    }
+}
+
+fn invoice_transaction() -> Transaction {
+    Transaction {
+        id: invoice().transaction_id,
+        cause: Cause::Invoice(invoice().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x23, Account::Balance, Direction::Debit, EntryType::Invoice, 990),
+            leg(0x24, Account::Invoices, Direction::Credit, EntryType::Invoice, 990),
+        ],
+        status: EntryStatus::Effective,
+        created_at: Millis(1_743_500_000_026),
+        settles_at: None,
+        effective_at: Some(Millis(1_743_500_000_026)),
+        canceled_at: None,
+    }
+}
+
 /// A payment without a customer: its contact is sealed under a key of its own.
 pub(super) fn payment_without_customer() -> Payment {
     let instrument = Instrument::Installment {
@@ -674,6 +703,7 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::WebhookEventRecorded(webhook_event()),
         Event::WebhookSaved { merchant_id: MERCHANT, webhook: webhook() },
         Event::WebhookEventsSwept { event_ids: vec![webhook_event().id] },
+        Event::InvoiceCharged { invoice: invoice(), transaction: invoice_transaction() },
     ]
 }
 
@@ -775,6 +805,7 @@ pub(super) fn answers() -> Vec<Answer> {
         },
         Answer::Refund(refund().id),
         Answer::Webhook(webhook().id),
+        Answer::Invoice(invoice().id),
     ]
 }
 
@@ -827,6 +858,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Refunds(refund().id), records::Refunds::wrap(refund())),
         (AnyKey::Webhooks(webhook().id), records::Webhooks::wrap(webhook())),
         (AnyKey::WebhookEvents(webhook_event().id), records::WebhookEvents::wrap(webhook_event())),
+        (AnyKey::Invoices(invoice().id), records::Invoices::wrap(invoice())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -850,6 +882,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
             AnyKey::WebhookEventsByPayment((payment().id, webhook_event().id)),
             records::WebhookEventsByPayment::wrap(Present),
         ),
+        (AnyKey::InvoicesByExternalId(text("bill-1")), records::InvoicesByExternalId::wrap(invoice().id)),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),

@@ -16,8 +16,8 @@ use till_domain::payment::Payment;
 use till_domain::records::Present;
 use till_domain::session::Session;
 use till_domain::text::{
-    DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey, Mobile, Name,
-    PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
+    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -239,7 +239,7 @@ shown_as! {
 
 till_domain::each_id! { shown_ids }
 
-shown_texts! { DestinationUrl ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
+shown_texts! { Description DestinationUrl ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
 personal_texts! { CanonicalJson Document Email Mobile PersonName }
 

@@ -16,7 +16,7 @@ use super::card::{CardFactsV1, CardV1, CardV2, TokenQueueV1, TokenV1, TokenV2};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
-use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, TopupV1, TransactionV1};
+use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
@@ -27,7 +27,7 @@ use super::shape::Shape;
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 4;
+pub const ROW_FORMAT: u8 = 5;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -250,6 +250,7 @@ tables! {
     Refunds = 26 in Rows: RefundV1, under id;
     Webhooks = 27 in Rows: WebhookV1, under id;
     WebhookEvents = 28 in Rows: WebhookEventV1, under id;
+    Invoices = 29 in Rows: InvoiceV1, under id;
     PaymentsByExternalId = 32 in Indexes: [u8; 16];
     CustomersByExternalId = 33 in Indexes: [u8; 16];
     CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
@@ -270,6 +271,7 @@ tables! {
     RefundsByStatus = 50 in Indexes: ();
     RefundsByPayment = 51 in Indexes: ();
     WebhookEventsByPayment = 52 in Indexes: ();
+    InvoicesByExternalId = 53 in Indexes: [u8; 16];
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;

@@ -114,6 +114,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ),
         ("open-balance", json!({})),
         ("add-topup", json!({ "amount": 1 })),
+        ("charge-invoice", json!({ "amount": 1 })),
         ("complete-refund", json!({ "refund_id": NO_REFUND })),
         ("fail-refund", json!({ "refund_id": NO_REFUND })),
     ] {
@@ -427,6 +428,7 @@ fn every_operator_call_is_repeated_under_its_key_also_over_a_crash() {
         ),
         ("open-balance", json!({})),
         ("add-topup", json!({ "amount": 77 })),
+        ("charge-invoice", json!({ "amount": 78 })),
     ];
     let all = |server: &Server| -> Vec<(Value, Option<String>)> {
         let call = |(endpoint, more): &(&str, Value)| {

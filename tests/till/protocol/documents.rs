@@ -201,6 +201,7 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "configure-payment-method",
                 "open-balance",
                 "add-topup",
+                "charge-invoice",
                 "complete-refund",
                 "fail-refund",
                 "create-checkpoint",
