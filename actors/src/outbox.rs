@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use till_domain::effect::{Effect, EffectId};
+use till_domain::effect::{Effect, OpenCall};
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId, WebhookId};
 use till_domain::payment::Payment;
@@ -30,7 +30,7 @@ const SCANNED_AT_ONCE: usize = 4_096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct OpenEffect {
     pub(crate) merchant_id: MerchantId,
-    pub(crate) effect_id: EffectId,
+    pub(crate) call: OpenCall,
 }
 
 /// The effect and its payment.
@@ -151,8 +151,8 @@ impl Outbox {
         loop {
             let page = open_effects(store, after, SCANNED_AT_ONCE)?;
             after = page.last().copied();
-            for (merchant_id, effect_id) in page.iter().copied() {
-                self.effects.add(OpenEffect { merchant_id, effect_id }, AT_ONCE, None);
+            for (merchant_id, call) in page.iter().copied() {
+                self.effects.add(OpenEffect { merchant_id, call }, AT_ONCE, None);
             }
             if page.len() < SCANNED_AT_ONCE {
                 break;
@@ -176,7 +176,7 @@ impl Outbox {
 #[derive(Debug)]
 pub(crate) struct Pending {
     merchant_id: MerchantId,
-    effects: Vec<(EffectId, Option<CallRows>)>,
+    effects: Vec<(OpenCall, Option<CallRows>)>,
     /// The earliest timer that was set.
     timer: Option<Millis>,
     has_garbage: bool,
@@ -216,7 +216,9 @@ impl Pending {
     pub(crate) fn add(&mut self, changes: &Changes) {
         for key in changes.written() {
             if let AnyKey::Effects(effect_id) = key {
-                self.effects.push((*effect_id, changes.opened(*effect_id)));
+                self.effects.push((OpenCall::Payment(*effect_id), changes.opened(*effect_id)));
+            } else if let AnyKey::OpenPayouts(payout_id) = key {
+                self.effects.push((OpenCall::Payout(*payout_id), None));
             } else if let AnyKey::Timers(timer) = key {
                 self.timer = Some(self.timer.map_or(timer.due, |earlier| earlier.min(timer.due)));
             } else if let AnyKey::MetadataGarbage(_) = key {
@@ -242,9 +244,9 @@ impl Pending {
             outbox.late_successes.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%merchant_id, %payment_id, "a payment that was over is authorized after all: its money is given back");
         }
-        for (effect_id, rows) in self.effects {
+        for (call, rows) in self.effects {
             let prepared = rows.and_then(|rows| outbox.prepared.enter().map(|permit| PreparedCall { rows, permit }));
-            outbox.effects.add(OpenEffect { merchant_id, effect_id }, AT_ONCE, prepared);
+            outbox.effects.add(OpenEffect { merchant_id, call }, AT_ONCE, prepared);
         }
         if let Some(due) = self.timer {
             outbox.timers.add(merchant_id, due, None);

@@ -4,8 +4,8 @@ use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
 use crate::effect::Timer;
 use crate::ids::{
-    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PlanId, RefundId, SessionId, TokenId,
-    UserId, WebhookEventId, WebhookId,
+    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId,
+    TokenId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
@@ -111,12 +111,16 @@ pub enum Command {
     ReversePayment(PaymentRef),
     /// Pay money of a captured payment back. Answered with [`crate::event::Answer::Refund`].
     RefundPayment(RefundPayment),
+    /// Pay money of the balance out. Answered with [`crate::event::Answer::Payout`].
+    SendPayout(SendPayout),
     /// Give up a payment that the acquirer has not answered in time.
     ExpirePayment(PaymentId),
     /// Record how the acquirer answered a capture, a void or a reversal.
     RecordOperation(RecordOperation),
     /// Record how the acquirer answered a refund.
     RecordRefund(RefundId, CallResult),
+    /// Record how the acquirer answered a payout.
+    RecordPayout(PayoutId, CallResult),
     /// Record how the acquirer answered when money of a payment that was over was to be given back.
     RecordGivenBack(PaymentId, CallResult),
     /// Do what is due.
@@ -167,9 +171,11 @@ impl Command {
             | Command::InitiatePayment(_)
             | Command::RecordAuthorization(_, _)
             | Command::CapturePayment(_)
+            | Command::SendPayout(_)
             | Command::ExpirePayment(_)
             | Command::RecordOperation(_)
             | Command::RecordRefund(_, _)
+            | Command::RecordPayout(_, _)
             | Command::RecordGivenBack(_, _)
             | Command::FireTimers(_)
             | Command::ChangeTeam(_, _)
@@ -460,6 +466,17 @@ pub struct RefundPayment {
     pub external_id: Option<ExternalId>,
     /// The merchant's reason.
     pub reason: Option<Reason>,
+}
+
+/// Pay money of the balance out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendPayout {
+    /// How much.
+    pub amount: AmountMinor,
+    /// The merchant's own reference of the payout.
+    pub external_id: Option<ExternalId>,
+    /// What the merchant writes about it.
+    pub description: Option<Description>,
 }
 
 /// How the acquirer answered a capture, a void or a reversal.

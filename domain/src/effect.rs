@@ -1,9 +1,9 @@
 //! Effects: calls to an acquirer that a recorded decision asks for. Timers: decisions that come due.
 
-use crate::ids::{MetadataId, PaymentId, RefundId, TransactionId};
+use crate::ids::{MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use crate::time::Millis;
 
-/// The key of an open call to an acquirer. At most one operation of a payment is open at a time: its authorization, its
+/// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its authorization, its
 /// capture or its void. Each refund is a call of its own, and several may be open at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EffectId {
@@ -21,7 +21,16 @@ impl EffectId {
     }
 }
 
-/// A call to an acquirer, open until its result is recorded.
+/// Names an open call to an acquirer, whatever it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OpenCall {
+    /// One about a payment.
+    Payment(EffectId),
+    /// One that pays a payout.
+    Payout(PayoutId),
+}
+
+/// A call to an acquirer about a payment, open until its result is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// For which payment.

@@ -7,13 +7,14 @@ use crate::customer::Customer;
 use crate::effect::Effect;
 use crate::ids::{
     CardId, CustomerId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId,
-    RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
+use crate::payout::Payout;
 use crate::plan::PlanChoice;
 use crate::refund::Refund;
 use crate::session::Session;
@@ -105,6 +106,8 @@ pub enum Answer {
     Webhook(WebhookId),
     /// An invoice was charged.
     Invoice(InvoiceId),
+    /// A payout was accepted.
+    Payout(PayoutId),
 }
 
 impl Answer {
@@ -124,6 +127,7 @@ impl Answer {
             Answer::Refund(id) => Some(id.to_string()),
             Answer::Webhook(id) => Some(id.to_string()),
             Answer::Invoice(id) => Some(id.to_string()),
+            Answer::Payout(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } => None,
         }
     }
@@ -602,5 +606,34 @@ pub enum Event {
         invoice: Invoice,
         /// Its transaction, effective at once.
         transaction: Transaction,
+    },
+    /// A payout was accepted, and the acquirer is asked to pay it.
+    PayoutRequested {
+        /// The payout.
+        payout: Payout,
+        /// Its transaction, on hold.
+        transaction: Transaction,
+        /// What the activity log says.
+        activity: Activity,
+    },
+    /// The acquirer paid a payout: its entries are effective.
+    PayoutPaid {
+        /// The payout.
+        payout_id: PayoutId,
+        /// How much it is, in minor units.
+        amount_minor: u64,
+        /// When.
+        at: Millis,
+    },
+    /// The acquirer refused a payout: its entries are canceled.
+    PayoutFailed {
+        /// The payout.
+        payout_id: PayoutId,
+        /// How much it is, in minor units.
+        amount_minor: u64,
+        /// Why.
+        failure: Failure,
+        /// When.
+        at: Millis,
     },
 }

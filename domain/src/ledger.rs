@@ -1,6 +1,6 @@
 //! The ledger: double entry over a merchant's accounts.
 
-use crate::ids::{EntryId, InvoiceId, PaymentId, RefundId, TopupId, TransactionId};
+use crate::ids::{EntryId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
 use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
@@ -65,12 +65,20 @@ pub enum EntryType {
     Refund,
     /// An invoice of the service's.
     Invoice,
+    /// Money that is paid out to the merchant.
+    PayOut,
 }
 
 impl EntryType {
     /// Every type.
-    pub const ALL: [EntryType; 5] =
-        [EntryType::AddPrefund, EntryType::Payment, EntryType::PaymentFee, EntryType::Refund, EntryType::Invoice];
+    pub const ALL: [EntryType; 6] = [
+        EntryType::AddPrefund,
+        EntryType::Payment,
+        EntryType::PaymentFee,
+        EntryType::Refund,
+        EntryType::Invoice,
+        EntryType::PayOut,
+    ];
 
     /// The name on the wire.
     #[must_use]
@@ -81,6 +89,7 @@ impl EntryType {
             EntryType::PaymentFee => "PAYMENT_FEE",
             EntryType::Refund => "REFUND",
             EntryType::Invoice => "INVOICE",
+            EntryType::PayOut => "PAY_OUT",
         }
     }
 }
@@ -137,6 +146,8 @@ pub enum Cause {
     Refund(PaymentId, RefundId),
     /// An invoice.
     Invoice(InvoiceId),
+    /// A payout.
+    Payout(PayoutId),
 }
 
 impl Cause {
@@ -148,6 +159,7 @@ impl Cause {
             Cause::Capture(id) => id.to_string(),
             Cause::Refund(_, id) => id.to_string(),
             Cause::Invoice(id) => id.to_string(),
+            Cause::Payout(id) => id.to_string(),
         }
     }
 
@@ -155,7 +167,7 @@ impl Cause {
     #[must_use]
     pub const fn payment_id(self) -> Option<PaymentId> {
         match self {
-            Cause::Topup(_) | Cause::Invoice(_) => None,
+            Cause::Topup(_) | Cause::Invoice(_) | Cause::Payout(_) => None,
             Cause::Capture(payment_id) | Cause::Refund(payment_id, _) => Some(payment_id),
         }
     }
@@ -164,7 +176,7 @@ impl Cause {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            Cause::Topup(_) | Cause::Capture(_) | Cause::Invoice(_) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Invoice(_) | Cause::Payout(_) => None,
             Cause::Refund(_, refund_id) => Some(refund_id),
         }
     }
@@ -174,7 +186,7 @@ impl Cause {
     pub const fn topup_id(self) -> Option<TopupId> {
         match self {
             Cause::Topup(topup_id) => Some(topup_id),
-            Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) => None,
+            Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) => None,
         }
     }
 
@@ -183,7 +195,16 @@ impl Cause {
     pub const fn invoice_id(self) -> Option<InvoiceId> {
         match self {
             Cause::Invoice(invoice_id) => Some(invoice_id),
-            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Payout(_) => None,
+        }
+    }
+
+    /// The payout: `payout_id` of an entry.
+    #[must_use]
+    pub const fn payout_id(self) -> Option<PayoutId> {
+        match self {
+            Cause::Payout(payout_id) => Some(payout_id),
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) => None,
         }
     }
 }

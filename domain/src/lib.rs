@@ -18,6 +18,7 @@ pub mod merchant;
 pub mod metadata;
 pub mod money;
 pub mod payment;
+pub mod payout;
 pub mod plan;
 pub mod refund;
 pub mod session;

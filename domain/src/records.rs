@@ -8,13 +8,15 @@ use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
     ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
-    MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
+    WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
+use crate::payout::{Payout, PayoutStatus};
 use crate::plan::PlanChoice;
 use crate::refund::{Refund, RefundStatus};
 use crate::session::Session;
@@ -225,6 +227,8 @@ tables! {
     Topups: TopupId => Topup;
     /// Invoices.
     Invoices: InvoiceId => Invoice, for lists;
+    /// Payouts, in the order in which they are listed.
+    Payouts: PayoutId => Payout;
     /// Refunds, in the order in which they are listed.
     Refunds: RefundId => Refund;
     /// Ledger transactions with all their entries.
@@ -261,6 +265,12 @@ tables! {
     TopupsByExternalId: ExternalId => TopupId;
     /// Invoices by the operator's reference.
     InvoicesByExternalId: ExternalId => InvoiceId;
+    /// Payouts by the merchant's reference.
+    PayoutsByExternalId: ExternalId => PayoutId;
+    /// Payouts by how far they have come, each in the order in which they are listed.
+    PayoutsByStatus: (PayoutStatus, PayoutId) => Present, for lists;
+    /// Payouts that the acquirer has not ended: open calls to it, as effects are for payments.
+    OpenPayouts: PayoutId => Present, for lists;
     /// Refunds by the merchant's reference.
     RefundsByExternalId: ExternalId => RefundId;
     /// Refunds by how far they have come, each in the order in which they are listed.

@@ -1,6 +1,6 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
-use crate::ids::{InvitationId, InvoiceId, PaymentId, RefundId, TopupId, UserId};
+use crate::ids::{InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
@@ -150,6 +150,12 @@ pub enum Refusal {
         /// Which.
         refund_id: RefundId,
     },
+    /// A payout has this reference already.
+    #[error("Another payout of this merchant has this external_id. Look that payout up before you pay out again.")]
+    PayoutExternalIdTaken {
+        /// The payout.
+        payout_id: PayoutId,
+    },
     /// The payment's status, or an operation that is open, does not permit it.
     #[error("{}", not_permitted("This cannot be done to the payment now", *.status, *.operation))]
     InvalidState {
@@ -271,6 +277,7 @@ impl Refusal {
             | Refusal::TopupExternalIdTaken { .. }
             | Refusal::RefundExternalIdTaken { .. }
             | Refusal::InvoiceExternalIdTaken { .. }
+            | Refusal::PayoutExternalIdTaken { .. }
             | Refusal::AlreadyMember { .. }
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
@@ -340,6 +347,7 @@ impl Refusal {
             | Refusal::PaymentNotFound
             | Refusal::RefundExternalIdTaken { .. }
             | Refusal::InvoiceExternalIdTaken { .. }
+            | Refusal::PayoutExternalIdTaken { .. }
             | Refusal::InvalidState { .. }
             | Refusal::NotRefundable { .. }
             | Refusal::AmountExceedsPayment { .. }

@@ -1,7 +1,8 @@
 //! Webhooks: endpoints of a merchant's that are told what happens, and the events that they are told.
 
-use crate::ids::{PaymentId, RefundId, WebhookEventId, WebhookId};
+use crate::ids::{PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
 use crate::payment::PaymentStatus;
+use crate::payout::PayoutStatus;
 use crate::refund::RefundStatus;
 use crate::text::{DestinationUrl, HeaderName, Name};
 use crate::time::Millis;
@@ -30,11 +31,13 @@ pub enum WebhookEventKind {
     RefundCompleted,
     /// The acquirer refused a capture, a void or a reversal that the merchant asked for.
     PaymentOperationFailed,
+    /// A payout was paid, or failed.
+    PayoutCompleted,
 }
 
 impl WebhookEventKind {
     /// Every kind, in the order of the documents.
-    pub const ALL: [WebhookEventKind; 7] = [
+    pub const ALL: [WebhookEventKind; 8] = [
         WebhookEventKind::PaymentAuthorized,
         WebhookEventKind::PaymentCompleted,
         WebhookEventKind::PaymentExpired,
@@ -42,6 +45,7 @@ impl WebhookEventKind {
         WebhookEventKind::PaymentReversed,
         WebhookEventKind::RefundCompleted,
         WebhookEventKind::PaymentOperationFailed,
+        WebhookEventKind::PayoutCompleted,
     ];
 
     /// The name by which it is subscribed to. It is delivered in lower case.
@@ -55,6 +59,7 @@ impl WebhookEventKind {
             WebhookEventKind::PaymentReversed => "PAYMENT_REVERSED",
             WebhookEventKind::RefundCompleted => "REFUND_COMPLETED",
             WebhookEventKind::PaymentOperationFailed => "PAYMENT_OPERATION_FAILED",
+            WebhookEventKind::PayoutCompleted => "PAYOUT_COMPLETED",
         }
     }
 }
@@ -66,6 +71,8 @@ pub enum WebhookObject {
     Payment(PaymentStatus),
     /// A refund of the payment.
     Refund(RefundId, RefundStatus),
+    /// A payout.
+    Payout(PayoutId, PayoutStatus),
 }
 
 impl WebhookObject {
@@ -75,6 +82,7 @@ impl WebhookObject {
         match self {
             WebhookObject::Payment(status) => status.name(),
             WebhookObject::Refund(_, status) => status.name(),
+            WebhookObject::Payout(_, status) => status.name(),
         }
     }
 
@@ -82,8 +90,17 @@ impl WebhookObject {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            WebhookObject::Payment(_) => None,
+            WebhookObject::Payment(_) | WebhookObject::Payout(_, _) => None,
             WebhookObject::Refund(refund_id, _) => Some(refund_id),
+        }
+    }
+
+    /// The payout, when it is one.
+    #[must_use]
+    pub const fn payout_id(self) -> Option<PayoutId> {
+        match self {
+            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) => None,
+            WebhookObject::Payout(payout_id, _) => Some(payout_id),
         }
     }
 }
@@ -97,8 +114,8 @@ pub struct WebhookEvent {
     pub sequence: u64,
     /// The kind.
     pub kind: WebhookEventKind,
-    /// The payment that it is about.
-    pub payment_id: PaymentId,
+    /// The payment that it is about; none of a payout.
+    pub payment_id: Option<PaymentId>,
     /// The object that it is about.
     pub object: WebhookObject,
     /// The amount of that object, in minor units.

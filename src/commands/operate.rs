@@ -30,6 +30,9 @@ pub enum OperatorCall {
     /// Invoices
     #[command(subcommand)]
     Invoice(InvoiceCall),
+    /// Payouts that wait for the sandbox
+    #[command(subcommand)]
+    Payout(PayoutCall),
     /// Refunds that wait for the sandbox
     #[command(subcommand)]
     Refund(RefundCall),
@@ -280,6 +283,26 @@ pub enum InvoiceCall {
     },
 }
 
+/// Calls about payouts.
+#[derive(Debug, Subcommand)]
+pub enum PayoutCall {
+    /// Has the sandbox pay a payout that is pending
+    Complete(OnePayout),
+    /// Has the sandbox refuse a payout that is pending
+    Fail(OnePayout),
+}
+
+/// Names a payout.
+#[derive(Debug, Args)]
+pub struct OnePayout {
+    /// The merchant
+    #[arg(long)]
+    merchant_id: String,
+    /// The payout
+    #[arg(long)]
+    payout_id: String,
+}
+
 /// Calls about refunds.
 #[derive(Debug, Subcommand)]
 pub enum RefundCall {
@@ -343,6 +366,8 @@ impl OperatorCall {
             OperatorCall::PaymentMethod(call) => call.request(),
             OperatorCall::Balance(BalanceCall::Open(merchant)) => merchant.request("open-balance"),
             OperatorCall::Invoice(call) => call.request(),
+            OperatorCall::Payout(PayoutCall::Complete(payout)) => payout.request("complete-payout"),
+            OperatorCall::Payout(PayoutCall::Fail(payout)) => payout.request("fail-payout"),
             OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
             OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
             OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
@@ -478,6 +503,12 @@ impl InvoiceCall {
     }
 }
 
+impl OnePayout {
+    fn request(&self, endpoint: &'static str) -> Request<'_> {
+        (endpoint, json!({ "merchant_id": self.merchant_id, "payout_id": self.payout_id }), None)
+    }
+}
+
 impl OneRefund {
     fn request(&self, endpoint: &'static str) -> Request<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
@@ -542,6 +573,8 @@ mod tests {
             ("till balance open --merchant-id mer_1", "open-balance"),
             ("till topup add --merchant-id mer_1 --amount 100", "add-topup"),
             ("till invoice charge --merchant-id mer_1 --amount 100", "charge-invoice"),
+            ("till payout complete --merchant-id mer_1 --payout-id pyo_1", "complete-payout"),
+            ("till payout fail --merchant-id mer_1 --payout-id pyo_1", "fail-payout"),
             ("till refund complete --merchant-id mer_1 --refund-id rfn_1", "complete-refund"),
             ("till refund fail --merchant-id mer_1 --refund-id rfn_1", "fail-refund"),
             ("till resume", "resume-effects"),

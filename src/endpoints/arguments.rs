@@ -9,7 +9,7 @@ use till_domain::ids::{CardId, CustomerId};
 use till_domain::money::{AmountMinor, Currency};
 use till_domain::payment::PaymentRef;
 use till_domain::session::InterestBearer;
-use till_domain::text::{Email, ExternalId, Mobile, Name, PersonName, ReturnUrl, TextError, TimeZone};
+use till_domain::text::{Description, Email, ExternalId, Mobile, Name, PersonName, ReturnUrl, TextError, TimeZone};
 
 use super::forms::{CUSTOMER_REF, PERSON_NAME};
 use crate::protocol::declaration::{Argument, ValueType};
@@ -108,6 +108,11 @@ pub fn person_name(value: &Json) -> Result<PersonName, String> {
 /// The name of a thing.
 pub fn name(value: &Json) -> Result<Name, String> {
     checked(Name::new(field::name(value)?))
+}
+
+/// What something is for.
+pub fn description(value: &Json) -> Result<Description, String> {
+    checked(Description::new(field::name(value)?))
 }
 
 /// Where the customer is sent afterwards.

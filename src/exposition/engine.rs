@@ -30,18 +30,22 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
 }
 
 fn expose_effects(engine: &Engine, families: &mut Families) {
-    let OpenEffects { count, older_than, oldest, refunds, oldest_refund } = engine.open_effects();
+    let OpenEffects { count, older_than, oldest, refunds, oldest_refund, payouts, oldest_payout } =
+        engine.open_effects();
     families.gauge("till_effects_open", "Calls to acquirers that have no result yet.", count as u64);
     let help = "Calls to acquirers that have had no result for longer than these seconds.";
     let older = AGES_SECONDS.map(|seconds| seconds.to_string());
     let older =
         std::array::from_fn::<_, { AGES_SECONDS.len() }, _>(|age| (older[age].as_str(), older_than[age] as u64));
     families.gauges("till_effects_open_older_than", help, "seconds", older);
-    let help = "For how long the oldest call that is no refund has been open.";
+    let help = "For how long the oldest call that is neither a refund nor a payout has been open.";
     families.gauge_seconds("till_effects_oldest_seconds", help, oldest);
     families.gauge("till_refunds_open", "Refunds that the acquirer has not ended.", refunds as u64);
     let help = "Time since the oldest of them was asked for.";
     families.gauge_seconds("till_refunds_oldest_seconds", help, oldest_refund);
+    families.gauge("till_payouts_open", "Payouts that the acquirer has not ended.", payouts as u64);
+    let help = "Time since the oldest of these payouts was asked for.";
+    families.gauge_seconds("till_payouts_oldest_seconds", help, oldest_payout);
     let help = "Payments that an acquirer authorized when they were over, and whose money is given back.";
     families.counter("till_late_successes_total", help, engine.late_successes());
 }

@@ -69,6 +69,9 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::TopupExternalIdTaken { topup_id } => {
             Some(json!({ "argument": "external_id", "topup_id": topup_id.to_string() }))
         }
+        Refusal::PayoutExternalIdTaken { payout_id } => {
+            Some(json!({ "argument": "external_id", "payout_id": payout_id.to_string() }))
+        }
         Refusal::InvoiceExternalIdTaken { invoice_id } => {
             Some(json!({ "argument": "external_id", "invoice_id": invoice_id.to_string() }))
         }
@@ -137,7 +140,7 @@ fn difference(given: &Money, session: &Money) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::ids::{InvitationId, InvoiceId, PaymentId, RefundId, TopupId, UserId};
+    use till_domain::ids::{InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
     use till_domain::money::{AmountMinor, Currency};
     use till_domain::payment::PaymentStatus;
     use till_domain::session::InterestBearer;
@@ -179,6 +182,7 @@ mod tests {
             Refusal::ExternalIdTaken { payment_id: PAYMENT },
             Refusal::TopupExternalIdTaken { topup_id: TopupId::from_bytes([2; 16]) },
             Refusal::InvoiceExternalIdTaken { invoice_id: InvoiceId::from_bytes([6; 16]) },
+            Refusal::PayoutExternalIdTaken { payout_id: PayoutId::from_bytes([7; 16]) },
             Refusal::PaymentNotFound,
             Refusal::RefundExternalIdTaken { refund_id: RefundId::from_bytes([5; 16]) },
             Refusal::InvalidState { status: PaymentStatus::Authorized, operation: Some(OperationKind::Void) },

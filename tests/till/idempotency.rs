@@ -24,6 +24,8 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     let connected = || shop.call("connect-webhook", &webhook).ok()["webhook_id"].clone();
     let stopped = connected();
     shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
+    // Settles at once, so that a payout is covered.
+    shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
     vec![
         ("merchants", "initiate-payment-flow", shop.initiation(&shop.session(100), 100)),
@@ -31,6 +33,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "void-payment", json!({ "payment_id": authorized() })),
         ("merchants", "reverse-payment", json!({ "payment_id": shop.pay(100) })),
         ("merchants", "refund-payment", json!({ "payment_id": shop.pay(100) })),
+        ("merchants", "send-payout", json!({ "amount": 1 })),
         ("merchants", "add-to-metadata-set", json!({ "key": "new", "path": "l", "value": 1 })),
         ("merchants", "remove-from-metadata-set", json!({ "key": "old", "path": "l", "value": 1 })),
         ("merchants", "sync-metadata", json!({ "key": "synced", "metadata": { "a": 1 } })),
@@ -99,7 +102,7 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
     assert_eq!(of_the_team(&later), of_the_team(&activity), "nothing was done again");
     shop.settled(first[0].body.as_str().expect("a payment"));
     let kinds = |kind: &str| shop.all("balance-history").iter().filter(|entry| entry["type"] == kind).count();
-    assert_eq!((kinds("PAYMENT"), kinds("REFUND")), (4, 1), "three captures of before, and the one of the call");
+    assert_eq!((kinds("PAYMENT"), kinds("REFUND")), (5, 1), "four captures of before, and the one of the call");
 }
 
 #[test]

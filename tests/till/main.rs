@@ -15,6 +15,7 @@ mod offline;
 mod initiate;
 mod take_and_give_back;
 mod balance_calls;
+mod payouts;
 mod sdk;
 mod lists;
 mod empty_pages;

@@ -5,17 +5,17 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp};
+use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp, PayoutOutcome};
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
-use super::judgement::{Ask, RefundEnd, What};
+use super::judgement::{Ask, PendingEnd, What};
 use super::queue::{Answered, Queue, Request, Waiting};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, LateAnswer, LateAnswers, Reference,
+    Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
 };
 
 /// What stands before our reference in the sandbox's own.
@@ -65,13 +65,13 @@ impl SandboxAcquirer {
         Ok(SandboxAcquirer { queue, thread: Some(thread), late_answers: Arc::default() })
     }
 
-    /// Ends a merchant's refund that is pending, as the provider would, and sends how it ended; false when there is none
+    /// Ends a merchant's refund or payout that is pending, as the provider would, and sends how it ended; false when there is none
     /// under the reference.
     ///
     /// # Errors
     /// [`AcquirerUnavailable`] by the answer: it may be ended or still pending.
-    pub fn end_refund(&self, merchant: MerchantId, reference: Reference, end: RefundEnd) -> AcquirerAnswer<bool> {
-        let waiting = self.queue.push(Request::EndRefund { merchant, reference: reference.into_text(), end });
+    pub fn end_pending(&self, merchant: MerchantId, reference: Reference, end: PendingEnd) -> AcquirerAnswer<bool> {
+        let waiting = self.queue.push(Request::EndPending { merchant, reference: reference.into_text(), end });
         let late_answers = Arc::clone(&self.late_answers);
         Box::pin(async move {
             let answered = answered(waiting).await?;
@@ -85,6 +85,7 @@ impl SandboxAcquirer {
         let authorization = request.acquirer_reference.strip_prefix(OWN_PREFIX).unwrap_or_default().to_owned();
         let what = What::FollowUp { what, authorization };
         let FollowUpRequest { reference, merchant, payment, money, .. } = request;
+        let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, completion)
     }
 
@@ -136,6 +137,7 @@ impl Acquirer for SandboxAcquirer {
         };
         let what = What::Authorize { instrument, capture: request.capture, behaviour };
         let AuthorizeRequest { reference, merchant, payment, money, .. } = request;
+        let payment = Some(payment);
         self.answer(Ask { reference: reference.into_text(), merchant, payment, money, what }, authorization)
     }
 
@@ -149,6 +151,12 @@ impl Acquirer for SandboxAcquirer {
 
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         self.follow_up(FollowUp::Refund, request)
+    }
+
+    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
+        let PayoutRequest { reference, merchant, payout: _, money } = request;
+        let reference = reference.into_text();
+        self.answer(Ask { reference, merchant, payment: None, money, what: What::Payout }, completion)
     }
 
     fn send_late_answers(&self, to: LateAnswers) {
@@ -198,7 +206,9 @@ fn completion(answered: &Answered) -> Option<Completion> {
     let line = answered.line.as_ref()?;
     let declined = match &line.deed {
         Deed::FollowUp { declined, .. } => declined,
-        Deed::PendingRefund { .. } => return Some(Completion::Pending),
+        Deed::PendingRefund { .. } | Deed::Payout(PayoutOutcome::Pending) => return Some(Completion::Pending),
+        Deed::Payout(PayoutOutcome::Paid) => &None,
+        Deed::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
         Deed::Authorize { .. } | Deed::TimedOut => return None,
     };
     Some(match declined {

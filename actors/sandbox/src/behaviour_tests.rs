@@ -156,7 +156,7 @@ fn the_book_keeps_who_how_much_and_when_and_no_more_of_the_card_than_may_be_show
     let book = MemoryBook::new();
     wait(start(&book).authorize(manual(1))).expect("an answer");
     let line = &lines(&book)[0];
-    assert_eq!((line.merchant, line.payment, line.money), (MERCHANT, payment(1), thb(100)));
+    assert_eq!((line.merchant, line.payment, line.money), (MERCHANT, Some(payment(1)), thb(100)));
     assert_eq!((line.reference.clone(), line.asked_at_ms), (format!("{}/authorize", payment(1)), NOW_MS));
     let shown = BookInstrument::Card { first_six: *b"424242", last_four: *b"4242" };
     assert!(matches!(&line.deed, Deed::Authorize { instrument, .. } if *instrument == shown));

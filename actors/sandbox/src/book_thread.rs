@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::book::{Book, BookError, BookLine, Deed};
+use crate::book::{Book, BookError, BookLine, Deed, PayoutOutcome};
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, RefundEnd, end_refund, has_failed_by, settles_at_once};
+use super::judgement::{Ask, PendingEnd, end_refund, ended_payout, has_failed_by, settles_at_once};
 use super::queue::{Answered, Job, Queue, Recorded, Request};
 use till_actors::acquirer::AcquirerUnavailable;
 
@@ -97,9 +97,9 @@ impl<B: Book> Group<'_, B> {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.deed != Deed::TimedOut);
                 self.told(line)
             }
-            Request::EndRefund { merchant, reference, end } => {
+            Request::EndPending { merchant, reference, end } => {
                 let line = self.current(&reference, now_ms)?.filter(|line| line.merchant == merchant);
-                let ended = line.map(|line| self.end_refund(&line, end)).transpose()?.flatten();
+                let ended = line.map(|line| self.end_pending(&line, end)).transpose()?.flatten();
                 self.told(ended)
             }
         }
@@ -139,13 +139,18 @@ impl<B: Book> Group<'_, B> {
     /// The line under a reference as of now: a refund whose time to fail has come has failed.
     fn current(&mut self, reference: &str, now_ms: u64) -> Result<Option<BookLine>, BookError> {
         match self.line(reference)? {
-            Some(line) if has_failed_by(&line, now_ms) => self.end_refund(&line, RefundEnd::Failed),
+            Some(line) if has_failed_by(&line, now_ms) => self.end_pending(&line, PendingEnd::Failed),
             line => Ok(line),
         }
     }
 
-    /// The line of a refund after its end; nothing when it is not pending.
-    fn end_refund(&mut self, line: &BookLine, end: RefundEnd) -> Result<Option<BookLine>, BookError> {
+    /// The line of a refund or payout after its end; nothing when it is not pending.
+    fn end_pending(&mut self, line: &BookLine, end: PendingEnd) -> Result<Option<BookLine>, BookError> {
+        if line.deed == Deed::Payout(PayoutOutcome::Pending) {
+            let ended = ended_payout(line, end);
+            self.stage([ended.clone()]);
+            return Ok(Some(ended));
+        }
         let Deed::PendingRefund { authorization, .. } = &line.deed else { return Ok(None) };
         let authorized = self.line(authorization)?;
         let (ended, changed) = end_refund(line, authorization, authorized.as_ref(), end);

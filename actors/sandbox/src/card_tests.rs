@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::behaviour_tests::{
     Gate, MERCHANT, NOW_MS, approved, authorize, card, decline_code, follow_up, is_done, lines, payment, wait,
 };
-use super::{RefundEnd, SandboxAcquirer};
+use super::{PendingEnd, SandboxAcquirer};
 use crate::book::{Deed, MemoryBook, MerchantTotals, totals_by_merchant};
 
 const REFUND_WAITS: &str = "4000000000007726";
@@ -87,7 +87,7 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(8))));
     assert_eq!(found, Ok(Some(Found::Completion(Completion::Pending))));
     assert_eq!(totals(&book).refunded_minor, 0, "no money has moved");
-    let end = |merchant, number| sandbox.end_refund(merchant, reference(refund_step(number)), RefundEnd::Completed);
+    let end = |merchant, number| sandbox.end_pending(merchant, reference(refund_step(number)), PendingEnd::Completed);
     assert_eq!(wait(end(MerchantId::from_bytes([9; 16]), 8)), Ok(false), "of another merchant");
     assert_eq!(wait(end(MERCHANT, 9)), Ok(false), "one that was never asked for");
     assert_eq!(wait(end(MERCHANT, 8)), Ok(true));
@@ -101,13 +101,13 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
 fn a_refund_that_the_operator_fails_is_declined_and_another_may_follow() {
     let book = MemoryBook::new();
     let sandbox = captured(&book, REFUND_WAITS);
-    let end = |number, end| wait(sandbox.end_refund(MERCHANT, reference(refund_step(number)), end));
+    let end = |number, end| wait(sandbox.end_pending(MERCHANT, reference(refund_step(number)), end));
     assert!(is_pending(sandbox.refund(refund(8, 100))));
-    assert_eq!(end(8, RefundEnd::Failed), Ok(true));
+    assert_eq!(end(8, PendingEnd::Failed), Ok(true));
     assert_eq!(decline_code(sandbox.refund(refund(8, 100))), "refund_failed");
-    assert_eq!(end(8, RefundEnd::Completed), Ok(false), "it has ended");
+    assert_eq!(end(8, PendingEnd::Completed), Ok(false), "it has ended");
     assert!(is_pending(sandbox.refund(refund(9, 100))));
-    assert_eq!(end(9, RefundEnd::Completed), Ok(true));
+    assert_eq!(end(9, PendingEnd::Completed), Ok(true));
     assert!(is_done(sandbox.refund(refund(9, 100))));
     let totals = totals(&book);
     assert_eq!((totals.refunded_minor, totals.follow_ups_declined), (100, 1));
@@ -122,7 +122,7 @@ fn pending_refunds_never_give_back_more_than_was_captured() {
         assert!(is_pending(sandbox.refund(refund(number, 60))));
     }
     for number in [8, 9] {
-        let end = sandbox.end_refund(MERCHANT, reference(refund_step(number)), RefundEnd::Completed);
+        let end = sandbox.end_pending(MERCHANT, reference(refund_step(number)), PendingEnd::Completed);
         assert_eq!(wait(end), Ok(true));
     }
     assert!(is_done(sandbox.refund(refund(8, 60))));
@@ -265,7 +265,7 @@ fn answers_are_sent_once_more_and_ends_of_pending_refunds_are_sent() {
         sandbox.send_late_answers(sender);
         assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
         let refunded = wait(sandbox.refund(refund(8, 60)));
-        assert_eq!(wait(sandbox.end_refund(MERCHANT, reference(refund_step(8)), RefundEnd::Completed)), {
+        assert_eq!(wait(sandbox.end_pending(MERCHANT, reference(refund_step(8)), PendingEnd::Completed)), {
             Ok(refunded == Ok(Completion::Pending))
         });
         let late: Vec<LateAnswer> = std::iter::from_fn(|| late.try_recv().ok()).collect();

@@ -108,6 +108,7 @@ pub(super) const fn code_and_message(reason: DeclineReason) -> (&'static str, &'
         DeclineReason::WrongAmount => "The amount does not fit what the authorization has left.",
         DeclineReason::CaptureFailed => "The card's issuer refused the capture.",
         DeclineReason::RefundFailed => "The card's issuer refused the refund.",
+        DeclineReason::PayoutFailed => "The bank refused the payout.",
     };
     (reason.code(), message)
 }

@@ -1,6 +1,6 @@
 //! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
 
-use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
@@ -14,10 +14,10 @@ const REFUND_STEP: &str = "/refund/";
 /// The time between the call for a refund and its late failure.
 const REFUND_FAILS_AFTER_MS: u64 = 1_000;
 
-/// The end of a pending refund.
+/// The end of a pending refund or payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefundEnd {
-    /// The money is given back.
+pub enum PendingEnd {
+    /// The money is given back or paid out.
     Completed,
     /// It is not.
     Failed,
@@ -28,7 +28,7 @@ pub enum RefundEnd {
 pub(super) struct Ask {
     pub(super) reference: String,
     pub(super) merchant: MerchantId,
-    pub(super) payment: PaymentId,
+    pub(super) payment: Option<PaymentId>,
     pub(super) money: Money,
     pub(super) what: What,
 }
@@ -40,13 +40,15 @@ pub(super) enum What {
     Authorize { instrument: BookInstrument, capture: CaptureMode, behaviour: Behaviour },
     /// To do something to the authorization under a reference.
     FollowUp { what: FollowUp, authorization: String },
+    /// To pay a payout.
+    Payout,
 }
 
 impl Ask {
     /// The reference of another line that judging reads.
     pub(super) fn authorization(&self) -> Option<&str> {
         match &self.what {
-            What::Authorize { .. } => None,
+            What::Authorize { .. } | What::Payout => None,
             What::FollowUp { authorization, .. } => Some(authorization),
         }
     }
@@ -64,9 +66,11 @@ impl Ask {
             (What::FollowUp { what, authorization }, Deed::PendingRefund { authorization: of, .. }) => {
                 *what == FollowUp::Refund && authorization == of
             }
-            (What::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. })
-            | (What::FollowUp { .. }, Deed::Authorize { .. })
-            | (What::Authorize { .. } | What::FollowUp { .. }, Deed::TimedOut) => false,
+            (What::Payout, Deed::Payout(_)) => true,
+            (What::Authorize { .. }, Deed::FollowUp { .. } | Deed::PendingRefund { .. } | Deed::Payout(_))
+            | (What::FollowUp { .. }, Deed::Authorize { .. } | Deed::Payout(_))
+            | (What::Payout, Deed::Authorize { .. } | Deed::FollowUp { .. } | Deed::PendingRefund { .. })
+            | (_, Deed::TimedOut) => false,
         };
         same_deed
             && (&self.reference, self.merchant, self.payment, self.money)
@@ -78,7 +82,7 @@ impl Ask {
         match (&self.what, authorization.map(|line| &line.deed)) {
             (What::Authorize { instrument, .. }, _)
             | (What::FollowUp { .. }, Some(Deed::Authorize { instrument, .. })) => Handling::of(instrument),
-            (What::FollowUp { .. }, _) => Handling::AtOnce,
+            (What::FollowUp { .. } | What::Payout, _) => Handling::AtOnce,
         }
     }
 
@@ -97,6 +101,7 @@ impl Ask {
                 let outcome = authorize(self.money, captures, *behaviour);
                 (Deed::Authorize { instrument: instrument.clone(), capture: *capture, outcome }, None)
             }
+            What::Payout => (Deed::Payout(pay_out(self.money)), None),
             What::FollowUp { what, authorization: reference } => {
                 let own = authorization.filter(|line| (line.merchant, line.payment) == (self.merchant, self.payment));
                 let done = match follow_up(*what, self.money, own) {
@@ -137,6 +142,24 @@ impl Ask {
     }
 }
 
+/// The outcome of a payout, by the last two digits of its amount.
+const fn pay_out(money: Money) -> PayoutOutcome {
+    match money.amount.get() % 100 {
+        99 => PayoutOutcome::Declined(DeclineReason::PayoutFailed),
+        98 => PayoutOutcome::Pending,
+        _ => PayoutOutcome::Paid,
+    }
+}
+
+/// The line of a pending payout after its end.
+pub(super) fn ended_payout(line: &BookLine, end: PendingEnd) -> BookLine {
+    let outcome = match end {
+        PendingEnd::Completed => PayoutOutcome::Paid,
+        PendingEnd::Failed => PayoutOutcome::Declined(DeclineReason::PayoutFailed),
+    };
+    BookLine { deed: Deed::Payout(outcome), ..line.clone() }
+}
+
 /// True when money that is taken of the authorization with this line is there at once.
 pub(super) fn settles_at_once(authorization: &BookLine) -> bool {
     let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = &authorization.deed else {
@@ -156,11 +179,11 @@ pub(super) fn end_refund(
     line: &BookLine,
     reference: &str,
     authorization: Option<&BookLine>,
-    end: RefundEnd,
+    end: PendingEnd,
 ) -> (BookLine, Option<BookLine>) {
     let done = match end {
-        RefundEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
-        RefundEnd::Failed => Err(DeclineReason::RefundFailed),
+        PendingEnd::Completed => follow_up(FollowUp::Refund, line.money, authorization),
+        PendingEnd::Failed => Err(DeclineReason::RefundFailed),
     };
     let (deed, changed) = ended(FollowUp::Refund, reference, done);
     (BookLine { deed, ..line.clone() }, changed)
@@ -232,7 +255,7 @@ mod tests {
     }
 
     fn ask(reference: &str, money: Money, what: What) -> Ask {
-        Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: PAYMENT, money, what }
+        Ask { reference: reference.to_owned(), merchant: MERCHANT, payment: Some(PAYMENT), money, what }
     }
 
     fn card(capture: CaptureMode, behaviour: Behaviour) -> What {
@@ -324,7 +347,7 @@ mod tests {
         let mut other_merchants = authorized(CaptureMode::Manual);
         other_merchants.merchant = MerchantId::from_bytes([9; 16]);
         let mut other_payments = authorized(CaptureMode::Manual);
-        other_payments.payment = PaymentId::from_bytes([9; 16]);
+        other_payments.payment = Some(PaymentId::from_bytes([9; 16]));
         let no_authorization = follow(FollowUp::Void, thb(100)).judge(None, 5).0;
         for line in [None, Some(&refused), Some(&other_merchants), Some(&other_payments), Some(&no_authorization)] {
             let unknown = Some(DeclineReason::UnknownAuthorization);
@@ -346,6 +369,21 @@ mod tests {
     }
 
     #[test]
+    fn a_payout_ends_by_the_last_two_digits_of_its_amount() {
+        for (minor, outcome) in [
+            (1, PayoutOutcome::Paid),
+            (98, PayoutOutcome::Pending),
+            (99, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
+            (9_800, PayoutOutcome::Paid),
+            (12_398, PayoutOutcome::Pending),
+            (12_399, PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
+        ] {
+            let (line, unchanged) = ask("payout", thb(minor), What::Payout).judge(None, 5);
+            assert_eq!((line.deed, unchanged), (Deed::Payout(outcome), None), "{minor}");
+        }
+    }
+
+    #[test]
     fn a_line_records_exactly_the_request_it_was_judged_from() {
         let first = ask("r", thb(100), card(CaptureMode::Manual, Behaviour::Approve));
         let line = first.clone().judge(None, 5).0;
@@ -353,7 +391,7 @@ mod tests {
         let others = [
             Ask { money: thb(99), ..first.clone() },
             Ask { merchant: MerchantId::from_bytes([9; 16]), ..first.clone() },
-            Ask { payment: PaymentId::from_bytes([9; 16]), ..first.clone() },
+            Ask { payment: Some(PaymentId::from_bytes([9; 16])), ..first.clone() },
             Ask { what: card(CaptureMode::Automatic, Behaviour::Approve), ..first.clone() },
             Ask { what: follow(FollowUp::Void, thb(100)).what, ..first },
         ];

@@ -12,4 +12,4 @@ mod judgement;
 mod queue;
 
 pub use acquirer::SandboxAcquirer;
-pub use judgement::RefundEnd;
+pub use judgement::PendingEnd;

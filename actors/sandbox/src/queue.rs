@@ -10,7 +10,7 @@ use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, RefundEnd};
+use super::judgement::{Ask, PendingEnd};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
@@ -46,8 +46,8 @@ pub(super) enum Request {
     CarryOut(Ask),
     /// Look up the line under a reference.
     Find(String),
-    /// End a merchant's refund under a reference that is pending.
-    EndRefund { merchant: MerchantId, reference: String, end: RefundEnd },
+    /// End a merchant's refund or payout under a reference that is pending.
+    EndPending { merchant: MerchantId, reference: String, end: PendingEnd },
 }
 
 impl From<Ask> for Request {
@@ -154,7 +154,7 @@ mod tests {
         Ask {
             reference: number.to_string(),
             merchant: MerchantId::from_bytes([1; 16]),
-            payment: PaymentId::from_bytes([1; 16]),
+            payment: Some(PaymentId::from_bytes([1; 16])),
             money: Money { amount: AmountMinor::new(1).expect("an amount"), currency: Currency::from_bytes(*b"THB") },
             what: What::FollowUp { what: FollowUp::Void, authorization: String::new() },
         }
@@ -168,7 +168,7 @@ mod tests {
         }
         let reference = |job: Job| match job.request {
             Request::CarryOut(ask) => ask.reference,
-            Request::Find(reference) | Request::EndRefund { reference, .. } => reference,
+            Request::Find(reference) | Request::EndPending { reference, .. } => reference,
         };
         let references = |group: Vec<Job>| group.into_iter().map(reference).collect::<Vec<_>>();
         let first = references(queue.next_group().expect("a group"));

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use till_domain::card::CardExpiry;
 use till_domain::command::AuthorizationResult;
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, PaymentId, PayoutId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
@@ -35,6 +35,9 @@ pub trait Acquirer: Send + Sync + 'static {
     /// Gives taken money back, or a part of it. As often as there is some left.
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion>;
 
+    /// Sends money to the merchant's own bank account.
+    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion>;
+
     /// Has answers that nobody asks for sent from now on: a provider calls by itself when a pending call has ended, or
     /// answers twice. One that cannot be sent may be dropped, since every call is asked for until it has ended.
     fn send_late_answers(&self, to: LateAnswers);
@@ -49,7 +52,7 @@ pub type LateAnswers = mpsc::Sender<LateAnswer>;
 /// An answer that Till did not ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LateAnswer {
-    /// Whose payment it is about.
+    /// Whose payment or payout it is about.
     pub merchant: MerchantId,
     /// Our reference of the call.
     pub reference: String,
@@ -125,6 +128,19 @@ pub struct FollowUpRequest {
     pub money: Money,
 }
 
+/// A request to send money to the merchant's own bank account.
+#[derive(Debug, Clone)]
+pub struct PayoutRequest {
+    /// Names the call.
+    pub reference: Reference,
+    /// Whose money it is.
+    pub merchant: MerchantId,
+    /// The payout.
+    pub payout: PayoutId,
+    /// How much.
+    pub money: Money,
+}
+
 /// How an authorization ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorization {
@@ -169,7 +185,7 @@ impl From<Authorization> for AuthorizationResult {
     }
 }
 
-/// The end of a capture, a void or a refund, if it has ended.
+/// The end of a capture, a void, a refund or a payout, if it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Completion {
     /// It is done.
@@ -195,7 +211,7 @@ pub enum Completion {
 pub enum Found {
     /// An authorization.
     Authorization(Authorization),
-    /// A capture, a void or a refund.
+    /// A capture, a void, a refund or a payout.
     Completion(Completion),
 }
 

@@ -1,12 +1,13 @@
 //! The promises that every acquirer keeps, as checks that any implementation can be put through: they ask it to move
 //! money, so give them play money or a provider's test account.
 
-use till_domain::ids::{MerchantId, PaymentId, RefundId};
+use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
 use super::calls::{
     Acquirer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument,
+    PayoutRequest,
 };
 use super::reference::{Reference, Step};
 
@@ -51,7 +52,8 @@ impl Conformance<'_> {
         self.check_declined().await?;
         self.check_capture().await?;
         self.check_void().await?;
-        self.check_refunds().await
+        self.check_refunds().await?;
+        self.check_payout().await
     }
 
     async fn check_declined(&self) -> Result<(), Unmet> {
@@ -104,6 +106,19 @@ impl Conformance<'_> {
         expect("a repeated refund is answered as the first", &refund(first, one).await?, &of_one)?;
         let more = refund(third, one).await?;
         require("no more is refunded than was captured", !is_done(&more), &more)
+    }
+
+    async fn check_payout(&self) -> Result<(), Unmet> {
+        let payout = PayoutId::from_raw((self.new_payment)().raw());
+        let reference = Reference::of_payout(payout);
+        let (merchant, money) = (self.merchant, self.money);
+        let request = || PayoutRequest { reference: reference.clone(), merchant, payout, money };
+        let found = || self.acquirer.find(merchant, reference.clone());
+        expect("a payout that was never asked for is not found", &found().await?, &None)?;
+        let first = self.acquirer.payout(request()).await?;
+        require("a payout is paid", is_done(&first), &first)?;
+        expect("a repeated payout is answered as the first", &self.acquirer.payout(request()).await?, &first)?;
+        expect("a payout is found by its reference", &found().await?, &Some(Found::Completion(first)))
     }
 
     /// A payment that was authorized, and the acquirer's own reference of it.

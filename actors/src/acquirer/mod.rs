@@ -6,6 +6,6 @@ mod reference;
 
 pub use calls::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, LateAnswer, LateAnswers,
+    Instrument, LateAnswer, LateAnswers, PayoutRequest,
 };
 pub use reference::{NamedCall, Reference, Step, UnknownReference};

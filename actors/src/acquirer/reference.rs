@@ -3,16 +3,19 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use till_domain::ids::{PaymentId, RefundId};
+use till_domain::ids::{PaymentId, PayoutId, RefundId};
 
 /// Bytes of a reference, at most.
 const LEN_MAX: usize = 64;
+
+/// The step of a payout.
+const PAY: &str = "pay";
 
 /// The attempt whose reference has no number.
 const FIRST_ATTEMPT: u32 = 1;
 
 /// The name of one call to an acquirer: the payment and the step, such as
-/// `pay_01h2e8kqvbfwea724h75qc655w/capture`. The same step of the same payment has the same reference after
+/// `pay_01h2e8kqvbfwea724h75qc655w/capture`, or the payout, such as `pyo_01h2e8kqvbfwea724h75qc655w/pay`. The same step of the same payment has the same reference after
 /// any number of restarts, at most 64 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reference(String);
@@ -55,6 +58,12 @@ impl Reference {
         Reference(text)
     }
 
+    /// The reference of the one call that pays a payout.
+    #[must_use]
+    pub fn of_payout(payout: PayoutId) -> Reference {
+        Reference(format!("{payout}/{PAY}"))
+    }
+
     /// The text that the acquirer gets.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -70,13 +79,18 @@ impl Reference {
 
 /// A call to an acquirer, as a reference names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedCall {
-    /// The payment that it is for.
-    pub payment: PaymentId,
-    /// What it carries out.
-    pub step: Step,
-    /// The number of the attempt, from 1.
-    pub attempt: u32,
+pub enum NamedCall {
+    /// A step of a payment.
+    Payment {
+        /// The payment that it is for.
+        payment: PaymentId,
+        /// What it carries out.
+        step: Step,
+        /// The number of the attempt, from 1.
+        attempt: u32,
+    },
+    /// A payout.
+    Payout(PayoutId),
 }
 
 /// The text is no reference of ours.
@@ -88,6 +102,10 @@ impl FromStr for NamedCall {
     type Err = UnknownReference;
 
     fn from_str(text: &str) -> Result<NamedCall, UnknownReference> {
+        let payout = text.strip_suffix(PAY).and_then(|text| text.strip_suffix('/')).and_then(|id| id.parse().ok());
+        if let Some(payout) = payout {
+            return Ok(NamedCall::Payout(payout));
+        }
         let mut parts = text.split('/');
         let payment = parts.next().and_then(|id| id.parse().ok()).ok_or(UnknownReference)?;
         let step = match parts.next().ok_or(UnknownReference)? {
@@ -99,7 +117,7 @@ impl FromStr for NamedCall {
             _ => return Err(UnknownReference),
         };
         let attempt = parts.next().map_or(Ok(FIRST_ATTEMPT), str::parse).map_err(|_| UnknownReference)?;
-        let call = NamedCall { payment, step, attempt };
+        let call = NamedCall::Payment { payment, step, attempt };
         // Every call has one reference, so that nothing else reads as one.
         let is_its_own = Reference::of_attempt(payment, step, attempt).as_str() == text;
         if is_its_own { Ok(call) } else { Err(UnknownReference) }
@@ -146,8 +164,17 @@ mod tests {
         for step in [Step::Authorize, Step::Capture, Step::Void, Step::Reverse, refund] {
             for attempt in [1, 2, u32::MAX] {
                 let text = Reference::of_attempt(payment, step, attempt).into_text();
-                assert_eq!(text.parse(), Ok(NamedCall { payment, step, attempt }), "{text}");
+                assert_eq!(text.parse(), Ok(NamedCall::Payment { payment, step, attempt }), "{text}");
             }
+        }
+        let payout = PayoutId::from_raw(payment.raw());
+        let text = Reference::of_payout(payout).into_text();
+        assert_eq!(
+            (text.as_str(), text.parse()),
+            ("pyo_01h2e8kqvbfwea724h75qc655w/pay", Ok(NamedCall::Payout(payout)))
+        );
+        for text in [format!("{payout}"), format!("{payout}/"), format!("{payout}/pay/2"), format!("{payment}/pay")] {
+            assert_eq!(text.parse::<NamedCall>(), Err(UnknownReference), "{text}");
         }
         for rest in ["", "/capture/1", "/capture/02", "/capture/2/3", "/refund", "/refund/x", "/settle", "/capture/"] {
             let text = format!("{payment}{rest}");

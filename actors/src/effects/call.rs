@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
-use till_domain::effect::{Effect, EffectKind};
-use till_domain::ids::{MerchantId, PaymentId, RefundId};
+use till_domain::effect::{Effect, EffectId, EffectKind};
+use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment};
-use till_domain::records::{Effects, Payments, Refunds, Rows, Unreadable};
+use till_domain::payout::{Payout, PayoutStatus};
+use till_domain::records::{Effects, Payments, Payouts, Refunds, Rows, Unreadable};
 use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument, NamedCall, Reference,
-    Step,
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument, NamedCall,
+    PayoutRequest, Reference, Step,
 };
-use crate::outbox::OpenEffect;
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
 
@@ -46,13 +46,37 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// The payment, with its effect as long as that is open.
-    pub(crate) fn read(&self, open: OpenEffect) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
-        let rows = self.reader(open.merchant_id);
+    pub(crate) fn read(
+        &self,
+        merchant_id: MerchantId,
+        effect_id: EffectId,
+    ) -> Result<(Option<Arc<Effect>>, Arc<Payment>), NoResult> {
+        let rows = self.reader(merchant_id);
         let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
-        let effect = rows.get::<Effects>(open.effect_id).map_err(unreadable)?;
-        let payment = rows.get::<Payments>(open.effect_id.payment_id).map_err(unreadable)?;
+        let effect = rows.get::<Effects>(effect_id).map_err(unreadable)?;
+        let payment = rows.get::<Payments>(effect_id.payment_id).map_err(unreadable)?;
         let payment = payment.ok_or_else(|| NoResult::Unreadable("its payment is not there".to_owned()))?;
         Ok((effect.map(Arc::new), Arc::new(payment)))
+    }
+
+    /// The payout, as long as it is pending.
+    pub(crate) fn pending_payout(&self, merchant_id: MerchantId, id: PayoutId) -> Result<Option<Payout>, NoResult> {
+        let payout = self.reader(merchant_id).get::<Payouts>(id);
+        let payout = payout.map_err(|error| NoResult::Unreadable(error.to_string()))?;
+        Ok(payout.filter(|payout| payout.status == PayoutStatus::Pending))
+    }
+
+    /// Has a payout paid and returns the command that records the result.
+    pub(crate) async fn pay_out(&self, merchant: MerchantId, payout: &Payout) -> Result<Command, NoResult> {
+        let acquirer = self.acquirer(payout.acquirer)?;
+        let reference = Reference::of_payout(payout.id);
+        let request = PayoutRequest { reference, merchant, payout: payout.id, money: payout.money };
+        Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
+    }
+
+    fn acquirer(&self, name: AcquirerName) -> Result<&dyn Acquirer, NoResult> {
+        let acquirer = self.acquirers.get(&name).map(AsRef::as_ref);
+        acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))
     }
 
     fn reader(&self, merchant_id: MerchantId) -> MerchantReader<&dyn Store> {
@@ -66,9 +90,7 @@ impl Caller {
         effect: &Effect,
         payment: &Payment,
     ) -> Result<Command, NoResult> {
-        let acquirer = self.acquirers.get(&payment.acquirer);
-        let acquirer = acquirer.ok_or_else(|| NoResult::Unanswered("it is not configured".to_owned()))?;
-        let acquirer = acquirer.as_ref();
+        let acquirer = self.acquirer(payment.acquirer)?;
         match effect.kind {
             EffectKind::Authorize => self.authorize(acquirer, merchant, payment).await,
             EffectKind::Capture => operate(acquirer, merchant, payment, OperationKind::Capture).await,
@@ -181,7 +203,10 @@ fn operated(
 /// The command that records an answer which nobody asked for; none when it says nothing new of a call of ours. Whether
 /// the call is still open is for the rules to say.
 pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
-    let NamedCall { payment, step, attempt } = reference.parse().ok()?;
+    let (payment, step, attempt) = match reference.parse().ok()? {
+        NamedCall::Payment { payment, step, attempt } => (payment, step, attempt),
+        NamedCall::Payout(payout) => return late_end_of_payout(payout, found),
+    };
     let operation = |kind, completion| operated(payment, kind, attempt, completion).ok();
     match (step, found) {
         (Step::Authorize, Found::Authorization(answer)) => Some(Command::RecordAuthorization(payment, answer.into())),
@@ -194,6 +219,11 @@ pub(crate) fn late_answer(reference: &str, found: Found) -> Option<Command> {
         (Step::Authorize, Found::Completion(_))
         | (Step::Capture | Step::Void | Step::Reverse | Step::Refund(_), Found::Authorization(_)) => None,
     }
+}
+
+fn late_end_of_payout(payout: PayoutId, found: Found) -> Option<Command> {
+    let Found::Completion(completion) = found else { return None };
+    end_of(completion).ok().map(|result| Command::RecordPayout(payout, result))
 }
 
 /// Gives the money of a payment back that was over when the acquirer authorized it.

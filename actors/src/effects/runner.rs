@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
-use till_domain::effect::{Effect, EffectId};
+use till_domain::effect::{EffectId, OpenCall};
+use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
@@ -33,40 +34,58 @@ impl Work for EffectRunner {
     const RETRY: Retry = Retry { pause_first: Duration::from_millis(100), pause_max: Duration::from_secs(30) };
 
     async fn serve(&self, open: OpenEffect, _: Millis, prepared: Option<PreparedCall>) -> Served {
+        match open.call {
+            OpenCall::Payment(effect_id) => self.serve_payment(open.merchant_id, effect_id, prepared).await,
+            OpenCall::Payout(payout_id) => self.serve_payout(open.merchant_id, payout_id).await,
+        }
+    }
+
+    fn warn(OpenEffect { merchant_id, call }: OpenEffect, reason: &str) {
+        let effect_id = if let OpenCall::Payment(effect_id) = call { Some(effect_id) } else { None };
+        let payment_id = effect_id.map(|effect_id| tracing::field::display(effect_id.payment_id));
+        let refund_id = effect_id.and_then(|effect_id| effect_id.refund_id).map(tracing::field::display);
+        let payout_id = if let OpenCall::Payout(payout_id) = call { Some(payout_id) } else { None };
+        let payout_id = payout_id.map(tracing::field::display);
+        tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, reason, "an effect has no result yet and is tried again");
+    }
+}
+
+impl EffectRunner {
+    async fn serve_payment(
+        &self,
+        merchant_id: MerchantId,
+        effect_id: EffectId,
+        prepared: Option<PreparedCall>,
+    ) -> Served {
         let (effect, payment) = match prepared.map(PreparedCall::into_rows) {
             Some((effect, payment)) => (Some(effect), payment),
-            None => self.caller.read(open)?,
+            None => self.caller.read(merchant_id, effect_id)?,
         };
         if let Some(effect) = effect {
-            let answer = self.call(open, &effect, &payment).await;
+            let answer = in_time(self.caller.call(merchant_id, &effect, &payment)).await;
             if answer.is_err() && self.is_overdue(&payment) {
                 let command = Command::ExpirePayment(payment.id);
-                self.registry.carry_out(open.merchant_id, command, Admission::Always).await?;
+                self.registry.carry_out(merchant_id, command, Admission::Always).await?;
             }
             let command = answer?;
-            self.registry.carry_out(open.merchant_id, command, Admission::Always).await?;
+            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
         }
         self.forget_security_code(&payment);
         Ok(None)
     }
 
-    fn warn(OpenEffect { merchant_id, effect_id: EffectId { payment_id, refund_id } }: OpenEffect, reason: &str) {
-        let refund_id = refund_id.map(tracing::field::display);
-        tracing::warn!(%merchant_id, %payment_id, refund_id, reason, "an effect has no result yet and is tried again");
+    async fn serve_payout(&self, merchant_id: MerchantId, payout_id: PayoutId) -> Served {
+        if let Some(payout) = self.caller.pending_payout(merchant_id, payout_id)? {
+            let command = in_time(self.caller.pay_out(merchant_id, &payout)).await?;
+            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        }
+        Ok(None)
     }
-}
 
-impl EffectRunner {
     /// True when the acquirer has left a payment without an answer for too long. It is asked on all the same.
     fn is_overdue(&self, payment: &Payment) -> bool {
         let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
         payment.status == PaymentStatus::Pending && due <= self.clock.now()
-    }
-
-    async fn call(&self, open: OpenEffect, effect: &Effect, payment: &Payment) -> Result<Command, NoResult> {
-        let call = self.caller.call(open.merchant_id, effect, payment);
-        let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
-        tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
     }
 
     /// Once an authorization is recorded as answered, its security code must not be kept any longer.
@@ -75,4 +94,10 @@ impl EffectRunner {
             self.caller.security_codes.remove(*token_id);
         }
     }
+}
+
+/// The result of a call, unless the acquirer takes too long.
+async fn in_time(call: impl Future<Output = Result<Command, NoResult>>) -> Result<Command, NoResult> {
+    let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
+    tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
 }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use till_domain::ids::WebhookEventId;
 use till_domain::money::Currency;
-use till_domain::payment::Payment;
+use till_domain::records::{Payments, Payouts, Rows, Unreadable};
+use till_domain::text::ExternalId;
 use till_domain::time::Millis;
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 
@@ -29,25 +30,28 @@ pub struct EventBody {
 }
 
 impl EventBody {
-    /// The body of an event, with the identifier and the currency of its payment as far as that can be read.
-    #[must_use]
-    pub fn new(event: &WebhookEvent, payment: Option<&Payment>) -> EventBody {
-        let external_id = payment.and_then(|payment| payment.external_id.as_ref());
-        EventBody {
+    /// The body of an event, with the identifier and the currency of its payment or payout.
+    ///
+    /// # Errors
+    /// [`Unreadable`] when that cannot be read.
+    pub fn read(event: &WebhookEvent, rows: &impl Rows) -> Result<EventBody, Unreadable> {
+        let (external_id, currency) = subject(event, rows)?.unzip();
+        let external_id = external_id.flatten();
+        Ok(EventBody {
             event_id: event.id.to_string(),
             event: delivered_name(event.kind),
             sequence: Some(event.sequence),
-            payment_id: Some(event.payment_id.to_string()),
+            payment_id: event.payment_id.map(|payment_id| payment_id.to_string()),
             external_id: external_id.map(|external_id| external_id.as_str().to_owned()),
             status: Some(event.object.status()),
             refund_id: event.object.refund_id().map(|refund_id| refund_id.to_string()),
             dispute_id: None,
-            payout_id: None,
+            payout_id: event.object.payout_id().map(|payout_id| payout_id.to_string()),
             amount: Some(event.amount_minor),
-            currency: payment.map(|payment| currency(payment.money.currency)),
+            currency: currency.map(|currency| currency.to_string()),
             created_at: event.created_at.unix_seconds(),
             delivered_at: None,
-        }
+        })
     }
 
     /// The body of an event that happened only to try a webhook. It has no number.
@@ -87,6 +91,12 @@ fn delivered_name(kind: WebhookEventKind) -> String {
     kind.name().to_lowercase()
 }
 
-fn currency(currency: Currency) -> String {
-    currency.to_string()
+/// The merchant's own identifier and the currency of the payment or the payout that an event is about.
+fn subject(event: &WebhookEvent, rows: &impl Rows) -> Result<Option<(Option<ExternalId>, Currency)>, Unreadable> {
+    if let Some(payout_id) = event.object.payout_id() {
+        let payout = rows.get::<Payouts>(payout_id)?;
+        return Ok(payout.map(|payout| (payout.external_id, payout.money.currency)));
+    }
+    let payment = event.payment_id.map_or(Ok(None), |payment_id| rows.get::<Payments>(payment_id))?;
+    Ok(payment.map(|payment| (payment.external_id, payment.money.currency)))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use till_domain::ids::{MerchantId, WebhookEventId, WebhookId};
-use till_domain::records::{Payments, Rows, Unreadable, WebhookEvents, Webhooks};
+use till_domain::records::{Rows, Unreadable, WebhookEvents, Webhooks};
 use till_domain::time::Millis;
 use till_domain::webhook::{Webhook, WebhookStatus};
 use till_storage::shapes::MerchantReader;
@@ -50,8 +50,7 @@ impl Library {
     pub(super) fn body(&self, merchant_id: MerchantId, id: WebhookEventId) -> Result<Option<EventBody>, Unreadable> {
         let rows = self.reader(merchant_id);
         let Some(event) = rows.get::<WebhookEvents>(id)? else { return Ok(None) };
-        let payment = rows.get::<Payments>(event.payment_id)?;
-        Ok(Some(EventBody::new(&event, payment.as_ref())))
+        EventBody::read(&event, &rows).map(Some)
     }
 
     /// A body, signed as of now.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
     Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, LateAnswers, Reference,
+    Instrument, LateAnswers, PayoutRequest, Reference,
 };
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
@@ -121,6 +121,11 @@ impl Acquirer for DirectedAcquirer {
     fn refund(&self, request: FollowUpRequest) -> AcquirerAnswer<Completion> {
         let call = format!("refund as {}", request.reference);
         self.answer(request.merchant, call, |sandbox| sandbox.refund(request))
+    }
+
+    fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
+        let call = format!("payout as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.payout(request))
     }
 
     fn send_late_answers(&self, to: LateAnswers) {

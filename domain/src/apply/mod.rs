@@ -5,6 +5,7 @@ mod change;
 mod ledger;
 mod metadata;
 mod operations;
+mod payouts;
 mod refunds;
 mod rows;
 mod state;

@@ -3,7 +3,7 @@
 use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
-use super::{metadata, operations, refunds, webhooks};
+use super::{metadata, operations, payouts, refunds, webhooks};
 use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
@@ -161,6 +161,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::RefundFailed { .. }
         | Event::RefundsUncovered { .. }
         | Event::RefundSettled { .. } => refunds::apply(event, rows),
+        Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
+            payouts::apply(event, rows)
+        }
         Event::WebhookEventRecorded(_) | Event::WebhookSaved { .. } | Event::WebhookEventsSwept { .. } => {
             webhooks::apply(event, rows)
         }

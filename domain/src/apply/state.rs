@@ -89,6 +89,16 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::RefundSettled { transaction_id: _, settles_at: _, amount_minor, at: _ } => {
             change_balance(state, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor));
         }
+        Event::PayoutRequested { payout, transaction, activity: _ } => {
+            post(transaction, state);
+            change_balance(state, |totals| totals.with_uncovered(payout.money.amount.get()));
+        }
+        Event::PayoutPaid { payout_id: _, amount_minor, at: _ } => {
+            change_balance(state, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor));
+        }
+        Event::PayoutFailed { amount_minor, .. } => {
+            change_balance(state, |totals| totals.with_canceled(0, *amount_minor).with_covered(*amount_minor));
+        }
         Event::UserInvited { invitation, activity: _ } => {
             state.invitations.retain(|_, other| other.is_open(invitation.created_at));
             state.invitations.insert(invitation.id, invitation.clone());

@@ -22,12 +22,16 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
 
 fn record(event: &WebhookEvent, rows: &mut impl RowsMut) {
     rows.put::<WebhookEvents>(event.id, *event);
-    rows.put::<WebhookEventsByPayment>((event.payment_id, event.id), Present);
+    if let Some(payment_id) = event.payment_id {
+        rows.put::<WebhookEventsByPayment>((payment_id, event.id), Present);
+    }
 }
 
 fn remove(id: WebhookEventId, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     if let Some(event) = rows.take::<WebhookEvents>(id)? {
-        rows.remove::<WebhookEventsByPayment>((event.payment_id, id));
+        if let Some(payment_id) = event.payment_id {
+            rows.remove::<WebhookEventsByPayment>((payment_id, id));
+        }
         rows.remove::<WebhookEvents>(id);
     }
     Ok(())

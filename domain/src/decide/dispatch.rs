@@ -2,8 +2,8 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, initiate, installations, keys, metadata, operations, operator, refunds, sdk, sweeping, team, timers,
-    webhooks,
+    acquirer, initiate, installations, keys, metadata, operations, operator, payouts, refunds, sdk, sweeping, team,
+    timers, webhooks,
 };
 use crate::command::{Caller, Command, Request, TeamChange};
 use crate::event::Answer;
@@ -49,9 +49,11 @@ pub(super) fn dispatch(
         Command::VoidPayment(payment) => operations::void_payment(records, request.caller, payment, context),
         Command::ReversePayment(payment) => operations::reverse_payment(records, request.caller, payment, context),
         Command::RefundPayment(command) => refunds::refund_payment(records, request.caller, command, context),
+        Command::SendPayout(command) => payouts::send_payout(records, request.caller, command, context),
         Command::ExpirePayment(payment_id) => Ok(acquirer::expire_payment(records, *payment_id, context)?),
         Command::RecordOperation(command) => operations::record_operation(records, command, context),
         Command::RecordRefund(refund_id, result) => refunds::record_refund(records, *refund_id, result, context),
+        Command::RecordPayout(payout_id, result) => payouts::record_payout(records, *payout_id, result, context),
         Command::RecordGivenBack(payment_id, result) => Ok(acquirer::record_given_back(records, *payment_id, result)?),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
         Command::ChangeTeam(merchant_id, change) => {

@@ -74,6 +74,7 @@ fn look_through(command: &Command, found: &mut Found) {
             found.note("identifier", is_number);
         }
         Command::AddTopup(command) => found.external_id("external_id", command.external_id.as_ref()),
+        Command::SendPayout(command) => found.external_id("external_id", command.external_id.as_ref()),
         Command::ChargeInvoice(command) => found.external_id("external_id", command.external_id.as_ref()),
         Command::SelectPaymentMethod(command) => look_through_selection(command, found),
         Command::InitiatePayment(command) => look_through_initiation(command, found),
@@ -109,6 +110,7 @@ fn look_through(command: &Command, found: &mut Found) {
         | Command::ExpirePayment(_)
         | Command::RecordOperation(_)
         | Command::RecordRefund(_, _)
+        | Command::RecordPayout(_, _)
         | Command::RecordGivenBack(_, _)
         | Command::FireTimers(_)
         | Command::ChangeTeam(_, _)

@@ -8,6 +8,7 @@ mod acquirer;
 mod captures;
 mod operations;
 mod refunds;
+mod payouts;
 mod customer;
 mod identifiers;
 mod initiate;

@@ -1,7 +1,7 @@
 //! Postings: the transactions of the ledger, each balanced over the accounts.
 
 use super::context::Context;
-use crate::ids::{InvoiceId, PaymentId, RefundId, TopupId, TransactionId};
+use crate::ids::{InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::records::MerchantState;
@@ -96,12 +96,24 @@ pub(super) fn capture(
 /// A refund: on hold until the acquirer confirms it.
 pub(super) fn refund(payment_id: PaymentId, id: RefundId, money: Money, context: &mut Context<'_>) -> Transaction {
     let transaction_id = context.mint();
-    let pair = pair(EntryType::Refund, Direction::Debit, money.amount, Account::AcquirerClearing, context);
+    let legs = pair(EntryType::Refund, Direction::Debit, money.amount, Account::AcquirerClearing, context);
+    on_hold(transaction_id, Cause::Refund(payment_id, id), money.currency, legs, context)
+}
+
+/// A payout: on hold until the acquirer has paid it.
+pub(super) fn payout(id: PayoutId, money: Money, context: &mut Context<'_>) -> Transaction {
+    let transaction_id = context.mint();
+    let legs = pair(EntryType::PayOut, Direction::Debit, money.amount, Account::BankClearing, context);
+    on_hold(transaction_id, Cause::Payout(id), money.currency, legs, context)
+}
+
+/// A transaction that is on hold until the acquirer has answered.
+fn on_hold(id: TransactionId, cause: Cause, currency: Currency, legs: [Leg; 2], context: &Context<'_>) -> Transaction {
     Transaction {
-        id: transaction_id,
-        cause: Cause::Refund(payment_id, id),
-        currency: money.currency,
-        legs: pair.to_vec(),
+        id,
+        cause,
+        currency,
+        legs: legs.to_vec(),
         status: EntryStatus::OnHold,
         created_at: context.now,
         settles_at: None,

@@ -3,8 +3,9 @@
 use super::context::Context;
 use crate::activity::Actor;
 use crate::event::Event;
-use crate::ids::PaymentId;
+use crate::ids::{PaymentId, PayoutId};
 use crate::payment::{CaptureMode, Payment, PaymentStatus};
+use crate::payout::PayoutStatus;
 use crate::records::{Payments, Records, Unreadable};
 use crate::refund::RefundStatus;
 use crate::webhook::{WebhookEvent, WebhookEventKind, WebhookObject};
@@ -32,7 +33,7 @@ pub(super) fn following(
 /// An event without its id and number.
 struct News {
     kind: WebhookEventKind,
-    payment_id: PaymentId,
+    payment_id: Option<PaymentId>,
     object: WebhookObject,
     amount_minor: u64,
 }
@@ -66,6 +67,10 @@ fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unread
     } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, .. } = event {
         let object = WebhookObject::Refund(*refund_id, RefundStatus::Failed);
         Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+    } else if let Event::PayoutPaid { payout_id, amount_minor, at: _ } = event {
+        Ok(Some(of_payout(*payout_id, PayoutStatus::Successful, *amount_minor)))
+    } else if let Event::PayoutFailed { payout_id, amount_minor, .. } = event {
+        Ok(Some(of_payout(*payout_id, PayoutStatus::Failed, *amount_minor)))
     } else {
         Ok(None)
     }
@@ -90,10 +95,15 @@ fn of_payment(
     let payment: Option<Arc<Payment>> = records.shared::<Payments>(payment_id)?;
     Ok(payment.and_then(|payment| {
         let object = WebhookObject::Payment(status_of(&payment)?);
-        Some(News { kind, payment_id, object, amount_minor: payment.money.amount.get() })
+        Some(News { kind, payment_id: Some(payment_id), object, amount_minor: payment.money.amount.get() })
     }))
 }
 
 const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> News {
-    News { kind: WebhookEventKind::RefundCompleted, payment_id, object, amount_minor }
+    News { kind: WebhookEventKind::RefundCompleted, payment_id: Some(payment_id), object, amount_minor }
+}
+
+const fn of_payout(payout_id: PayoutId, status: PayoutStatus, amount_minor: u64) -> News {
+    let object = WebhookObject::Payout(payout_id, status);
+    News { kind: WebhookEventKind::PayoutCompleted, payment_id: None, object, amount_minor }
 }

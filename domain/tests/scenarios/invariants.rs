@@ -12,13 +12,15 @@ use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, Entry
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
+use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
     CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
     Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments,
-    MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, Payments, PaymentsByExternalId, Profiles,
-    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers,
-    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, OpenPayouts, Payments, PaymentsByExternalId,
+    Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId,
+    RefundsByPayment, RefundsByStatus, Sessions, Single, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId,
+    Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 
@@ -30,6 +32,7 @@ pub(crate) fn check(world: &World) {
     check_ledger(world);
     check_payments(world);
     check_refunds(world);
+    check_payouts(world);
     check_customers(world);
     check_timers(world);
     check_activity(world);
@@ -78,6 +81,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     for event in &mutation.events {
         if let Event::TopupAdded { transaction, .. }
         | Event::InvoiceCharged { transaction, .. }
+        | Event::PayoutRequested { transaction, .. }
         | Event::PaymentCaptured { transaction, .. }
         | Event::RefundRequested { transaction, .. } = event
         {
@@ -86,9 +90,11 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
     }
     check_webhook_events(state.webhook_events, mutation, after.webhook_events);
     let totals = after.balance.unwrap_or_default();
-    let is_uncovered = |event: &Event| matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. });
+    let is_uncovered = |event: &Event| {
+        matches!(event, Event::RefundRequested { uncovered_minor: 1.., .. } | Event::PayoutRequested { .. })
+    };
     let overdraws = totals.available_minor() < 0 && mutation.events.iter().any(is_uncovered);
-    assert!(!overdraws, "a refund overdraws what is available");
+    assert!(!overdraws, "a refund or payout overdraws what is available");
     assert!(totals.uncovered_debit_minor <= totals.held_debit_minor);
     let credit = [totals.effective_credit_minor, totals.held_credit_minor, after.reserved_minor];
     assert!(credit.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR), "a total outgrew");
@@ -119,6 +125,8 @@ fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
                 | Event::PaymentReversed { .. }
                 | Event::RefundConfirmed { .. }
                 | Event::RefundFailed { .. }
+                | Event::PayoutPaid { .. }
+                | Event::PayoutFailed { .. }
         )
     });
     let ends = u64::try_from(ends.count()).expect("few");
@@ -190,6 +198,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::RefundRequested { refund, transaction, uncovered_minor: _, activity } => {
             [vec![refund.id.raw(), activity.id.raw()], posted_by(transaction)].concat()
         }
+        Event::PayoutRequested { payout, transaction, activity } => {
+            [vec![payout.id.raw(), activity.id.raw()], posted_by(transaction)].concat()
+        }
         Event::RefundConfirmed { activity, .. } => activity.iter().map(|activity| activity.id.raw()).collect(),
         Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
@@ -210,6 +221,8 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::LateSuccess { .. }
         | Event::LateCallEnded { .. }
         | Event::RefundFailed { .. }
+        | Event::PayoutPaid { .. }
+        | Event::PayoutFailed { .. }
         | Event::RefundsUncovered { .. }
         | Event::RefundSettled { .. }
         | Event::KeyRenamed { .. }
@@ -265,9 +278,9 @@ pub(crate) fn check_transaction(transaction: &Transaction) {
     assert!(transaction.is_balanced(), "{transaction:?}");
     assert_eq!(transaction.effective_at.is_some(), transaction.status == EntryStatus::Effective);
     assert_eq!(transaction.canceled_at.is_some(), transaction.status == EntryStatus::Canceled);
-    let is_refund = transaction.cause.refund_id().is_some();
+    let waits_for_answer = matches!(transaction.cause, Cause::Refund(_, _) | Cause::Payout(_));
     let is_on_hold = transaction.status == EntryStatus::OnHold;
-    assert!(transaction.settles_at.is_some() == is_on_hold || (is_refund && is_on_hold));
+    assert!(transaction.settles_at.is_some() == is_on_hold || (waits_for_answer && is_on_hold));
     let net = |account: Account| transaction.legs.iter().filter(|leg| leg.account == account).map(signed).sum::<i128>();
     let accounts =
         [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
@@ -295,11 +308,12 @@ fn sums(entries: &[Entry]) -> BalanceTotals {
     }
 }
 
-/// What is missing of each payment's capture on hold; of a payment without one, all of its debits on hold.
+/// What is missing of each payment's capture on hold; of a payment without one and of a payout, all of its debits on hold.
 fn uncovered(entries: &[Entry]) -> u64 {
-    let mut left: BTreeMap<PaymentId, i128> = BTreeMap::new();
+    let mut left: BTreeMap<Option<PaymentId>, i128> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.status == EntryStatus::OnHold) {
-        let payment_id = entry.cause.payment_id().expect("only payments hold entries");
+        let payment_id = entry.cause.payment_id();
+        assert!(payment_id.is_some() || entry.cause.payout_id().is_some(), "only payments and payouts hold entries");
         let minor = i128::from(entry.amount.get());
         *left.entry(payment_id).or_default() += if entry.direction == Direction::Credit { minor } else { -minor };
     }
@@ -408,6 +422,30 @@ fn check_refunds(world: &World) {
         assert_eq!(accepted.get(&payment.id).copied().unwrap_or(0), payment.refunded_minor);
         assert_eq!(confirmed.get(&payment.id).copied().unwrap_or(0), payment.confirmed_refund_minor);
     }
+}
+
+/// A payout, its transaction, its open call and its indexes say the same.
+fn check_payouts(world: &World) {
+    let payouts = world.all::<Payouts>();
+    for payout in &payouts {
+        let transaction = world.look_up::<Transactions>(payout.transaction_id);
+        assert_eq!(transaction.cause, Cause::Payout(payout.id));
+        let (status, is_open) = match payout.status {
+            PayoutStatus::Pending => (EntryStatus::OnHold, true),
+            PayoutStatus::Successful => (EntryStatus::Effective, false),
+            PayoutStatus::Failed => (EntryStatus::Canceled, false),
+        };
+        assert_eq!((transaction.status, transaction.settles_at), (status, None));
+        assert_eq!(world.find::<OpenPayouts>(payout.id).is_some(), is_open);
+        assert_eq!(payout.paid_at.is_some(), payout.status == PayoutStatus::Successful);
+        assert_eq!(payout.failure.is_some(), payout.status == PayoutStatus::Failed);
+        assert!(world.find::<PayoutsByStatus>((payout.status, payout.id)).is_some());
+        let external_id = payout.external_id.clone();
+        assert!(external_id.is_none_or(|key| world.find::<PayoutsByExternalId>(key) == Some(payout.id)));
+    }
+    assert_eq!(world.all::<PayoutsByStatus>().len(), payouts.len());
+    let pending = payouts.iter().filter(|payout| payout.status == PayoutStatus::Pending);
+    assert_eq!(world.all::<OpenPayouts>().len(), pending.count());
 }
 
 fn check_references_of_payments(world: &World, payments: &[Payment]) {

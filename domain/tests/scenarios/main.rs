@@ -24,6 +24,7 @@ mod metadata;
 mod operations;
 mod operator;
 mod refunds;
+mod payouts;
 mod refusal_order;
 mod refusals;
 mod saved_cards;

@@ -13,15 +13,15 @@ use till_domain::decide::Outcome;
 use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
 use till_domain::event::{Answer, Event};
 use till_domain::ids::{
-    CardId, CustomerId, Entropy, InstallationId, KeyId, PaymentId, RefundId, SessionId, TokenId, TransactionId,
-    WebhookId,
+    CardId, CustomerId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId, SessionId, TokenId,
+    TransactionId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
-use till_domain::records::{AnyKey, MetadataGarbage, MetadataItems, Payments, Transactions};
+use till_domain::records::{AnyKey, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
 use till_domain::refusal::Stop;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
@@ -121,6 +121,9 @@ struct Run {
     keys: Vec<KeyId>,
     webhooks: Vec<WebhookId>,
     refunds: Vec<RefundId>,
+    payouts: Vec<PayoutId>,
+    /// Payouts that have no answer.
+    open_payouts: BTreeSet<PayoutId>,
     /// Calls to the acquirer that have no answer.
     open: BTreeMap<EffectId, EffectKind>,
     /// Where the entries of each transaction stand.
@@ -147,6 +150,8 @@ impl Run {
             keys: Vec::new(),
             webhooks: Vec::new(),
             refunds: Vec::new(),
+            payouts: Vec::new(),
+            open_payouts: BTreeSet::new(),
             open: BTreeMap::new(),
             entries: BTreeMap::new(),
             asked: Vec::new(),
@@ -199,6 +204,7 @@ impl Run {
             60..=66 => self.due_timers(),
             67..=80 => self.call_about_a_payment(),
             81 | 82 => self.sweeping(),
+            81..=84 if self.random.once_in(4) => self.payout(),
             83 | 84 if self.random.once_in(4) => self.invoice(),
             83 | 84 => self.topup(),
             85 | 86 => self.operation(),
@@ -451,6 +457,25 @@ impl Run {
         if self.random.once_in(2) { topup(minor) } else { topup_known_as(minor, &self.small_name("bank")) }
     }
 
+    /// A payout of a part of what there is or of more, or the answer to one.
+    fn payout(&mut self) -> Ask {
+        let open: Vec<PayoutId> = self.open_payouts.iter().copied().collect();
+        match self.random.below(4) {
+            0 | 1 => {
+                let open = self.random.pick(&open).filter(|_| !self.random.once_in(8));
+                let id = open.or_else(|| self.random.pick(&self.payouts)).unwrap_or(raw_id(9, PayoutId::from_raw));
+                payout_answered(id, self.call_result())
+            }
+            draw => {
+                let available =
+                    self.world.state.balance.unwrap_or_default().available_minor().clamp(1, 1 << 40).unsigned_abs();
+                let minor =
+                    if self.random.once_in(3) { available + 1 } else { 1 + self.random.below(available / 4 + 1) };
+                if draw == 2 { payout(minor) } else { payout_known_as(minor, &self.small_name("out")) }
+            }
+        }
+    }
+
     /// Small ones mostly, so that payments are refunded all the same.
     fn invoice(&mut self) -> Ask {
         let minor = if self.random.once_in(20) { AMOUNT_MAX_MINOR } else { 1 + self.random.below(2_000) };
@@ -633,6 +658,13 @@ impl Run {
             | Event::KeyRenamed { .. }
             | Event::TokenQueued { .. }
             | Event::WebhookEventRecorded(_) => {}
+            Event::PayoutRequested { payout, .. } => {
+                self.saw("payout requested");
+                self.payouts.push(payout.id);
+                self.open_payouts.insert(payout.id);
+            }
+            Event::PayoutPaid { payout_id, .. } => self.close_payout(*payout_id, "payout paid"),
+            Event::PayoutFailed { payout_id, .. } => self.close_payout(*payout_id, "payout failed"),
             Event::InvoiceCharged { .. } => self.saw("invoice charged"),
             Event::WebhookEventsSwept { .. } => self.saw("webhook events swept"),
             Event::WebhookSaved { webhook, .. } => {
@@ -667,6 +699,11 @@ impl Run {
         assert!(self.open.remove(&id).is_some(), "a result was recorded for a closed refund");
     }
 
+    fn close_payout(&mut self, payout_id: PayoutId, what: &'static str) {
+        self.saw(what);
+        assert!(self.open_payouts.remove(&payout_id), "a result was recorded for a closed payout");
+    }
+
     /// The payment and the transactions that an event is about: amounts stay within their limits, accounts sum to zero,
     /// and the status of entries moves at most once.
     fn check_touched(&mut self, event: &Event) {
@@ -689,12 +726,15 @@ impl Run {
         }
         if let Event::RefundConfirmed { refund_id, .. } | Event::RefundFailed { refund_id, .. } = event {
             touched.push(self.world.refund_row(*refund_id).transaction_id);
+        } else if let Event::PayoutPaid { payout_id, .. } | Event::PayoutFailed { payout_id, .. } = event {
+            touched.push(self.world.look_up::<Payouts>(*payout_id).transaction_id);
         } else if let Event::TransactionSettled { transaction_id, .. } | Event::RefundSettled { transaction_id, .. } =
             event
         {
             touched.push(*transaction_id);
         } else if let Event::RefundRequested { transaction, .. }
         | Event::TopupAdded { transaction, .. }
+        | Event::PayoutRequested { transaction, .. }
         | Event::InvoiceCharged { transaction, .. } = event
         {
             touched.push(transaction.id);
@@ -740,6 +780,9 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "refunds uncovered",
         "refund settled",
         "invoice charged",
+        "payout requested",
+        "payout paid",
+        "payout failed",
         "CONNECTED",
         "DISCONNECTED",
         "DISABLED",

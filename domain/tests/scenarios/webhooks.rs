@@ -19,7 +19,7 @@ const UNCHANGED: Answer = Answer::Changed(false);
 
 /// The kinds of events about a payment, with the statuses of their objects, oldest first.
 fn told(world: &World, id: PaymentId) -> Vec<(WebhookEventKind, &'static str)> {
-    let events = world.all::<WebhookEvents>().into_iter().filter(|event| event.payment_id == id);
+    let events = world.all::<WebhookEvents>().into_iter().filter(|event| event.payment_id == Some(id));
     events.map(|event| (event.kind, event.object.status())).collect()
 }
 

@@ -5,14 +5,14 @@ use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, Card
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, ChargeInvoice,
     Command, ConnectWebhook, CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation,
-    RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SyncMetadata, TeamChange, TokenizeCard,
-    UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SendPayout, SyncMetadata, TeamChange,
+    TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::effect::Timer;
 use till_domain::ids::{
-    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PlanId, RefundId, SessionId,
-    TokenId, UserId, WebhookId,
+    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId, PlanId, RefundId,
+    SessionId, TokenId, UserId, WebhookId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
@@ -401,6 +401,25 @@ pub(crate) fn refund_answered(id: RefundId, result: CallResult) -> Ask {
 
 pub(crate) fn refund_done(id: RefundId) -> Ask {
     refund_answered(id, CallResult::Done)
+}
+
+pub(crate) fn payout(minor: u64) -> Ask {
+    let command = SendPayout { amount: amount(minor), external_id: None, description: None };
+    Ask::of(Who::Merchant, Command::SendPayout(command))
+}
+
+pub(crate) fn payout_known_as(minor: u64, external_id: &str) -> Ask {
+    let description = Some(Description::new("week 14").expect("a test description of proper form"));
+    let command = SendPayout { amount: amount(minor), external_id: Some(external(external_id)), description };
+    Ask::of(Who::Merchant, Command::SendPayout(command))
+}
+
+pub(crate) fn payout_answered(id: PayoutId, result: CallResult) -> Ask {
+    Ask::of(Who::Till, Command::RecordPayout(id, result))
+}
+
+pub(crate) fn payout_done(id: PayoutId) -> Ask {
+    payout_answered(id, CallResult::Done)
 }
 
 pub(crate) fn given_back(id: PaymentId, result: CallResult) -> Ask {

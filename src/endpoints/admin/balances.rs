@@ -2,7 +2,6 @@
 
 use till_domain::command::{AddTopup, ChargeInvoice, Command};
 use till_domain::ids::{InvoiceId, TopupId};
-use till_domain::text::Description;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, MERCHANT_NOT_FOUND, merchant_argument, submit};
 use crate::access::Operator;
@@ -11,7 +10,6 @@ use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID};
 use crate::protocol::api_error::{ApiError, Code};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
-use crate::protocol::field;
 use crate::service::Shared;
 
 /// The declaration.
@@ -96,7 +94,7 @@ pub(super) async fn charge_invoice(service: Shared, call: Call<Operator>) -> Res
     let merchant_id = merchant_argument(&mut fields);
     let amount = fields.required("amount", arguments::amount);
     let external_id = fields.optional("external_id", arguments::external_id::<InvoiceId>);
-    let description = fields.optional("description", |value| arguments::checked(Description::new(field::name(value)?)));
+    let description = fields.optional("description", arguments::description);
     let (merchant_id, command) =
         fields.finish(|| Some((merchant_id?, ChargeInvoice { amount: amount?, external_id, description })))?;
     Ok(submit(&service, &CHARGE_INVOICE, &call, merchant_id, Command::ChargeInvoice(command), None).await?.into())

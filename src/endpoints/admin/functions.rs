@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    balances, checkpoints, installations, keys, merchants, payment_methods, refunds, reload, resume_effects,
+    balances, checkpoints, installations, keys, merchants, payment_methods, payouts, refunds, reload, resume_effects,
     rotate_vault_key,
 };
 use crate::access::Operator;
@@ -31,6 +31,8 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&balances::OPEN_BALANCE, of(service), balances::open_balance),
         endpoint(&balances::ADD_TOPUP, of(service), balances::add_topup),
         endpoint(&balances::CHARGE_INVOICE, of(service), balances::charge_invoice),
+        endpoint(&payouts::COMPLETE_PAYOUT, of(service), payouts::complete_payout),
+        endpoint(&payouts::FAIL_PAYOUT, of(service), payouts::fail_payout),
         endpoint(&refunds::COMPLETE_REFUND, of(service), refunds::complete_refund),
         endpoint(&refunds::FAIL_REFUND, of(service), refunds::fail_refund),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),

@@ -9,10 +9,12 @@ mod installations;
 mod keys;
 mod merchants;
 mod payment_methods;
+mod payouts;
 mod refunds;
 mod reload;
 mod resume_effects;
 mod rotate_vault_key;
+mod waiting;
 
 pub use functions::functions;
 pub use merchants::fresh_merchant_id;

@@ -1,28 +1,21 @@
 //! `POST /admin/complete-refund`, `POST /admin/fail-refund`
 
-use std::time::Duration;
-
 use serde_json::json;
 use till_actors::acquirer::{Reference, Step};
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::records::{Refunds, Rows};
 use till_domain::refund::{Refund, RefundStatus};
-use till_sandbox::RefundEnd;
-use tokio::time::{Instant, sleep};
+use till_sandbox::PendingEnd;
 
 use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
 use super::merchants::check_exists;
+use super::waiting::Waiting;
 use crate::access::Operator;
 use crate::endpoints::arguments;
 use crate::protocol::api_error::{ApiError, Code, Outcome};
 use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::service::{RETRY_AFTER_SECONDS, Service, Shared};
-
-/// The longest wait for the sandbox to be asked for a refund, and then for its answer to be recorded.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// The pause between two looks.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
 const ARGUMENTS: &[Argument] =
     &[MERCHANT_ARGUMENT, Argument::required("refund_id", ValueType::Id(RefundId::PREFIX), "The refund (`rfn_...`).")];
@@ -59,29 +52,29 @@ pub(super) static FAIL_REFUND: Declaration = Declaration {
 
 /// `POST /admin/complete-refund`
 pub(super) async fn complete_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &call, RefundEnd::Completed).await
+    end_refund(&service, &call, PendingEnd::Completed).await
 }
 
 /// `POST /admin/fail-refund`
 pub(super) async fn fail_refund(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
-    end_refund(&service, &call, RefundEnd::Failed).await
+    end_refund(&service, &call, PendingEnd::Failed).await
 }
 
-async fn end_refund(service: &Service, call: &Call<Operator>, end: RefundEnd) -> Result<Reply, ApiError> {
+async fn end_refund(service: &Service, call: &Call<Operator>, end: PendingEnd) -> Result<Reply, ApiError> {
     let mut fields = call.fields();
     let merchant_id = merchant_argument(&mut fields);
     let refund_id = fields.required("refund_id", arguments::id("a refund id (rfn_...)"));
     let (merchant_id, refund_id) = fields.finish(|| Some((merchant_id?, refund_id?)))?;
     check_exists(service, merchant_id)?;
-    let until = Instant::now() + PATIENCE;
+    let waiting = Waiting::begin();
     // The refund may have been accepted so lately that the sandbox is not asked for it yet.
     while !end_at_sandbox(service, merchant_id, &pending(service, merchant_id, refund_id).await?, end).await? {
-        wait(until, || ApiError::new(Code::InvalidState, "The sandbox has no such refund that waits to be ended."))
-            .await?;
+        let not_there = "The sandbox has no such refund that waits to be ended.";
+        waiting.go_on(|| ApiError::new(Code::InvalidState, not_there)).await?;
     }
-    let until = Instant::now() + PATIENCE;
+    let waiting = Waiting::begin();
     while refund(service, merchant_id, refund_id).await?.status == RefundStatus::Pending {
-        wait(until, || ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)).await?;
+        waiting.go_on(|| ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)).await?;
     }
     Ok(Reply::new(&true))
 }
@@ -91,10 +84,10 @@ async fn end_at_sandbox(
     service: &Service,
     merchant_id: MerchantId,
     refund: &Refund,
-    end: RefundEnd,
+    end: PendingEnd,
 ) -> Result<bool, ApiError> {
     let reference = Reference::new(refund.payment_id, Step::Refund(refund.id));
-    service.sandbox.end_refund(merchant_id, reference, end).await.map_err(|error| {
+    service.sandbox.end_pending(merchant_id, reference, end).await.map_err(|error| {
         tracing::warn!(%error, "the sandbox did not end a refund");
         ApiError::unavailable(Outcome::Unknown, RETRY_AFTER_SECONDS)
     })
@@ -113,13 +106,4 @@ async fn pending(service: &Service, merchant_id: MerchantId, refund_id: RefundId
 async fn refund(service: &Service, merchant_id: MerchantId, refund_id: RefundId) -> Result<Refund, ApiError> {
     let found = service.reader(merchant_id).await?.get::<Refunds>(refund_id)?;
     found.ok_or_else(|| ApiError::not_found("refund_id", "No refund of this merchant has this id."))
-}
-
-/// Waits a little before another look; gives up with `error` once it is too late.
-async fn wait(until: Instant, error: impl FnOnce() -> ApiError) -> Result<(), ApiError> {
-    if Instant::now() >= until {
-        return Err(error());
-    }
-    sleep(LOOK_AGAIN_AFTER).await;
-    Ok(())
 }

@@ -3,7 +3,7 @@
 use till_actors::webhooks::EventBody;
 use till_domain::ids::WebhookEventId;
 use till_domain::payment::PaymentRef;
-use till_domain::records::{Payments, Profiles, Rows, Single, WebhookEvents, WebhookEventsByPayment};
+use till_domain::records::{Profiles, Rows, Single, WebhookEvents, WebhookEventsByPayment};
 use till_domain::webhook::{WebhookEvent, WebhookEventKind};
 use till_storage::rows::Direction;
 
@@ -130,8 +130,7 @@ fn event_id() -> impl Fn(&crate::protocol::json::Json) -> Result<WebhookEventId,
 }
 
 fn body(reader: &Reader<'_>, event: &WebhookEvent) -> Result<EventBody, ApiError> {
-    let payment = reader.get::<Payments>(event.payment_id)?;
-    Ok(EventBody::new(event, payment.as_ref()))
+    Ok(EventBody::read(event, reader)?)
 }
 
 impl Filters {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     balance_history, deliveries, events, find_contact, find_payment, get_balance, initiate_payment_flow, keys,
-    list_activity_logs, list_payments, metadata, operations, plans, refunds, team, topups, webhooks,
+    list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, team, topups, webhooks,
 };
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -32,6 +32,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),
+        endpoint(&payouts::SEND_PAYOUT, of(service), payouts::send_payout),
+        endpoint(&payouts::FIND_PAYOUT, of(service), payouts::find_payout),
+        endpoint(&payouts::LIST_PAYOUTS, of(service), payouts::list_payouts),
         endpoint(&topups::FIND_TOPUP, of(service), topups::find_topup),
         endpoint(&topups::LIST_TOPUPS, of(service), topups::list_topups),
         endpoint(&webhooks::CONNECT_WEBHOOK, of(service), webhooks::connect_webhook),

@@ -15,6 +15,7 @@ mod list_payments;
 mod metadata;
 mod named_payment;
 mod operations;
+mod payouts;
 mod plans;
 mod refunds;
 mod team;

@@ -70,7 +70,7 @@ impl EntryShape {
             refund_id: entry.cause.refund_id().map(|id| id.to_string()),
             invoice_id: entry.cause.invoice_id().map(|id| id.to_string()),
             statement_id: None,
-            payout_id: None,
+            payout_id: entry.cause.payout_id().map(|id| id.to_string()),
             topup_id: entry.cause.topup_id().map(|id| id.to_string()),
             dispute_id: None,
             parent_id: None,

@@ -10,8 +10,16 @@ pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
         Attribute::always("event", EVENT_NAMES, "What happened."),
         Attribute::nullable("sequence", ValueType::INTEGER, "Its number among the merchant's events, without a gap."),
         Attribute::nullable("payment_id", ValueType::STRING, "The payment that it is about."),
-        Attribute::nullable("external_id", ValueType::STRING, "The merchant's own identifier of the payment."),
-        Attribute::nullable("status", ValueType::STRING, "The status of the payment or refund, as of the event."),
+        Attribute::nullable(
+            "external_id",
+            ValueType::STRING,
+            "The merchant's own identifier of the payment or payout.",
+        ),
+        Attribute::nullable(
+            "status",
+            ValueType::STRING,
+            "The status of the payment, refund or payout, as of the event.",
+        ),
         Attribute::nullable("refund_id", ValueType::STRING, "The refund that it is about."),
         Attribute::nullable("dispute_id", ValueType::STRING, "The dispute that it is about."),
         Attribute::nullable("payout_id", ValueType::STRING, "The payout that it is about."),
@@ -31,6 +39,7 @@ const EVENT_NAMES: ValueType = ValueType::words(&[
     "payment_reversed",
     "refund_completed",
     "payment_operation_failed",
+    "payout_completed",
     "test",
 ]);
 

@@ -10,6 +10,7 @@ pub(super) mod key;
 pub(super) mod merchant;
 pub(super) mod metadata;
 pub(crate) mod payment;
+pub(super) mod payout;
 pub(super) mod refund;
 pub(super) mod team;
 pub(super) mod topup;

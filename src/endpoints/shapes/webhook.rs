@@ -17,6 +17,7 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "PAYMENT_REVERSED",
     "REFUND_COMPLETED",
     "PAYMENT_OPERATION_FAILED",
+    "PAYOUT_COMPLETED",
     ALL_EVENTS,
 ]);
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use till_domain::ids::{MerchantId, PaymentId};
+use till_domain::ids::{MerchantId, PaymentId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::Money;
 use till_domain::payment::Payment;
@@ -43,14 +43,30 @@ pub type LinkFiles<'a> = Box<dyn FnOnce(&Path) -> Result<(), String> + 'a>;
 pub struct AcquirerLine {
     /// The reference that the acquirer was given.
     pub reference: String,
-    /// The merchant whose payment it is.
+    /// The merchant whose payment or payout it is.
     pub merchant_id: MerchantId,
-    /// The payment.
-    pub payment_id: PaymentId,
     /// How much the acquirer was asked for.
     pub money: Money,
-    /// How the authorization ended; nothing when something else was asked.
-    pub authorization: Option<AuthorizationLine>,
+    /// How an authorization or a payout ended; nothing when something else was asked, or it has not ended.
+    pub end: Option<LineEnd>,
+}
+
+/// How what an acquirer was asked ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineEnd {
+    /// The authorization of a payment.
+    Authorization(PaymentId, AuthorizationLine),
+    /// A payout.
+    Payout(PayoutId, PayoutLine),
+}
+
+/// How a payout ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PayoutLine {
+    /// It was paid.
+    Paid,
+    /// It was declined.
+    Declined,
 }
 
 /// How an authorization ended.

@@ -140,7 +140,7 @@ fn line(reference: &str) -> BookLine {
     BookLine {
         reference: reference.to_owned(),
         merchant: ASKED,
-        payment: PaymentId::from_bytes([5; 16]),
+        payment: Some(PaymentId::from_bytes([5; 16])),
         money: Money { amount, currency: "THB".parse().expect("a currency") },
         asked_at_ms: 1,
         deed: Deed::FollowUp { what: FollowUp::Capture, authorization: "pay_1/authorize".to_owned(), declined: None },

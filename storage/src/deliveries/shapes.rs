@@ -43,6 +43,7 @@ frozen_enum! {
         PaymentReversed,
         RefundCompleted,
         PaymentOperationFailed,
+        PayoutCompleted,
     }
 }
 

@@ -7,7 +7,7 @@ use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
-use till_domain::ids::{Id, IdPosition, RawId};
+use till_domain::ids::{Id, IdPosition, PaymentId, RawId};
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
@@ -18,6 +18,7 @@ use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money
 use till_domain::payment::{
     Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
 };
+use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Table};
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
@@ -364,9 +365,36 @@ impl Draw {
         }
     }
 
+    fn payout(&mut self) -> Payout {
+        Payout {
+            id: self.id(),
+            external_id: self.maybe(Draw::external_id),
+            status: self.one_of(&PayoutStatus::ALL),
+            money: self.money(),
+            description: self.maybe(|draw| Description::from_stored(draw.text())),
+            acquirer: AcquirerName::Sandbox,
+            failure: self.maybe(Draw::failure),
+            transaction_id: self.id(),
+            created_at: self.millis(),
+            paid_at: self.maybe(Draw::millis),
+        }
+    }
+
     fn operation_event(&mut self) -> Event {
         let (payment_id, minor) = (self.id(), self.magnitude());
-        match self.below(15) {
+        match self.below(18) {
+            15 => Event::PayoutRequested {
+                payout: self.payout(),
+                transaction: self.transaction(),
+                activity: self.activity(),
+            },
+            16 => Event::PayoutPaid { payout_id: self.id(), amount_minor: minor, at: self.millis() },
+            17 => Event::PayoutFailed {
+                payout_id: self.id(),
+                amount_minor: minor,
+                failure: self.failure(),
+                at: self.millis(),
+            },
             14 => Event::InvoiceCharged { invoice: self.invoice(), transaction: self.transaction() },
             11 => Event::WebhookEventRecorded(self.webhook_event()),
             12 => Event::WebhookSaved { merchant_id: self.id(), webhook: self.webhook() },
@@ -422,16 +450,17 @@ impl Draw {
     }
 
     fn webhook_event(&mut self) -> WebhookEvent {
-        let object = if self.flag() {
-            WebhookObject::Payment(self.one_of(&PaymentStatus::ALL))
-        } else {
-            WebhookObject::Refund(self.id(), self.one_of(&RefundStatus::ALL))
+        let object = match self.below(3) {
+            0 => WebhookObject::Payment(self.one_of(&PaymentStatus::ALL)),
+            1 => WebhookObject::Refund(self.id(), self.one_of(&RefundStatus::ALL)),
+            _ => WebhookObject::Payout(self.id(), self.one_of(&PayoutStatus::ALL)),
         };
         WebhookEvent {
             id: self.id(),
             sequence: self.magnitude(),
             kind: self.one_of(&WebhookEventKind::ALL),
-            payment_id: self.id(),
+            // Zeros are the id of no payment.
+            payment_id: self.maybe(Draw::id).filter(|id: &PaymentId| id.to_bytes() != [0; 16]),
             object,
             amount_minor: self.magnitude(),
             created_at: self.millis(),
@@ -590,7 +619,8 @@ impl Draw {
     }
 
     fn cause(&mut self) -> Cause {
-        match self.below(4) {
+        match self.below(5) {
+            3 => Cause::Payout(self.id()),
             0 => Cause::Topup(self.id()),
             1 => Cause::Capture(self.id()),
             2 => Cause::Invoice(self.id()),
@@ -680,7 +710,8 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(14) {
+        match self.below(15) {
+            13 => Answer::Payout(self.id()),
             12 => Answer::Invoice(self.id()),
             11 => Answer::Webhook(self.id()),
             0 => Answer::Merchant(self.id()),
@@ -830,7 +861,14 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(46) {
+        match self.below(50) {
+            43 => under!(Payouts, self.payout(), id),
+            44 => (AnyKey::PayoutsByExternalId(self.external_id()), records::PayoutsByExternalId::wrap(self.id())),
+            45 => {
+                let key = (self.one_of(&PayoutStatus::ALL), self.id());
+                (AnyKey::PayoutsByStatus(key), records::PayoutsByStatus::wrap(Present))
+            }
+            46 => (AnyKey::OpenPayouts(self.id()), records::OpenPayouts::wrap(Present)),
             41 => under!(Invoices, self.invoice(), id),
             42 => (AnyKey::InvoicesByExternalId(self.external_id()), records::InvoicesByExternalId::wrap(self.id())),
             0 => (AnyKey::Profiles(Single), records::Profiles::wrap(self.profile())),

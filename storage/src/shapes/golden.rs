@@ -9,10 +9,13 @@ use till_domain::command::Caller;
 use till_domain::customer::CustomerRef;
 use till_domain::effect::EffectKind;
 use till_domain::event::{Event, Mutation, StoredAnswer};
-use till_domain::ids::{CustomerId, IdPosition, InstallationId, InvoiceId, KeyId, PaymentId, RefundId, TopupId};
+use till_domain::ids::{
+    CustomerId, IdPosition, InstallationId, InvoiceId, KeyId, PaymentId, PayoutId, RefundId, TopupId,
+};
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
 use till_domain::payment::{CaptureMode, OperationKind, PaymentStatus};
+use till_domain::payout::PayoutStatus;
 use till_domain::records::{AnyKey, AnyRow, MerchantState};
 use till_domain::refund::RefundStatus;
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer};
@@ -28,7 +31,7 @@ use super::keys::row_key;
 use super::ledger::{AccountV1, CauseV1, DirectionV1, EntryStatusV1, EntryTypeV1};
 use super::merchant::{AcquirerNameV1, PaymentMethodV1, PlatformV1};
 use super::mutation::{CallerV1, decode_mutation, encode_mutation};
-use super::payment::{CaptureModeV1, EffectKindV1, OperationKindV1, PaymentStatusV1, RefundStatusV1};
+use super::payment::{CaptureModeV1, EffectKindV1, OperationKindV1, PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
 use super::rows::{decode_row, encode_row};
 use super::samples::{self, MERCHANT, TestPersonal};
 use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
@@ -109,6 +112,12 @@ fn what_the_first_shape_of_an_event_cannot_hold_is_the_bytes_of_its_later_one() 
         let written = encode_mutation(&mutation, &mut TestPersonal::default()).expect("samples encode");
         assert_eq!(usize::from(written[7]), position, "{name}");
     }
+}
+
+#[test]
+fn an_event_about_a_payout_has_zeros_in_the_place_of_the_payment() {
+    let event = samples::webhook_event_of_a_payout();
+    check_mutation("event.WebhookEventRecorded.of_a_payout", &bare(Event::WebhookEventRecorded(event)));
 }
 
 #[test]
@@ -215,10 +224,15 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<EffectKindV1, _>(&effects), [4, 5, 6]);
     assert_eq!(positions::<OperationKindV1, _>(&OperationKind::ALL), up_to(OperationKind::ALL.len()));
     assert_eq!(positions::<RefundStatusV1, _>(&RefundStatus::ALL), up_to(RefundStatus::ALL.len()));
+    assert_eq!(positions::<PayoutStatusV1, _>(&PayoutStatus::ALL), up_to(PayoutStatus::ALL.len()));
     assert_eq!(positions::<WebhookStatusV1, _>(&WebhookStatus::ALL), up_to(WebhookStatus::ALL.len()));
     assert_eq!(positions::<WebhookEventKindV1, _>(&WebhookEventKind::ALL), up_to(WebhookEventKind::ALL.len()));
-    let objects = [WebhookObject::Payment(PaymentStatus::Failed), samples::webhook_event().object];
-    assert_eq!(positions::<WebhookObjectV1, _>(&objects), up_to(2));
+    let objects = [
+        WebhookObject::Payment(PaymentStatus::Failed),
+        samples::webhook_event().object,
+        samples::webhook_event_of_a_payout().object,
+    ];
+    assert_eq!(positions::<WebhookObjectV1, _>(&objects), up_to(objects.len()));
     let subscriptions = [Subscription::All, samples::webhook().subscription];
     assert_eq!(positions::<SubscriptionV1, _>(&subscriptions), up_to(2));
     assert_eq!(positions::<SaveCardV1, _>(&SaveCard::ALL), up_to(SaveCard::ALL.len()));
@@ -242,7 +256,8 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     let payment_id = PaymentId::from_bytes(id);
     let refunded = Cause::Refund(payment_id, RefundId::from_bytes(id));
     let invoiced = Cause::Invoice(InvoiceId::from_bytes(id));
-    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded, invoiced];
+    let paid_out = Cause::Payout(PayoutId::from_bytes(id));
+    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded, invoiced, paid_out];
     assert_eq!(positions::<CauseV1, _>(&causes), up_to(causes.len()));
     assert_eq!(positions::<ActivityTypeV1, _>(&ActivityType::ALL), up_to(ActivityType::ALL.len()));
     let suffix = "01h2e8kqvbfwea724h75qc655w";
@@ -272,5 +287,5 @@ fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
     let events = samples::events().len() + samples::newer_events().len();
     let later = LATER_EVENTS.len() + samples::later_rows().len() + 3;
-    assert_eq!(lines, events + 2 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
+    assert_eq!(lines, events + 3 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

@@ -12,6 +12,7 @@ use till_domain::ids::{
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
 use till_domain::metadata::{ItemHash, SetNumber};
+use till_domain::payout::PayoutStatus;
 use till_domain::records::Single;
 use till_domain::refund::RefundStatus;
 use till_domain::text::{Email, ExternalId, IdempotencyKey, MetadataKey};
@@ -279,6 +280,24 @@ impl KeyBytes for RefundStatus {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         take_byte(RefundStatus::ALL, refund_status_byte, rest)
+    }
+}
+
+impl KeyBytes for PayoutStatus {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(payout_status_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(PayoutStatus::ALL, payout_status_byte, rest)
+    }
+}
+
+const fn payout_status_byte(status: PayoutStatus) -> u8 {
+    match status {
+        PayoutStatus::Pending => 0,
+        PayoutStatus::Successful => 1,
+        PayoutStatus::Failed => 2,
     }
 }
 

@@ -7,7 +7,7 @@
 //! `tables` has the kinds, `key_bytes` the bytes of each type of key, docs/storage-format.md the drawing of both.
 //! Every value has a format byte in front, see [`super::encode_row`].
 
-use till_domain::effect::EffectId;
+use till_domain::effect::OpenCall;
 use till_domain::ids::{MerchantId, RawId};
 use till_domain::records::AnyKey;
 
@@ -80,13 +80,21 @@ pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) ->
     (lower, upper)
 }
 
-/// Every merchant's open effects behind `after`, in the family effects: by merchant, then by payment, of each payment its
-/// operation and then its refunds.
-pub(super) fn all_effects_range(after: Option<(MerchantId, EffectId)>) -> KeyRange {
+/// Every merchant's open calls behind `after`, in the family effects: by merchant, first those about payments by payment, of
+/// each payment its operation and then its refunds; then those of payouts.
+pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRange {
     let (mut lower, upper) = below_all_merchants();
-    if let Some((merchant, effect_id)) = after {
-        TableKind::Effects.push_head(merchant, &mut lower);
-        effect_id.push(&mut lower);
+    if let Some((merchant, call)) = after {
+        match call {
+            OpenCall::Payment(effect_id) => {
+                TableKind::Effects.push_head(merchant, &mut lower);
+                effect_id.push(&mut lower);
+            }
+            OpenCall::Payout(payout_id) => {
+                TableKind::OpenPayouts.push_head(merchant, &mut lower);
+                payout_id.push(&mut lower);
+            }
+        }
         lower.push(0); // The smallest key that is greater.
     }
     (lower, upper)

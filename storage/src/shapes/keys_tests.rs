@@ -2,8 +2,8 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::command::IdempotencyScope;
-use till_domain::effect::{EffectId, Timer, TimerKind};
-use till_domain::ids::{EntryId, MetadataId, PaymentId, RefundId, TransactionId};
+use till_domain::effect::{EffectId, OpenCall, Timer, TimerKind};
+use till_domain::ids::{EntryId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use till_domain::metadata::SetNumber;
 use till_domain::text::{ExternalId, IdempotencyKey};
 use till_domain::time::Millis;
@@ -149,9 +149,28 @@ fn the_refunds_of_a_payment_stand_behind_its_operation_and_before_the_next_payme
         [operation(1), refund([1; 16], [0; 16]), refund([1; 16], [7; 16]), refund([1; 16], [0xff; 16]), operation(2)];
     assert!(effects.is_sorted(), "as the domain orders them");
     for (at, after) in effects.into_iter().enumerate() {
-        let range = all_effects_range(Some((MERCHANT, after)));
+        let range = all_effects_range(Some((MERCHANT, OpenCall::Payment(after))));
         let inside = effects.map(|effect_id| is_inside(&range, &key(MERCHANT, &AnyKey::Effects(effect_id)).1));
         assert_eq!(inside, std::array::from_fn(|place| place > at), "behind {after:?}");
+    }
+}
+
+#[test]
+fn open_payouts_of_a_merchant_stand_behind_its_effects_and_before_the_next_merchant() {
+    let next = MerchantId::from_bytes([0xa2; 16]);
+    let calls = [
+        (MERCHANT, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0xff; 16])))),
+        (MERCHANT, OpenCall::Payout(PayoutId::from_bytes([1; 16]))),
+        (MERCHANT, OpenCall::Payout(PayoutId::from_bytes([2; 16]))),
+        (next, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0; 16])))),
+    ];
+    let key_of = |(merchant, call)| match call {
+        OpenCall::Payment(effect_id) => key(merchant, &AnyKey::Effects(effect_id)).1,
+        OpenCall::Payout(payout_id) => key(merchant, &AnyKey::OpenPayouts(payout_id)).1,
+    };
+    for (at, after) in calls.into_iter().enumerate() {
+        let range = all_effects_range(Some(after));
+        assert_eq!(calls.map(|call| is_inside(&range, &key_of(call))), std::array::from_fn(|place| place > at));
     }
 }
 

@@ -37,6 +37,7 @@ shape_enum! {
         PaymentFee,
         Refund,
         Invoice,
+        PayOut,
     }
 }
 
@@ -67,6 +68,7 @@ shape_enum! {
         Capture(payment_id: [u8; 16]),
         Refund(payment_id: [u8; 16], refund_id: [u8; 16]),
         Invoice(invoice_id: [u8; 16]),
+        Payout(payout_id: [u8; 16]),
     }
 }
 

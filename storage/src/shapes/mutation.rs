@@ -18,7 +18,7 @@ use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
-    AuthorizationV1, CaptureV1, EffectV1, FailureV1, OperationV1, PaymentStatusV1, PaymentV1, RefundV1,
+    AuthorizationV1, CaptureV1, EffectV1, FailureV1, OperationV1, PaymentStatusV1, PaymentV1, PayoutV1, RefundV1,
     RefusedOperationV1,
 };
 use super::personal::Personal;
@@ -67,6 +67,7 @@ shape_enum! {
         Refund(refund_id: [u8; 16]),
         Webhook(webhook_id: [u8; 16]),
         Invoice(invoice_id: [u8; 16]),
+        Payout(payout_id: [u8; 16]),
     }
 }
 
@@ -206,6 +207,9 @@ shape_enum! {
         WebhookSaved { merchant_id: [u8; 16], webhook: WebhookV1 },
         WebhookEventsSwept { event_ids: Vec<[u8; 16]> },
         InvoiceCharged { invoice: InvoiceV1, transaction: TransactionV1 },
+        PayoutRequested { payout: PayoutV1, transaction: TransactionV1, activity: ActivityV1 },
+        PayoutPaid { payout_id: [u8; 16], amount_minor: u64, at: u64 },
+        PayoutFailed { payout_id: [u8; 16], amount_minor: u64, failure: FailureV1, at: u64 },
     }
 }
 

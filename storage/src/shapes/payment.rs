@@ -1,10 +1,11 @@
-//! Shapes of payments and refunds, and of the calls to an acquirer that they wait for.
+//! Shapes of payments, refunds and payouts, and of the calls to an acquirer that they wait for.
 
 use till_domain::effect::{Effect, EffectKind};
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{
     Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
 };
+use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::records::Unreadable;
 use till_domain::refund::{Refund, RefundStatus};
 
@@ -147,6 +148,31 @@ shape_struct! {
         transaction_id: [u8; 16],
         created_at: u64,
         refunded_at: Option<u64>,
+    }
+}
+
+shape_enum! {
+    /// How far a payout has come.
+    PayoutStatusV1 of PayoutStatus {
+        Pending,
+        Successful,
+        Failed,
+    }
+}
+
+shape_struct! {
+    /// A payout.
+    PayoutV1 of Payout {
+        id: [u8; 16],
+        external_id: Option<String>,
+        status: PayoutStatusV1,
+        money: MoneyV1,
+        description: Option<String>,
+        acquirer: AcquirerNameV1,
+        failure: Option<FailureV1>,
+        transaction_id: [u8; 16],
+        created_at: u64,
+        paid_at: Option<u64>,
     }
 }
 

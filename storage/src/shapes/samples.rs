@@ -13,8 +13,8 @@ use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
-    WebhookId,
+    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    WebhookEventId, WebhookId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -26,6 +26,7 @@ use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{
     Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
 };
+use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::plan::{GROWTH, PlanChoice, STARTER};
 use till_domain::records::{
     self, AnyKey, AnyRow, CreatedMerchant, EmailUse, KeyOwner, MerchantState, Present, Single, Table, Unreadable,
@@ -328,7 +329,7 @@ pub(super) fn webhook_event() -> WebhookEvent {
         id: WebhookEventId::from_bytes([0x20; 16]),
         sequence: 300,
         kind: WebhookEventKind::RefundCompleted,
-        payment_id: payment().id,
+        payment_id: Some(payment().id),
         object: WebhookObject::Refund(refund().id, RefundStatus::Successful),
         amount_minor: 17,
         created_at: Millis(1_743_500_000_025),
@@ -393,6 +394,47 @@ fn invoice_transaction() -> Transaction {
         created_at: Millis(1_743_500_000_026),
         settles_at: None,
         effective_at: Some(Millis(1_743_500_000_026)),
+        canceled_at: None,
+    }
+}
+
+pub(super) fn webhook_event_of_a_payout() -> WebhookEvent {
+    WebhookEvent {
+        kind: WebhookEventKind::PayoutCompleted,
+        payment_id: None,
+        object: WebhookObject::Payout(payout().id, PayoutStatus::Failed),
+        ..webhook_event()
+    }
+}
+
+fn payout() -> Payout {
+    Payout {
+        id: PayoutId::from_bytes([0x25; 16]),
+        external_id: external_id("out-1"),
+        status: PayoutStatus::Failed,
+        money: Money { amount: amount(1_099), ..money() },
+        description: Some(Description::new("week 14").expect("a description")),
+        acquirer: AcquirerName::Sandbox,
+        failure: Some(failure()),
+        transaction_id: TransactionId::from_bytes([0x26; 16]),
+        created_at: Millis(1_743_500_000_027),
+        paid_at: Some(Millis(1_743_500_000_028)),
+    }
+}
+
+fn payout_transaction() -> Transaction {
+    Transaction {
+        id: payout().transaction_id,
+        cause: Cause::Payout(payout().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x27, Account::Balance, Direction::Debit, EntryType::PayOut, 1_099),
+            leg(0x28, Account::BankClearing, Direction::Credit, EntryType::PayOut, 1_099),
+        ],
+        status: EntryStatus::OnHold,
+        created_at: Millis(1_743_500_000_027),
+        settles_at: None,
+        effective_at: None,
         canceled_at: None,
     }
 }
@@ -664,6 +706,11 @@ pub(super) fn events() -> Vec<Event> {
 /// One event of every kind that came after the later shapes, in the order of the kinds.
 pub(super) fn newer_events() -> Vec<Event> {
     let (payment_id, refund_id, at) = (payment().id, refund().id, Millis(1_743_500_000_021));
+    let sent = Activity {
+        activity_type: ActivityType::PayoutCreated,
+        object: ActivityObject::Payout(payout().id),
+        ..activity()
+    };
     let refunded = Activity { object: ActivityObject::Refund(refund_id), parent: Some(payment_id), ..activity() };
     vec![
         Event::OperationRequested { payment_id, operation: operation() },
@@ -704,6 +751,9 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::WebhookSaved { merchant_id: MERCHANT, webhook: webhook() },
         Event::WebhookEventsSwept { event_ids: vec![webhook_event().id] },
         Event::InvoiceCharged { invoice: invoice(), transaction: invoice_transaction() },
+        Event::PayoutRequested { payout: payout(), transaction: payout_transaction(), activity: sent },
+        Event::PayoutPaid { payout_id: payout().id, amount_minor: 1_099, at },
+        Event::PayoutFailed { payout_id: payout().id, amount_minor: 1_099, failure: failure(), at },
     ]
 }
 
@@ -806,6 +856,7 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Refund(refund().id),
         Answer::Webhook(webhook().id),
         Answer::Invoice(invoice().id),
+        Answer::Payout(payout().id),
     ]
 }
 
@@ -859,6 +910,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Webhooks(webhook().id), records::Webhooks::wrap(webhook())),
         (AnyKey::WebhookEvents(webhook_event().id), records::WebhookEvents::wrap(webhook_event())),
         (AnyKey::Invoices(invoice().id), records::Invoices::wrap(invoice())),
+        (AnyKey::Payouts(payout().id), records::Payouts::wrap(payout())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -883,9 +935,12 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
             records::WebhookEventsByPayment::wrap(Present),
         ),
         (AnyKey::InvoicesByExternalId(text("bill-1")), records::InvoicesByExternalId::wrap(invoice().id)),
+        (AnyKey::PayoutsByExternalId(text("out-1")), records::PayoutsByExternalId::wrap(payout().id)),
+        (AnyKey::PayoutsByStatus((payout().status, payout().id)), records::PayoutsByStatus::wrap(Present)),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),
+        (AnyKey::OpenPayouts(payout().id), records::OpenPayouts::wrap(Present)),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use till_domain::effect::EffectId;
+use till_domain::effect::OpenCall;
 use till_domain::ids::{Id, MerchantId, RawId};
 use till_domain::records::{AnyKey, Effects, Table, Timers, Unreadable};
 use till_domain::time::Millis;
@@ -165,19 +165,25 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// At most `limit` open effects of all merchants after one, in the order of merchant, payment and refund.
+/// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of payment
+/// and refund, and then those of payouts.
 ///
 /// # Errors
 /// [`Unreadable`] when they cannot be read.
 pub fn open_effects(
     rows: &(impl RowReader + ?Sized),
-    after: Option<(MerchantId, EffectId)>,
+    after: Option<(MerchantId, OpenCall)>,
     limit: usize,
-) -> Result<Vec<(MerchantId, EffectId)>, Unreadable> {
+) -> Result<Vec<(MerchantId, OpenCall)>, Unreadable> {
     let (lower, upper) = all_effects_range(after);
     let pairs = rows.scan(Family::Effects, &lower, &upper, Direction::Forward, limit)?;
     let effect = |(key, _): &RowPair| match keys::decode_key(Family::Effects, key) {
-        Ok((Some(merchant_id), KeyParts::Row(AnyKey::Effects(effect_id)))) => Ok((merchant_id, effect_id)),
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::Effects(effect_id)))) => {
+            Ok((merchant_id, OpenCall::Payment(effect_id)))
+        }
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::OpenPayouts(payout_id)))) => {
+            Ok((merchant_id, OpenCall::Payout(payout_id)))
+        }
         Ok(_) | Err(_) => Err(malformed::<Effects>()),
     };
     pairs.iter().map(effect).collect()

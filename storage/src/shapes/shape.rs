@@ -5,7 +5,7 @@
 //! so that a field or variant added to the domain does not compile before it has a shape.
 
 use till_domain::card::CardFingerprint;
-use till_domain::ids::IdPosition;
+use till_domain::ids::{IdPosition, PaymentId};
 use till_domain::key::KeyDigest;
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, SetNumber};
 use till_domain::money::{AmountMinor, Currency};
@@ -239,6 +239,7 @@ plain_shapes! {
     [u8; 32] as [u8; 32]: |bytes| *bytes, |bytes| bytes;
     [u8; 32] as KeyDigest: |digest| digest.0, |bytes| KeyDigest(bytes);
     [u8; 32] as CardFingerprint: |fingerprint| fingerprint.0, |bytes| CardFingerprint(bytes);
+    [u8; 16] as Option<PaymentId>: |id| id.map_or([0; 16], PaymentId::to_bytes), |bytes| (bytes != [0; 16]).then(|| PaymentId::from_bytes(bytes));
     () as Present: |_| (), |()| Present;
     [u8; 32] as ItemHash: |hash| hash.0, |bytes| ItemHash(bytes);
     u32 as SetNumber: |number| number.0, |number| SetNumber(number);

@@ -20,7 +20,7 @@ use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, InvoiceV1, TopupV
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{EffectV1, PaymentV1, PaymentV2, RefundV1};
+use super::payment::{EffectV1, PaymentV1, PaymentV2, PayoutV1, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
@@ -251,6 +251,7 @@ tables! {
     Webhooks = 27 in Rows: WebhookV1, under id;
     WebhookEvents = 28 in Rows: WebhookEventV1, under id;
     Invoices = 29 in Rows: InvoiceV1, under id;
+    Payouts = 30 in Rows: PayoutV1, under id;
     PaymentsByExternalId = 32 in Indexes: [u8; 16];
     CustomersByExternalId = 33 in Indexes: [u8; 16];
     CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
@@ -272,9 +273,12 @@ tables! {
     RefundsByPayment = 51 in Indexes: ();
     WebhookEventsByPayment = 52 in Indexes: ();
     InvoicesByExternalId = 53 in Indexes: [u8; 16];
+    PayoutsByExternalId = 54 in Indexes: [u8; 16];
+    PayoutsByStatus = 55 in Indexes: ();
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;
+    OpenPayouts = 67 in Effects: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

@@ -2,7 +2,7 @@
 
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
 
-use super::payment::{PaymentStatusV1, RefundStatusV1};
+use super::payment::{PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
 use super::shape::{shape_enum, shape_struct};
 
 shape_enum! {
@@ -15,6 +15,7 @@ shape_enum! {
         PaymentReversed,
         RefundCompleted,
         PaymentOperationFailed,
+        PayoutCompleted,
     }
 }
 
@@ -23,11 +24,12 @@ shape_enum! {
     WebhookObjectV1 of WebhookObject {
         Payment(status: PaymentStatusV1),
         Refund(refund_id: [u8; 16], status: RefundStatusV1),
+        Payout(payout_id: [u8; 16], status: PayoutStatusV1),
     }
 }
 
 shape_struct! {
-    /// An event.
+    /// An event. Of one that is about no payment the id of the payment is zeros.
     WebhookEventV1 of WebhookEvent {
         id: [u8; 16],
         sequence: u64,

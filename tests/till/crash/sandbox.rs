@@ -6,7 +6,7 @@ use std::path::Path;
 
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
-use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, RocksBook, totals_by_merchant};
+use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, PayoutOutcome, RocksBook, totals_by_merchant};
 
 use super::cards::Fate;
 use super::inspection::assert_same;
@@ -34,7 +34,7 @@ pub(super) fn open(data: &Path) -> RocksBook {
 
 /// The payments that the acquirer was asked for.
 pub(super) fn asked(book: &RocksBook) -> BTreeSet<String> {
-    book.entries().map(|line| line.expect("the book reads").payment.to_string()).collect()
+    book.entries().filter_map(|line| line.expect("the book reads").payment).map(|id| id.to_string()).collect()
 }
 
 /// Checks the book, once all effects have settled.
@@ -58,7 +58,7 @@ pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], exten
 
 /// A line as it stands; that of an authorization once more with what was refunded of it.
 fn lines_of(line: &BookLine) -> Vec<Line> {
-    let payment = line.payment.to_string();
+    let payment = line.payment.expect("it is about a payment").to_string();
     let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");
     let is_refund = step.starts_with("refund/");
     let step = if is_refund { step } else { step.split('/').next().unwrap_or_default() };
@@ -74,7 +74,8 @@ fn refunded_minor(deed: &Deed) -> Option<u64> {
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
         | Deed::FollowUp { .. }
         | Deed::TimedOut
-        | Deed::PendingRefund { .. } => None,
+        | Deed::PendingRefund { .. }
+        | Deed::Payout(_) => None,
     }
 }
 
@@ -86,7 +87,9 @@ fn end_of(line: &BookLine) -> String {
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(reason), .. } => reason.code().to_owned(),
         Deed::FollowUp { declined, .. } => declined.map_or("done", |reason| reason.code()).to_owned(),
         Deed::TimedOut => "timed out".to_owned(),
-        Deed::PendingRefund { .. } => "pending".to_owned(),
+        Deed::PendingRefund { .. } | Deed::Payout(PayoutOutcome::Pending) => "pending".to_owned(),
+        Deed::Payout(PayoutOutcome::Paid) => "done".to_owned(),
+        Deed::Payout(PayoutOutcome::Declined(reason)) => reason.code().to_owned(),
     }
 }
 

@@ -69,7 +69,8 @@ impl World {
         let used = shop.payment(&self.payment)["payment_session_id"].as_str().expect("an id").to_owned();
         let other = server.admin("create-merchant", &json!({ "name": "Other", "currency": "THB" })).id();
         let spare = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Spare" })).ok();
-        let topup = server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 9 })).id();
+        let topup =
+            server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 900_000_000_009_u64 })).id();
         let newest =
             |list: &str, id: &str| shop.call(list, &json!({})).ok()["page"][0][id].as_str().expect("an id").to_owned();
         let single = shop.token_of(CARD, "SINGLE");
@@ -97,6 +98,8 @@ impl World {
             ("@taken-payment@", shop.pay(10_000)),
             ("@refund@", refund(shop)),
             ("@waiting-refund@", waiting_refund(shop)),
+            ("@payout@", payout(shop)),
+            ("@waiting-payout@", waiting_payout(shop)),
             ("@event@", newest("list-events", "event_id")),
             ("@webhook@", webhook(shop)),
             ("@customer@", customer),
@@ -136,6 +139,10 @@ impl World {
         let place = self.names.iter().position(|(known, _)| *known == "@waiting-refund@").expect("it was named");
         if self.shop.call("find-refund", &json!({ "refund_id": self.names[place].1 })).ok()["status"] != "PENDING" {
             self.names[place].1 = waiting_refund(&self.shop);
+        }
+        let place = self.names.iter().position(|(known, _)| *known == "@waiting-payout@").expect("it was named");
+        if self.shop.call("find-payout", &json!({ "payout_id": self.names[place].1 })).ok()["status"] != "PENDING" {
+            self.names[place].1 = waiting_payout(&self.shop);
         }
         if self.shop.call("retrieve-metadata", &json!({ "key": "cart" })).status != 200 {
             fill_cart(&self.shop);
@@ -291,6 +298,8 @@ impl World {
             shop.call("find-payment", &json!({ "payment_id": self.payment })).body,
             shop.call("list-payments", &page).body,
             shop.call("list-refunds", &page).body,
+            shop.call("list-payouts", &page).body,
+            shop.call("list-topups", &page).body,
             shop.call("list-metadata", &page).body,
             without_last_use(shop.call("list-keys", &page).body),
             shop.call("list-users", &page).body,
@@ -350,6 +359,16 @@ fn waiting_refund(shop: &Shop) -> String {
     let payment = shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id();
     shop.settled(&payment);
     shop.call("refund-payment", &json!({ "payment_id": payment })).id()
+}
+
+/// A payout that the sandbox ends by itself.
+fn payout(shop: &Shop) -> String {
+    shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id()
+}
+
+/// A payout that it does not.
+fn waiting_payout(shop: &Shop) -> String {
+    shop.call("send-payout", &json!({ "amount": 198 })).id()
 }
 
 /// An installation that nobody calls from.

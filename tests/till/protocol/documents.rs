@@ -202,6 +202,8 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "open-balance",
                 "add-topup",
                 "charge-invoice",
+                "complete-payout",
+                "fail-payout",
                 "complete-refund",
                 "fail-refund",
                 "create-checkpoint",

@@ -36,7 +36,7 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 16] = [
+const SOURCES: [Source; 17] = [
     source("webhook_id", "merchants", "connect-webhook", "/webhook_id"),
     source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
@@ -45,6 +45,7 @@ const SOURCES: [Source; 16] = [
     Source { also: &["token"], ..source("payment_session_id", "sdk", "select-payment-method", "") },
     Source { also: &["customer_email"], ..source("payment_id", "merchants", "initiate-payment-flow", "") },
     Source { also: &["external_id"], ..source("refund_id", "merchants", "refund-payment", "") },
+    Source { also: &["external_id"], ..source("payout_id", "merchants", "send-payout", "") },
     source("topup_id", "merchants", "list-topups", "/page/0/topup_id"),
     source("contact_id", "merchants", "find-payment", "/customer_id"),
     source("invitation_id", "merchants", "invite-user", ""),
@@ -59,8 +60,10 @@ const SOURCES: [Source; 16] = [
 const ABOUT_ANSWERED_PAYMENTS: [&str; 5] =
     ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"];
 
-/// Calls by which the operator ends a refund that waits.
-const ENDING_REFUNDS: [&str; 2] = ["complete-refund", "fail-refund"];
+/// Calls by which the operator ends a refund or a payout that waits.
+const ENDING: [&str; 4] = ["complete-refund", "fail-refund", "complete-payout", "fail-payout"];
+/// The amount of a payout that the sandbox does not end by itself.
+const WAITING_PAYOUT: &str = "98";
 
 /// Somebody who has three addresses, an operator's token and the protocol.
 pub(super) struct Stranger {
@@ -138,8 +141,8 @@ impl Stranger {
 
     /// All required arguments of an endpoint, and those named.
     pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
-        let is_about_refunds = ENDING_REFUNDS.contains(&endpoint.name.as_str());
-        let home = if package == "admin" && !is_about_refunds { Map::new() } else { self.home.clone() };
+        let ends = ENDING.contains(&endpoint.name.as_str());
+        let home = if package == "admin" && !ends { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
@@ -172,11 +175,18 @@ impl Stranger {
         if let Some(given) = given {
             return given.clone();
         }
+        if name == "amount" && endpoint.name == "send-payout" {
+            return json!("100"); // The balance must last for many.
+        }
         if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
             return self.payment_for(&endpoint.name, scope);
         }
-        if ENDING_REFUNDS.contains(&endpoint.name.as_str()) && name == "refund_id" {
+        if ENDING.contains(&endpoint.name.as_str()) && name == "refund_id" {
             return self.waiting_refund(scope);
+        }
+        if ENDING.contains(&endpoint.name.as_str()) && name == "payout_id" {
+            let send = self.client("merchants").package.endpoint("send-payout");
+            return value(self.call("merchants", send, &json!({ "amount": WAITING_PAYOUT })));
         }
         let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
         let made = if own { None } else { self.made(package, name, scope) };

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use till_domain::ids::MerchantId;
+use till_actors::acquirer::NamedCall;
+use till_domain::ids::{MerchantId, PayoutId};
 use till_domain::merchant::AcquirerName;
 use till_domain::payment::{Payment, PaymentStatus};
 use till_domain::session::Instrument;
 
-use till_operate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine};
+use till_operate::acquirer_book::{
+    AcquirerBook, AcquirerBookError, AcquirerLine, AcquirerLines, AuthorizationLine, LineEnd, PayoutLine,
+};
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
 use super::memory::MemoryBook;
 use super::rocks::RocksBook;
 
@@ -56,14 +59,39 @@ fn record(book: &mut impl Book, payments: &[(MerchantId, Arc<Payment>)]) -> Resu
 impl From<BookLine> for AcquirerLine {
     fn from(line: BookLine) -> AcquirerLine {
         let BookLine { reference, merchant, payment, money, asked_at_ms: _, deed } = line;
-        let authorization = match deed {
-            Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } => {
-                Some(AuthorizationLine::Approved { captured_minor: standing.captured_minor })
+        let end = match deed {
+            Deed::Authorize { outcome, .. } => {
+                payment.map(|payment_id| LineEnd::Authorization(payment_id, authorization_line(outcome)))
             }
-            Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => Some(AuthorizationLine::Declined),
+            Deed::Payout(outcome) => {
+                let named = payout_of(&reference).zip(payout_line(outcome));
+                named.map(|(payout_id, line)| LineEnd::Payout(payout_id, line))
+            }
             Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => None,
         };
-        AcquirerLine { reference, merchant_id: merchant, payment_id: payment, money, authorization }
+        AcquirerLine { reference, merchant_id: merchant, money, end }
+    }
+}
+
+/// The answer to an authorization, as verification knows it.
+fn authorization_line(outcome: AuthorizeOutcome) -> AuthorizationLine {
+    match outcome {
+        AuthorizeOutcome::Approved(standing) => AuthorizationLine::Approved { captured_minor: standing.captured_minor },
+        AuthorizeOutcome::Declined(_) => AuthorizationLine::Declined,
+    }
+}
+
+/// The payout that a reference names.
+fn payout_of(reference: &str) -> Option<PayoutId> {
+    if let Ok(NamedCall::Payout(payout_id)) = reference.parse() { Some(payout_id) } else { None }
+}
+
+/// The answer to a payout, as verification knows it; none while it is pending.
+const fn payout_line(outcome: PayoutOutcome) -> Option<PayoutLine> {
+    match outcome {
+        PayoutOutcome::Pending => None,
+        PayoutOutcome::Paid => Some(PayoutLine::Paid),
+        PayoutOutcome::Declined(_) => Some(PayoutLine::Declined),
     }
 }
 
@@ -100,7 +128,7 @@ fn at_least(known: BookLine, line: &BookLine) -> BookLine {
             let outcome = AuthorizeOutcome::Approved(merged);
             BookLine { deed: Deed::Authorize { instrument, capture, outcome }, ..known }
         }
-        Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } => known,
+        Deed::FollowUp { .. } | Deed::TimedOut | Deed::PendingRefund { .. } | Deed::Payout(_) => known,
     }
 }
 
@@ -110,7 +138,8 @@ fn standing(line: &BookLine) -> Option<Standing> {
         Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. }
         | Deed::FollowUp { .. }
         | Deed::TimedOut
-        | Deed::PendingRefund { .. } => None,
+        | Deed::PendingRefund { .. }
+        | Deed::Payout(_) => None,
     }
 }
 
@@ -121,7 +150,7 @@ fn lines_of(merchant: MerchantId, payment: &Payment) -> Vec<BookLine> {
     let line = |reference: String, deed| BookLine {
         reference,
         merchant,
-        payment: payment.id,
+        payment: Some(payment.id),
         money: payment.money,
         asked_at_ms: at,
         deed,
@@ -185,7 +214,7 @@ mod tests {
         let pending = Deed::PendingRefund { authorization: samples::REFERENCE.to_owned(), fails_at_ms: None };
         for deed in [Deed::TimedOut, pending] {
             let line = AcquirerLine::from(BookLine { deed, ..samples::approved() });
-            assert_eq!(line.authorization, None);
+            assert_eq!(line.end, None);
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn read(reference: &str, bytes: &[u8]) -> Option<BookLine> {
     let mut rest = bytes.get(1..)?;
     let [deed] = take(&mut rest)?;
     let merchant = MerchantId::from_bytes(take(&mut rest)?);
-    let payment = PaymentId::from_bytes(take(&mut rest)?);
+    let payment = Some(PaymentId::from_bytes(take(&mut rest)?));
     let amount = AmountMinor::new(number(&mut rest)?)?;
     let currency = Currency::from_bytes(take(&mut rest)?);
     let asked_at_ms = number(&mut rest)?;

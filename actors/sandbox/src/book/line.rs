@@ -12,9 +12,9 @@ pub struct BookLine {
     pub reference: String,
     /// For which merchant.
     pub merchant: MerchantId,
-    /// For which payment.
-    pub payment: PaymentId,
-    /// How much it was asked to authorize, capture, give up or refund.
+    /// For which payment; none of a payout, whose reference names it.
+    pub payment: Option<PaymentId>,
+    /// How much it was asked to authorize, capture, give up, refund or pay out.
     pub money: Money,
     /// When it was first asked, by its own clock, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
@@ -52,6 +52,19 @@ pub enum Deed {
         /// When it fails, by the sandbox's clock in milliseconds since the Unix epoch; nothing when the operator ends it.
         fails_at_ms: Option<u64>,
     },
+    /// To pay a payout.
+    Payout(PayoutOutcome),
+}
+
+/// What came of a payout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PayoutOutcome {
+    /// It is pending until the operator ends it, and no money has moved.
+    Pending,
+    /// It was paid.
+    Paid,
+    /// It was not.
+    Declined(DeclineReason),
 }
 
 impl Deed {
@@ -60,7 +73,7 @@ impl Deed {
     pub fn authorization(&self) -> Option<&str> {
         match self {
             Deed::FollowUp { authorization, .. } | Deed::PendingRefund { authorization, .. } => Some(authorization),
-            Deed::Authorize { .. } | Deed::TimedOut => None,
+            Deed::Authorize { .. } | Deed::TimedOut | Deed::Payout(_) => None,
         }
     }
 }
@@ -144,11 +157,13 @@ pub enum DeclineReason {
     CaptureFailed,
     /// The issuer refused the refund.
     RefundFailed,
+    /// The bank refused the payout.
+    PayoutFailed,
 }
 
 impl DeclineReason {
     /// Every reason.
-    pub const ALL: [DeclineReason; 13] = [
+    pub const ALL: [DeclineReason; 14] = [
         DeclineReason::CardDeclined,
         DeclineReason::InsufficientFunds,
         DeclineReason::ExpiredCard,
@@ -162,6 +177,7 @@ impl DeclineReason {
         DeclineReason::WrongAmount,
         DeclineReason::CaptureFailed,
         DeclineReason::RefundFailed,
+        DeclineReason::PayoutFailed,
     ];
 
     /// The word for it, as merchants see it.
@@ -181,6 +197,7 @@ impl DeclineReason {
             DeclineReason::WrongAmount => "wrong_amount",
             DeclineReason::CaptureFailed => "capture_failed",
             DeclineReason::RefundFailed => "refund_failed",
+            DeclineReason::PayoutFailed => "payout_failed",
         }
     }
 

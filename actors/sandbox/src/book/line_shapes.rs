@@ -8,14 +8,14 @@ use till_storage::{frozen_enum, frozen_struct};
 
 use super::contract::BookError;
 use super::first_format;
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
 
 const FORMAT: u8 = 2;
 
 const WHAT: &str = "line";
 
 frozen_struct! {
-    /// A line.
+    /// A line. Of a payout the id of the payment is zeros.
     BookLineV1 of BookLine {
         reference: String,
         merchant: [u8; 16],
@@ -41,6 +41,16 @@ frozen_enum! {
         FollowUp { what: FollowUpV1, authorization: String, declined: Option<DeclineReasonV1> },
         TimedOut,
         PendingRefund { authorization: String, fails_at_ms: Option<u64> },
+        Payout(outcome: PayoutOutcomeV1),
+    }
+}
+
+frozen_enum! {
+    /// What came of a payout.
+    PayoutOutcomeV1 of PayoutOutcome {
+        Pending,
+        Paid,
+        Declined(reason: DeclineReasonV1),
     }
 }
 
@@ -103,6 +113,7 @@ frozen_enum! {
         WrongAmount,
         CaptureFailed,
         RefundFailed,
+        PayoutFailed,
     }
 }
 

@@ -4,7 +4,7 @@ use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::CaptureMode;
 
-use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, Standing};
+use super::line::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
 
 pub(crate) const REFERENCE: &str = "pay_1/authorize";
 
@@ -16,7 +16,7 @@ fn line(reference: &str, deed: Deed) -> BookLine {
     BookLine {
         reference: reference.to_owned(),
         merchant: MerchantId::from_bytes([0xaa; 16]),
-        payment: PaymentId::from_bytes([0xbb; 16]),
+        payment: Some(PaymentId::from_bytes([0xbb; 16])),
         money: Money { amount, currency: "THB".parse().expect("a currency") },
         asked_at_ms: 0x0102_0304_0506_0708,
         deed,
@@ -47,7 +47,13 @@ pub(crate) fn every_shape() -> Vec<BookLine> {
         let authorization = REFERENCE.to_owned();
         lines.push(line(reference, Deed::PendingRefund { authorization, fails_at_ms }));
     }
+    let outcomes = [PayoutOutcome::Pending, PayoutOutcome::Paid, PayoutOutcome::Declined(DeclineReason::PayoutFailed)];
+    lines.extend(outcomes.map(|outcome| payout_line(&format!("payout {outcome:?}"), outcome)));
     lines
+}
+
+pub(crate) fn payout_line(reference: &str, outcome: PayoutOutcome) -> BookLine {
+    BookLine { payment: None, ..line(reference, Deed::Payout(outcome)) }
 }
 
 pub(crate) fn shapes_of_the_first_format() -> Vec<BookLine> {

@@ -6,7 +6,7 @@ use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::contract::{Book, BookError};
-use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, Standing};
+use super::line::{AuthorizeOutcome, BookLine, Deed, FollowUp, PayoutOutcome, Standing};
 
 /// What the sandbox did for one merchant. Amounts are sums in minor units of the merchant's currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,8 @@ pub struct MerchantTotals {
     pub voided_minor: u128,
     /// Refunded.
     pub refunded_minor: u128,
+    /// Paid out.
+    pub paid_out_minor: u128,
 }
 
 /// The totals of every merchant in the book.
@@ -58,7 +60,10 @@ impl Tally {
                 self.add_approved(amount_minor, standing, capture);
             }
             Deed::Authorize { outcome: AuthorizeOutcome::Declined(_), .. } => self.totals.declined += 1,
-            Deed::TimedOut | Deed::PendingRefund { .. } => {}
+            Deed::Payout(PayoutOutcome::Paid) => self.totals.paid_out_minor += amount_minor,
+            Deed::TimedOut
+            | Deed::PendingRefund { .. }
+            | Deed::Payout(PayoutOutcome::Pending | PayoutOutcome::Declined(_)) => {}
             Deed::FollowUp { declined: Some(_), .. } => self.totals.follow_ups_declined += 1,
             Deed::FollowUp { what: FollowUp::Capture, declined: None, .. } => self.captured_minor += amount_minor,
             Deed::FollowUp { what: FollowUp::Void, declined: None, .. } => self.voided_minor += amount_minor,
@@ -94,7 +99,7 @@ impl Tally {
 mod tests {
     use super::super::line::DeclineReason;
     use super::super::memory::MemoryBook;
-    use super::super::samples::{card_line, follow_up_line};
+    use super::super::samples::{card_line, follow_up_line, payout_line};
     use super::*;
 
     const MERCHANT: MerchantId = MerchantId::from_bytes([0xaa; 16]);
@@ -124,6 +129,9 @@ mod tests {
             approved("c", CaptureMode::Manual, Standing { captured_minor: 10_000, ..Standing::default() }),
             follow_up_line("c capture", FollowUp::Capture, None),
             card_line("d", CaptureMode::Manual, AuthorizeOutcome::Declined(DeclineReason::CardDeclined)),
+            payout_line("out", PayoutOutcome::Paid),
+            payout_line("out later", PayoutOutcome::Pending),
+            payout_line("out never", PayoutOutcome::Declined(DeclineReason::PayoutFailed)),
             elsewhere.clone(),
         ])
         .expect("agrees");
@@ -135,6 +143,7 @@ mod tests {
             captured_minor: 20_000,
             voided_minor: 10_000,
             refunded_minor: 10_000,
+            paid_out_minor: 10_000,
         };
         let idle = MerchantTotals { approved: 1, authorized_minor: 10_000, ..MerchantTotals::default() };
         assert_eq!(found, BTreeMap::from([(MERCHANT, expected), (elsewhere.merchant, idle)]));

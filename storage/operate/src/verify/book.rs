@@ -9,14 +9,15 @@ use std::sync::Arc;
 use std::thread;
 
 use till_domain::effect::EffectId;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, PaymentId, PayoutId};
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{AnyKey, Effects, Payments, Rows, Unreadable};
+use till_domain::payout::PayoutStatus;
+use till_domain::records::{AnyKey, Effects, Payments, Payouts, Rows, Unreadable};
 use till_storage::rows::RowReader;
 use till_storage::shapes::row_key;
 use till_storage::vault::Keyring;
 
-use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine};
+use crate::acquirer_book::{AcquirerBook, AcquirerBookError, AcquirerLine, AuthorizationLine, LineEnd, PayoutLine};
 
 use super::job::Job;
 use super::personal::ReplayPersonal;
@@ -154,11 +155,26 @@ impl Judge<'_> {
     }
 
     fn judge(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> Judged {
-        let Some(authorization) = line.authorization else { return Judged::default() };
-        if self.is_known_faulty(line, personal) {
+        match line.end {
+            None => Judged::default(),
+            Some(LineEnd::Authorization(payment_id, authorization)) => {
+                self.judge_authorization(line, payment_id, authorization, personal)
+            }
+            Some(LineEnd::Payout(payout_id, end)) => self.judge_payout(line, payout_id, end, personal),
+        }
+    }
+
+    fn judge_authorization(
+        &self,
+        line: &AcquirerLine,
+        payment_id: PaymentId,
+        authorization: AuthorizationLine,
+        personal: &ReplayPersonal<'_>,
+    ) -> Judged {
+        if self.is_known_faulty(line.merchant_id, &AnyKey::Payments(payment_id), personal) {
             return Judged { is_unclear: true, ..Judged::default() };
         }
-        match self.look_up(line, personal) {
+        match look_up(payment_id, personal) {
             Ok((Some(payment), is_open)) => Judged {
                 captured_minor: payment.capture.map(|capture| capture.amount_minor),
                 is_unclear: false,
@@ -169,24 +185,46 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether the line's payment is not as the log says.
-    fn is_known_faulty(&self, line: &AcquirerLine, personal: &ReplayPersonal<'_>) -> bool {
+    /// Its result is recorded as it is, unless the call for it is still open.
+    fn judge_payout(
+        &self,
+        line: &AcquirerLine,
+        payout_id: PayoutId,
+        end: PayoutLine,
+        personal: &ReplayPersonal<'_>,
+    ) -> Judged {
+        if self.is_known_faulty(line.merchant_id, &AnyKey::Payouts(payout_id), personal) {
+            return Judged::default();
+        }
+        let wrong = match personal.get::<Payouts>(payout_id) {
+            Ok(Some(payout)) => {
+                let agrees = match payout.status {
+                    PayoutStatus::Pending => true,
+                    PayoutStatus::Successful => end == PayoutLine::Paid,
+                    PayoutStatus::Failed => end == PayoutLine::Declined,
+                };
+                (!agrees || payout.money != line.money).then_some(Wrong::OtherResult)
+            }
+            Ok(None) => Some(Wrong::NoPayout),
+            Err(_) => None, // Named where rows are walked.
+        };
+        Judged { wrong, ..Judged::default() }
+    }
+
+    /// Whether the row of what the line is about is not as the log says.
+    fn is_known_faulty(&self, merchant_id: MerchantId, key: &AnyKey, personal: &ReplayPersonal<'_>) -> bool {
         if self.faults.first().is_none() {
             return false;
         }
-        let (family, key) = row_key(line.merchant_id, &AnyKey::Payments(line.payment_id), personal);
-        self.faults.knows(Some(line.merchant_id), &Place::Row(RowName::of(family, &key)))
+        let (family, key) = row_key(merchant_id, key, personal);
+        self.faults.knows(Some(merchant_id), &Place::Row(RowName::of(family, &key)))
     }
+}
 
-    /// The line's payment, and whether a call for it is open.
-    fn look_up(
-        &self,
-        line: &AcquirerLine,
-        personal: &ReplayPersonal<'_>,
-    ) -> Result<(Option<Payment>, bool), Unreadable> {
-        let operation = personal.get::<Effects>(EffectId::operation(line.payment_id))?;
-        Ok((personal.get::<Payments>(line.payment_id)?, operation.is_some()))
-    }
+/// A payment, and whether a call for it is open.
+fn look_up(payment_id: PaymentId, personal: &ReplayPersonal<'_>) -> Result<(Option<Payment>, bool), Unreadable> {
+    let operation = personal.get::<Effects>(EffectId::operation(payment_id))?;
+    Ok((personal.get::<Payments>(payment_id)?, operation.is_some()))
 }
 
 fn difference(line: &AcquirerLine, authorization: AuthorizationLine, payment: &Payment) -> Option<Wrong> {

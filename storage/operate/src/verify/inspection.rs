@@ -205,6 +205,8 @@ impl Sums {
         if let (EntryStatus::OnHold, Cause::Refund(payment_id, _)) = (entry.status, entry.cause) {
             let held = self.held_refunds.entry(payment_id).or_default();
             *held = held.saturating_add(entry.amount.get());
+        } else if let (EntryStatus::OnHold, Cause::Payout(_)) = (entry.status, entry.cause) {
+            self.entries = self.entries.with_uncovered(entry.amount.get());
         }
     }
 }

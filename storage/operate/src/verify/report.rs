@@ -266,6 +266,9 @@ pub enum Wrong {
     /// The sandbox was asked for a payment that is in no log.
     #[error("is of a payment that is not in the log")]
     NoPayment,
+    /// The sandbox was asked for a payout that is in no log.
+    #[error("is of a payout that is not in the log")]
+    NoPayout,
     /// The sandbox has answered, the log does not say so, and nothing is open that would record it.
     #[error("has no recorded result, and the payment has no open effect")]
     NoResult,
@@ -309,6 +312,7 @@ impl Wrong {
             Wrong::Sealed(_) => "sealed",
             Wrong::CommitsMissing { .. } => "commits_missing",
             Wrong::NoPayment => "no_payment",
+            Wrong::NoPayout => "no_payout",
             Wrong::NoResult => "no_result",
             Wrong::OtherResult => "other_result",
             Wrong::OtherSums { .. } => "other_sums",

@@ -66,7 +66,7 @@ fn a_book_that_lacks_a_capture_holds_another_result_or_a_payment_of_nobody_is_na
     let Filled { store, keyring, mut book, scratch } = filled;
     let other: Vec<_> = book.entries().map(|line| line.expect("readable")).collect();
     let mut stranger = other[0].clone();
-    (stranger.payment, stranger.reference) = (PaymentId::from_bytes([5; 16]), "stranger".to_owned());
+    (stranger.payment, stranger.reference) = (Some(PaymentId::from_bytes([5; 16])), "stranger".to_owned());
     let mut more = other.iter().find(|line| line.money == other[0].money).expect("the first").clone();
     more.money.amount = till_domain::money::AmountMinor::new(77).expect("in range");
     let changed = Place::BookLine(more.reference.clone());

@@ -284,7 +284,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         book.write(&[BookLine {
             reference: format!("{payment_id}/authorize"),
             merchant: self.merchant_id,
-            payment: payment_id,
+            payment: Some(payment_id),
             money: payment.money,
             asked_at_ms: self.clock.0,
             deed: Deed::Authorize { instrument, capture: payment.capture_mode, outcome },

@@ -1,0 +1,74 @@
+//! Payouts: contract, sections 9.1a and 10. Each is an effect of its own, any number of them at once.
+
+use super::caller::actor;
+use super::context::{Context, Decision, profile};
+use super::posting;
+use crate::activity::{Activity, ActivityObject, ActivityType};
+use crate::command::{CallResult, Caller, SendPayout};
+use crate::event::{Answer, Event};
+use crate::ids::PayoutId;
+use crate::merchant::{AcquirerName, PaymentMethod};
+use crate::money::Money;
+use crate::payout::{Payout, PayoutStatus};
+use crate::records::{MerchantState, Payouts, PayoutsByExternalId, Records};
+use crate::refusal::{Refusal, Stop};
+
+pub(super) fn send_payout(
+    records: &impl Records,
+    caller: Caller,
+    command: &SendPayout,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    check_external_id(records, command)?;
+    let state = records.state();
+    posting::check_available(state, command.amount.get())?;
+    let requested_by = actor(state, caller)?;
+    let id: PayoutId = context.mint();
+    let money = Money { amount: command.amount, currency: profile(state)?.currency };
+    let transaction = posting::payout(id, money, context);
+    let object = ActivityObject::Payout(id);
+    let activity = Activity::new(context.mint(), context.now, ActivityType::PayoutCreated, requested_by, object);
+    let payout = Payout {
+        id,
+        external_id: command.external_id.clone(),
+        status: PayoutStatus::Pending,
+        money,
+        description: command.description.clone(),
+        acquirer: acquirer(state),
+        failure: None,
+        transaction_id: transaction.id,
+        created_at: context.now,
+        paid_at: None,
+    };
+    Ok((Decision::one(Event::PayoutRequested { payout, transaction, activity }), Answer::Payout(id)))
+}
+
+fn check_external_id(records: &impl Records, command: &SendPayout) -> Result<(), Stop> {
+    let Some(external_id) = &command.external_id else { return Ok(()) };
+    match records.get::<PayoutsByExternalId>(external_id.clone())? {
+        Some(payout_id) => Err(Refusal::PayoutExternalIdTaken { payout_id }.into()),
+        None => Ok(()),
+    }
+}
+
+/// The acquirer that takes the merchant's card payments, and so has its money.
+fn acquirer(state: &MerchantState) -> AcquirerName {
+    state.integrations.get(&PaymentMethod::Card).map_or(AcquirerName::Sandbox, |integration| integration.acquirer)
+}
+
+/// Records an answer of the acquirer. One for a payout that has ended changes nothing.
+pub(super) fn record_payout(
+    records: &impl Records,
+    id: PayoutId,
+    result: &CallResult,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let pending = records.shared::<Payouts>(id)?.filter(|payout| payout.status == PayoutStatus::Pending);
+    let Some(payout) = pending else { return Ok((Decision::nothing(), Answer::Changed(false))) };
+    let (payout_id, amount_minor, at) = (id, payout.money.amount.get(), context.now);
+    let event = match result {
+        CallResult::Done => Event::PayoutPaid { payout_id, amount_minor, at },
+        CallResult::Declined(failure) => Event::PayoutFailed { payout_id, amount_minor, failure: failure.clone(), at },
+    };
+    Ok((Decision::one(event), Answer::Changed(true)))
+}

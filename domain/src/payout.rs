@@ -1,0 +1,59 @@
+//! Payouts: money of the balance that the acquirer's bank sends to the merchant, as effects of their own.
+
+use crate::ids::{PayoutId, TransactionId};
+use crate::merchant::AcquirerName;
+use crate::money::Money;
+use crate::payment::Failure;
+use crate::text::{Description, ExternalId};
+use crate::time::Millis;
+
+/// How far a payout has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PayoutStatus {
+    /// The acquirer was asked and has not answered yet.
+    Pending,
+    /// The acquirer paid.
+    Successful,
+    /// The acquirer refused.
+    Failed,
+}
+
+impl PayoutStatus {
+    /// Every status, in the order of the documents.
+    pub const ALL: [PayoutStatus; 3] = [PayoutStatus::Pending, PayoutStatus::Successful, PayoutStatus::Failed];
+
+    /// The name on the wire.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PayoutStatus::Pending => "PENDING",
+            PayoutStatus::Successful => "SUCCESSFUL",
+            PayoutStatus::Failed => "FAILED",
+        }
+    }
+}
+
+/// A payout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payout {
+    /// Its id.
+    pub id: PayoutId,
+    /// The merchant's own reference, unique among its payouts.
+    pub external_id: Option<ExternalId>,
+    /// How far it has come.
+    pub status: PayoutStatus,
+    /// How much is paid out.
+    pub money: Money,
+    /// What the merchant wrote about it.
+    pub description: Option<Description>,
+    /// The acquirer that pays it.
+    pub acquirer: AcquirerName,
+    /// Why the acquirer refused it.
+    pub failure: Option<Failure>,
+    /// Its ledger transaction.
+    pub transaction_id: TransactionId,
+    /// When it was accepted.
+    pub created_at: Millis,
+    /// When the acquirer's confirmation was recorded.
+    pub paid_at: Option<Millis>,
+}

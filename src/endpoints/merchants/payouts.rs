@@ -1,0 +1,127 @@
+//! `POST /merchants/send-payout`, `find-payout`, `list-payouts`
+
+use till_domain::command::{Command, SendPayout};
+use till_domain::ids::PayoutId;
+use till_domain::payout::PayoutStatus;
+use till_domain::records::{Payouts, PayoutsByExternalId, PayoutsByStatus, Rows};
+
+use super::by_merchant;
+use crate::access::MerchantCaller;
+use crate::endpoints::arguments::{self, IdOrExternalId};
+use crate::endpoints::forms::{DESCRIPTION, EXTERNAL_ID};
+use crate::endpoints::shapes::payout::{PAYOUT, PayoutShape};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, ValueType, page_arguments, words_of,
+};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::{Shared, read_index_page, read_page};
+
+const PAGE: [Argument; 3] = page_arguments(PayoutId::PREFIX);
+
+/// The declaration.
+pub(super) static SEND_PAYOUT: Declaration = Declaration {
+    name: "send-payout",
+    package: Package::Merchants,
+    group: "payouts",
+    summary: "Pays money of the available balance out to the merchant. Answers the payout id.",
+    docs: "The amount is held at once. A payout is `PENDING` until the acquirer has answered. Send an `Idempotency-Key`, so that a call whose answer was lost can be repeated safely.",
+    arguments: &[
+        Argument::required("amount", ValueType::AMOUNT, "How much, in minor units of the account's currency."),
+        Argument::optional(
+            "external_id",
+            EXTERNAL_ID,
+            "The merchant's own reference, unique among its payouts, 1 to 255 bytes.",
+        )
+        .shown(),
+        Argument::optional("description", DESCRIPTION, "What it is for."),
+    ],
+    returns: Returns::String,
+    errors: &[
+        DeclaredError::when(Code::Conflict, "`external_id` is on another payout, which the details name."),
+        DeclaredError::when(
+            Code::InsufficientBalance,
+            "The balance does not cover it: details say what is `available`.",
+        ),
+    ],
+    flags: Flags::COMMAND,
+};
+
+/// The declaration.
+pub(super) static FIND_PAYOUT: Declaration = Declaration {
+    name: "find-payout",
+    package: Package::Merchants,
+    group: "payouts",
+    summary: "Answers a payout with its status.",
+    docs: "Poll it for the final status.",
+    arguments: &[Argument::required(
+        "payout_id",
+        EXTERNAL_ID,
+        "The payout: its id (`pyo_...`) or the merchant's own `external_id`.",
+    )],
+    returns: Returns::Object(&PAYOUT),
+    errors: &[DeclaredError::when(Code::NotFound, "No payout of this merchant has this id.")],
+    flags: Flags::QUERY,
+};
+
+/// The declaration.
+pub(super) static LIST_PAYOUTS: Declaration = Declaration {
+    name: "list-payouts",
+    package: Package::Merchants,
+    group: "payouts",
+    summary: "Lists the merchant's payouts, newest first.",
+    docs: "The status of a payout is that of the moment of the call. `next` and `previous` carry the filter.",
+    arguments: &[
+        PAGE[0],
+        PAGE[1],
+        PAGE[2],
+        Argument::optional("status", words_of!(PayoutStatus), "Only payouts that have come so far."),
+    ],
+    returns: Returns::Page(&PAYOUT),
+    errors: &[],
+    flags: Flags::QUERY,
+};
+
+/// `POST /merchants/send-payout`
+pub(super) async fn send_payout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let amount = fields.required("amount", arguments::amount);
+    let external_id = fields.optional("external_id", arguments::external_id::<PayoutId>);
+    let description = fields.optional("description", arguments::description);
+    let payout = fields.finish(|| Some(SendPayout { amount: amount?, external_id, description }))?;
+    by_merchant::submit(&service, &SEND_PAYOUT, &call, Command::SendPayout(payout)).await
+}
+
+/// `POST /merchants/find-payout`
+pub(super) async fn find_payout(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let payout = fields.required("payout_id", arguments::id_or_external_id::<PayoutId>);
+    let payout = fields.finish(|| payout)?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let id = match payout {
+        IdOrExternalId::Id(id) => Some(id),
+        IdOrExternalId::ExternalId(external_id) => reader.get::<PayoutsByExternalId>(external_id)?,
+    };
+    let found = id.map_or(Ok(None), |id| reader.get::<Payouts>(id))?;
+    let unknown = || {
+        let message = "No payout of this merchant has this payout_id: neither as Till's id (pyo_...) nor as the merchant's external_id. list-payouts shows those that there are.";
+        ApiError::not_found("payout_id", message)
+    };
+    Ok(Reply::new(&PayoutShape::new(&found.ok_or_else(unknown)?)))
+}
+
+/// `POST /merchants/list-payouts`
+pub(super) async fn list_payouts(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let page = field::page(&mut fields, arguments::id::<PayoutId>("a payout id (pyo_...)"));
+    let status = fields.optional("status", field::one_of(&PayoutStatus::ALL, PayoutStatus::name));
+    let request = fields.finish(|| page)?;
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let page = match status {
+        None => read_page::<Payouts>(&reader, request)?,
+        Some(status) => read_index_page::<PayoutsByStatus, Payouts, _>(&reader, status, request)?
+            .carrying(&[("status", status.name().to_owned())]),
+    };
+    Reply::page(&page.map(PayoutShape::new))
+}
