@@ -11,6 +11,7 @@ use super::cashier::Cashier;
 use super::changer::Changer;
 use super::deed::{Asked, Came, Deed, Sale, What};
 use super::merchants::Merchant;
+use super::payout;
 
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
@@ -79,7 +80,8 @@ impl Caller {
 
     fn call_once(&mut self) -> Option<()> {
         match self.dice.between(0, 100) {
-            0..8 => self.topup(),
+            0..6 => self.topup(),
+            6..8 => self.payout(),
             8..18 => self.refused(),
             18..24 => self.choose().map(drop),
             24..48 => self.change(),
@@ -191,6 +193,17 @@ impl Caller {
         let body = merged(&names, &json!({ "amount": minor }));
         let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
         self.note(What::Topup(Asked { minor, external_id, key, body }), came)
+    }
+
+    fn payout(&mut self) -> Option<()> {
+        let external_id = self.sometimes_fresh(50, "payout");
+        // Else nobody could tell what became of it when its answer is lost.
+        let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "send");
+        let minor = payout::amount(&mut self.dice);
+        let body = json!({ "amount": minor, "external_id": external_id, "description": "of the week" });
+        let asked = Asked { minor, external_id, key, body };
+        let came = payout::came(&payout::ask(&self.shop, &asked));
+        self.note(What::Payout(asked), came)
     }
 
     fn change(&mut self) -> Option<()> {

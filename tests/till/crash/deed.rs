@@ -33,7 +33,7 @@ pub(super) struct Sale {
     pub(super) body: Value,
 }
 
-/// A selection or a top-up as it was asked for.
+/// A selection, a top-up or a payout as it was asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) minor: u64,
@@ -52,6 +52,8 @@ pub(super) enum What {
     Payment(Sale),
     /// A top-up.
     Topup(Asked),
+    /// A payout.
+    Payout(Asked),
     /// Metadata, keys, the team or the plan.
     Change(Change),
     /// A capture, a void, a reversal or a refund of a payment that is there.

@@ -12,7 +12,7 @@ use super::merchants::Merchant;
 use super::payment::Payment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
-use super::{affairs_inspection, ledger_inspection, refund_inspection};
+use super::{affairs_inspection, ledger_inspection, payout, refund_inspection};
 
 /// The time that the acquirer may take to answer every call, and timers to make effective what is due.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,6 +27,7 @@ pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth])
     for (merchant, truth) in merchants.iter().zip(truths) {
         let shop = merchant.shop.on(server);
         refund_inspection::inspect(server, merchant, truth);
+        payout::inspect(&shop, truth);
         check_payments(server, merchant, truth);
         check_activity(&shop, truth);
         ledger_inspection::inspect(&shop, merchant, truth);
@@ -129,6 +130,9 @@ fn check_activity(shop: &Shop, truth: &Truth) {
         .collect();
     found.sort();
     assert_same("payments and refunds in the activity log", &found, &expected_activity(truth));
+    let (payouts, others): (Vec<Value>, Vec<Value>) =
+        others.into_iter().partition(|activity| activity["object_type"] == "PAYOUT");
+    payout::check_activity(&payouts, truth);
     affairs_inspection::check_activity(&others, &truth.affairs);
 }
 

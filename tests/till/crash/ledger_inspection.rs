@@ -8,6 +8,7 @@ use crate::harness::Shop;
 
 use super::inspection::{assert_same, eventually};
 use super::merchants::Merchant;
+use super::payout;
 use super::truth::Truth;
 
 /// An entry: type, direction, payment, refund, amount, whether it was canceled.
@@ -23,10 +24,11 @@ pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
     check_payments(&entries, merchant, truth);
     check_refunds_follow_captures(&entries);
     check_topups(&entries, truth);
+    payout::check_entries(&entries, truth);
     check_balance(shop, &entries);
 }
 
-/// One entry for each capture, fee and refund, and nothing else but top-ups. What was reversed and what failed is canceled.
+/// One entry for each capture, fee and refund, and nothing else but top-ups and payouts. What was reversed and what failed is canceled.
 fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
     for (id, payment) in &truth.payments {
@@ -49,7 +51,7 @@ fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
         payment.refunds.iter().for_each(|(id, refund)| post("REFUND", "DEBIT", id, refund.minor, fails));
     }
     expected.sort();
-    let others = entries.iter().filter(|entry| entry["type"] != "ADD_PREFUND");
+    let others = entries.iter().filter(|entry| entry["type"] != "ADD_PREFUND" && entry["type"] != "PAY_OUT");
     let mut found: Vec<Posted> = others.map(posted).collect();
     found.sort();
     assert_same("captures, fees and refunds in the ledger", &found, &expected);

@@ -21,6 +21,7 @@ mod change_reckoning;
 mod movement_reckoning;
 mod inspection;
 mod affairs_inspection;
+mod payout;
 mod refund_inspection;
 mod ledger_inspection;
 mod sandbox;

@@ -12,6 +12,7 @@ use super::change_reckoning;
 use super::deed::{Asked, Came, Deed, Sale, What, told};
 use super::merchants::Merchant;
 use super::movement_reckoning;
+use super::payout;
 use super::truth::{Fact, Truth};
 
 /// Threads that check.
@@ -130,6 +131,7 @@ impl Desk {
                 }
                 Fact::Topup(id.to_owned(), asked.minor)
             }
+            What::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
             What::Change(change) => {
                 if change.key.is_some() {
                     assert_replays(&change.ask(&self.shop.client()), id);
@@ -156,6 +158,7 @@ impl Desk {
                 Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
+            What::Payout(asked) => payout::unknown(&self.shop, asked),
             What::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
                 let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
@@ -243,6 +246,7 @@ fn not_done(what: &What) -> Option<Fact> {
         What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
         What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
         What::Movement(movement) => movement_reckoning::not_accepted(movement),
+        What::Payout(asked) => payout::not_done(asked),
         What::Session(_) | What::Topup(_) | What::Change(_) => None,
     }
 }

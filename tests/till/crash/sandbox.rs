@@ -12,6 +12,7 @@ use super::cards::Fate;
 use super::inspection::assert_same;
 use super::merchants::Merchant;
 use super::payment::Payment;
+use super::payout::Payout;
 use super::truth::Truth;
 
 /// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment and without
@@ -48,12 +49,27 @@ pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], exten
         let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
         let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
         let lines = lines.filter(|line| extent == Extent::Whole || matches!(line.deed, Deed::Authorize { .. }));
-        let mut found: Vec<Line> = lines.flat_map(|line| lines_of(&line)).filter(is_known).collect();
+        let (of_payments, payouts): (Vec<BookLine>, Vec<BookLine>) = lines.partition(|line| line.payment.is_some());
+        check_payouts(&payouts, truth, extent);
+        let mut found: Vec<Line> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
         found.sort();
         let mut expected: Vec<Line> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
         expected.sort();
         assert_same("calls in the sandbox's book", &found, &expected);
     }
+}
+
+/// Each payout was asked for once, and ended as it must.
+fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
+    if extent == Extent::Authorizations {
+        return;
+    }
+    let mut found: Vec<(String, u64, String)> =
+        lines.iter().map(|line| (line.reference.clone(), line.money.amount.get(), end_of(line))).collect();
+    found.sort();
+    let end = |payout: &Payout| payout.failure().unwrap_or("done").to_owned();
+    let expected = truth.payouts.iter().map(|(id, payout)| (format!("{id}/pay"), payout.minor, end(payout)));
+    assert_same("payouts in the sandbox's book", &found, &expected.collect::<Vec<_>>());
 }
 
 /// A line as it stands; that of an authorization once more with what was refunded of it.

@@ -11,6 +11,7 @@ use super::affairs::Affairs;
 use super::change::Meaning;
 use super::deed::Sale;
 use super::payment::{Accepted, Payment};
+use super::payout::Payout;
 
 /// One thing that is known.
 #[derive(Debug)]
@@ -21,6 +22,10 @@ pub(super) enum Fact {
     Accepted(String, Accepted),
     /// No refund has this external id.
     NoRefund(String),
+    /// A payout is there.
+    Payout(String, Payout),
+    /// No payout has this external id.
+    NoPayout(String),
     /// A top-up is there.
     Topup(String, u64),
     /// A top-up of this amount may be there once: nothing names it but the amount.
@@ -38,6 +43,8 @@ pub(super) enum Fact {
 pub(super) struct Truth {
     /// By id.
     pub(super) payments: BTreeMap<String, Payment>,
+    /// By id.
+    pub(super) payouts: BTreeMap<String, Payout>,
     /// Amounts by id.
     pub(super) topups: BTreeMap<String, u64>,
     /// Amounts of top-ups that may be there once.
@@ -50,6 +57,8 @@ pub(super) struct Truth {
     pub(super) absent: BTreeSet<String>,
     /// External ids that no refund has.
     pub(super) absent_refunds: BTreeSet<String>,
+    /// External ids that no payout has.
+    pub(super) absent_payouts: BTreeSet<String>,
 }
 
 impl Truth {
@@ -71,6 +80,10 @@ impl Truth {
                 self.payments.get_mut(&id).unwrap_or_else(|| panic!("{id} is not known")).note(accepted);
             }
             Fact::NoRefund(external_id) => drop(self.absent_refunds.insert(external_id)),
+            Fact::Payout(id, payout) => {
+                assert!(self.payouts.insert(id.clone(), payout).is_none(), "{id} was answered to two calls");
+            }
+            Fact::NoPayout(external_id) => drop(self.absent_payouts.insert(external_id)),
             Fact::Topup(id, minor) => {
                 assert!(self.topups.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
@@ -100,6 +113,8 @@ pub(super) struct Movements {
     reversals: usize,
     refunds: usize,
     failed_refunds: usize,
+    payouts: usize,
+    failed_payouts: usize,
 }
 
 impl Movements {
@@ -107,6 +122,9 @@ impl Movements {
     pub(super) fn of(truths: &[Truth]) -> Movements {
         let mut movements = Movements::default();
         truths.iter().flat_map(|truth| truth.payments.values()).for_each(|payment| movements.add(payment));
+        let payouts = truths.iter().flat_map(|truth| truth.payouts.values());
+        let (failed, paid): (Vec<_>, Vec<_>) = payouts.partition(|payout| payout.failure().is_some());
+        (movements.payouts, movements.failed_payouts) = (paid.len(), failed.len());
         movements
     }
 
@@ -124,11 +142,12 @@ impl Movements {
 
 impl fmt::Display for Movements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Movements { captures, refused_captures, voids, reversals, refunds, failed_refunds } = self;
+        let Movements { captures, refused_captures, voids, reversals, refunds, failed_refunds, .. } = self;
+        let Movements { payouts, failed_payouts, .. } = self;
         write!(
             f,
             "{captures} captures and {refused_captures} refused ones, {voids} voids, {reversals} reversals, \
-             {refunds} refunds and {failed_refunds} failed ones"
+             {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones"
         )
     }
 }

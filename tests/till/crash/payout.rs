@@ -1,0 +1,160 @@
+//! Payouts under load and after a crash: each that was accepted is there once, and ends by its amount.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Dice, Shop};
+
+use super::caller::post;
+use super::deed::{Asked, Came};
+use super::inspection::{assert_same, eventually};
+use super::reckoning::{assert_replays, is_replay};
+use super::truth::{Fact, Truth};
+
+/// The last two digits of amounts whose payouts fail, and of those that wait for the operator.
+const FAILS: u64 = 99;
+const WAITS: u64 = 98;
+
+/// An accepted payout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Payout {
+    pub(super) minor: u64,
+    pub(super) external_id: Option<String>,
+}
+
+impl Payout {
+    /// Why it fails, if it does.
+    pub(super) const fn failure(&self) -> Option<&'static str> {
+        if self.minor % 100 == FAILS { Some("payout_failed") } else { None }
+    }
+}
+
+/// An amount whose payout does not wait for the operator, and fails one time in five.
+pub(super) fn amount(dice: &mut Dice) -> u64 {
+    let minor = dice.between(1, 1_000_000_000);
+    if minor % 100 == WAITS || dice.in_hundred(20) { minor - minor % 100 + FAILS } else { minor }
+}
+
+/// Makes the call, the first time or again.
+pub(super) fn ask(shop: &Shop, asked: &Asked) -> Answer {
+    post(&shop.client(), "/merchants/send-payout", &asked.body, asked.key.as_deref())
+}
+
+/// Reads the answer. The balance need not cover it.
+#[track_caller]
+pub(super) fn came(answer: &Answer) -> Came {
+    if is_refused(answer) { Came::NotDone } else { Came::of(answer) }
+}
+
+fn is_refused(answer: &Answer) -> bool {
+    answer.status == 400 && answer.code() == "INSUFFICIENT_BALANCE"
+}
+
+/// Asking again with the same key gives the same answer.
+pub(super) fn acknowledged(shop: &Shop, asked: &Asked, id: &str) -> Fact {
+    if asked.key.is_some() {
+        assert_replays(&ask(shop, asked), id);
+    }
+    fact(asked, id)
+}
+
+/// Asks again until it is known whether it was accepted, and whether the first call had been enough.
+pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
+    let before = asked.external_id.as_deref().and_then(|external_id| find(shop, external_id));
+    let first = ask(shop, asked);
+    if is_refused(&first) {
+        assert_eq!(before, None, "a payout that is there is answered: {asked:?}");
+        return (not_done(asked), false);
+    }
+    let (id, was_done) = match first.status {
+        200 => (first.clone().id(), is_replay(&first)),
+        _ => (taken_by(&first), true),
+    };
+    if asked.external_id.is_some() {
+        assert_eq!(before, was_done.then(|| id.clone()), "by external id and asked again: {asked:?}");
+    }
+    match &asked.key {
+        Some(_) => assert_replays(&ask(shop, asked), &id),
+        None => assert_eq!(taken_by(&ask(shop, asked)), id, "asked a third time: {asked:?}"),
+    }
+    (Some(fact(asked, &id)), was_done)
+}
+
+/// What is known of a call that was not done: its external id is free.
+pub(super) fn not_done(asked: &Asked) -> Option<Fact> {
+    asked.external_id.clone().map(Fact::NoPayout)
+}
+
+fn fact(asked: &Asked, id: &str) -> Fact {
+    Fact::Payout(id.to_owned(), Payout { minor: asked.minor, external_id: asked.external_id.clone() })
+}
+
+fn find(shop: &Shop, external_id: &str) -> Option<String> {
+    let answer = shop.call("find-payout", &json!({ "payout_id": external_id }));
+    if answer.status == 200 {
+        return Some(answer.body["payout_id"].as_str().expect("an id").to_owned());
+    }
+    answer.refused("NOT_FOUND");
+    None
+}
+
+/// The payout that has an external id, from the refusal that says so.
+fn taken_by(answer: &Answer) -> String {
+    let details = answer.refused("CONFLICT");
+    details["payout_id"].as_str().unwrap_or_else(|| panic!("no payout_id in {details}")).to_owned()
+}
+
+/// Checks all of a merchant, once the acquirer has answered: those that were accepted, as they were asked for, and no other.
+pub(super) fn inspect(shop: &Shop, truth: &Truth) {
+    let pending = || shop.call("list-payouts", &json!({ "status": "PENDING" })).ok();
+    eventually("the end of every payout", pending, |page| page["page"] == json!([]));
+    let mut found: Vec<String> = shop.all("list-payouts").iter().map(as_text).collect();
+    found.sort();
+    let mut expected: Vec<String> =
+        truth.payouts.iter().map(|(id, payout)| as_text(&expected_of(id, payout))).collect();
+    expected.sort();
+    assert_same("payouts", &found, &expected);
+    for (id, payout) in &truth.payouts {
+        let name = payout.external_id.as_deref().unwrap_or(id);
+        assert_eq!(shop.call("find-payout", &json!({ "payout_id": name })).ok()["payout_id"], *id);
+    }
+    for external_id in &truth.absent_payouts {
+        shop.call("find-payout", &json!({ "payout_id": external_id })).refused("NOT_FOUND");
+    }
+}
+
+fn expected_of(id: &str, payout: &Payout) -> Value {
+    let failure = payout.failure();
+    json!({
+        "payout_id": id, "external_id": payout.external_id, "amount": payout.minor,
+        "status": if failure.is_some() { "FAILED" } else { "SUCCESSFUL" }, "failure_code": failure,
+    })
+}
+
+/// The members that a payout was asked for with and that it must have come to.
+fn as_text(payout: &Value) -> String {
+    let members = ["payout_id", "external_id", "amount", "status", "failure_code"];
+    members.map(|member| format!("{member} {}", payout[member])).join(", ")
+}
+
+/// One entry for each, which is canceled where the payout failed.
+pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
+    let posted = entries.iter().filter(|entry| entry["type"] == "PAY_OUT");
+    let own = |entry: &Value| {
+        let id = entry["payout_id"].as_str().unwrap_or_default().to_owned();
+        (id, entry["amount"].as_u64(), entry["status"].as_str().unwrap_or_default().to_owned())
+    };
+    let mut found: Vec<_> = posted.map(own).collect();
+    found.sort();
+    let status = |payout: &Payout| if payout.failure().is_some() { "CANCELED" } else { "EFFECTIVE" };
+    let expected = truth.payouts.iter().map(|(id, payout)| (id.clone(), Some(payout.minor), status(payout).to_owned()));
+    assert_same("payouts in the ledger", &found, &expected.collect::<Vec<_>>());
+}
+
+/// One entry of the activity log for each.
+pub(super) fn check_activity(activity: &[Value], truth: &Truth) {
+    let mut found: Vec<&str> = activity.iter().map(|entry| entry["object_id"].as_str().expect("an id")).collect();
+    found.sort_unstable();
+    let expected: Vec<&str> = truth.payouts.keys().map(String::as_str).collect();
+    assert_same("payouts in the activity log", &found, &expected);
+    assert!(activity.iter().all(|entry| entry["activity_type"] == "PAYOUT_CREATED"), "{activity:?}");
+}
