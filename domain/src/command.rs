@@ -354,7 +354,7 @@ pub struct ChargeInvoice {
     pub amount: AmountMinor,
     /// The operator's reference.
     pub external_id: Option<ExternalId>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<Description>,
 }
 
@@ -475,7 +475,7 @@ pub struct SendPayout {
     pub amount: AmountMinor,
     /// The merchant's own reference of the payout.
     pub external_id: Option<ExternalId>,
-    /// What the merchant writes about it.
+    /// The merchant's words about it.
     pub description: Option<Description>,
 }
 

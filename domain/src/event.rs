@@ -256,7 +256,7 @@ pub enum Event {
         capture: Capture,
         /// Its transaction.
         transaction: Transaction,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// A payment's card was saved.
@@ -542,7 +542,7 @@ pub enum Event {
         refund_id: RefundId,
         /// Its payment.
         payment_id: PaymentId,
-        /// How much it is, in minor units.
+        /// The amount, in minor units.
         amount_minor: u64,
         /// The status of the payment from now on.
         status: PaymentStatus,

@@ -16,7 +16,7 @@ pub enum Account {
     BankClearing,
     /// What the service earned.
     Fees,
-    /// What the service invoiced.
+    /// Invoices of the service.
     Invoices,
 }
 
@@ -378,7 +378,7 @@ impl BalanceTotals {
         parts.into_iter().map(u128::from).sum::<u128>() <= u128::from(AMOUNT_MAX_MINOR)
     }
 
-    /// Whether `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside all that captures on hold and
+    /// True when `more` minor units of debit keep the debits within [`AMOUNT_MAX_MINOR`], beside all that captures on hold and
     /// payments that have `reserved` minor units may still cost.
     #[must_use]
     pub fn has_room_for_debit(&self, more: AmountMinor, reserved_minor: u64) -> bool {

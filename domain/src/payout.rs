@@ -7,7 +7,7 @@ use crate::payment::Failure;
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
 
-/// How far a payout has come.
+/// The status of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PayoutStatus {
     /// The acquirer was asked and has not answered yet.
@@ -40,20 +40,20 @@ pub struct Payout {
     pub id: PayoutId,
     /// The merchant's own reference, unique among its payouts.
     pub external_id: Option<ExternalId>,
-    /// How far it has come.
+    /// Its status.
     pub status: PayoutStatus,
-    /// How much is paid out.
+    /// The amount that is paid out.
     pub money: Money,
-    /// What the merchant wrote about it.
+    /// The merchant's words about it.
     pub description: Option<Description>,
     /// The acquirer that pays it.
     pub acquirer: AcquirerName,
-    /// Why the acquirer refused it.
+    /// The acquirer's reason for refusing it.
     pub failure: Option<Failure>,
     /// Its ledger transaction.
     pub transaction_id: TransactionId,
-    /// When it was accepted.
+    /// The time at which it was accepted.
     pub created_at: Millis,
-    /// When the acquirer's confirmation was recorded.
+    /// The time at which the acquirer's confirmation was recorded.
     pub paid_at: Option<Millis>,
 }

@@ -75,7 +75,7 @@ text_type! {
     Name, public, name;
     /// The reason for a refund, which a person wrote: as [`Name`].
     Reason, public, name;
-    /// What a payout or an invoice is for, which a person wrote: as [`Name`].
+    /// The purpose of a payout or an invoice in a person's words: as [`Name`].
     Description, public, name;
     /// The name of a customer: as [`Name`].
     PersonName, personal, name;

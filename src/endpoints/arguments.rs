@@ -110,7 +110,7 @@ pub fn name(value: &Json) -> Result<Name, String> {
     checked(Name::new(field::name(value)?))
 }
 
-/// What something is for.
+/// The purpose of something.
 pub fn description(value: &Json) -> Result<Description, String> {
     checked(Description::new(field::name(value)?))
 }

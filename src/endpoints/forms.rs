@@ -24,7 +24,7 @@ pub(super) const CUSTOMER_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "cus
 pub(super) const CARD_REF: ValueType = printable(EXTERNAL_ID_MAX_BYTES, "card-1001");
 /// The name of a thing.
 pub(super) const NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Example Shop");
-/// What something is for, as a person wrote it.
+/// The purpose of something in a person's words.
 pub(super) const DESCRIPTION: ValueType = printable(NAME_MAX_CHARACTERS, "March 2026");
 /// The name of a person.
 pub(super) const PERSON_NAME: ValueType = printable(NAME_MAX_CHARACTERS, "Somchai Jaidee");

@@ -52,7 +52,7 @@ pub type LateAnswers = mpsc::Sender<LateAnswer>;
 /// An answer that Till did not ask for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LateAnswer {
-    /// Whose payment or payout it is about.
+    /// The merchant of the payment or payout.
     pub merchant: MerchantId,
     /// Our reference of the call.
     pub reference: String,
@@ -85,7 +85,7 @@ pub struct AuthorizeRequest {
     pub merchant: MerchantId,
     /// Which payment.
     pub payment: PaymentId,
-    /// How much.
+    /// The amount.
     pub money: Money,
     /// Of what.
     pub instrument: Instrument,
@@ -133,7 +133,7 @@ pub struct FollowUpRequest {
 pub struct PayoutRequest {
     /// Names the call.
     pub reference: Reference,
-    /// Whose money it is.
+    /// The merchant that is paid.
     pub merchant: MerchantId,
     /// The payout.
     pub payout: PayoutId,

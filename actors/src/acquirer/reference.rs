@@ -84,7 +84,7 @@ pub enum NamedCall {
     Payment {
         /// The payment that it is for.
         payment: PaymentId,
-        /// What it carries out.
+        /// The operation that it carries out.
         step: Step,
         /// The number of the attempt, from 1.
         attempt: u32,

@@ -32,7 +32,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// What a caller holds until it is answered: its part in the number of requests in flight, and the actor, which does not
+/// The things that a caller holds until it is answered: its part in the number of requests in flight, and the actor, which does not
 /// retire while anybody does.
 #[derive(Debug)]
 pub(crate) struct Held {

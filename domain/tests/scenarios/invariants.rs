@@ -308,7 +308,7 @@ fn sums(entries: &[Entry]) -> BalanceTotals {
     }
 }
 
-/// What is missing of each payment's capture on hold; of a payment without one and of a payout, all of its debits on hold.
+/// The part that is missing of each payment's capture on hold; of a payment without one and of a payout, all of its debits on hold.
 fn uncovered(entries: &[Entry]) -> u64 {
     let mut left: BTreeMap<Option<PaymentId>, i128> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.status == EntryStatus::OnHold) {

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::protocol::api_error::ApiError;
 
-/// How long a call waits for a permit at most, and after how long a call is refused for which the queue has no room. A
+/// The longest wait for a permit, and the time after which a call is refused that the queue has no room for. A
 /// stop of the disk of less than a second is waited out.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 

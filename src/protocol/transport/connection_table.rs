@@ -21,7 +21,7 @@ use crate::protocol::dispatch::address_group;
 const PER_ADDRESS: &str = "per_address";
 const IN_ALL: &str = "in_all";
 
-/// How many connections a listener takes, and for how long.
+/// The number of connections that a listener takes, and their idle time.
 #[derive(Debug, Clone)]
 pub struct ConnectionLimits {
     /// Connections in all.
@@ -30,7 +30,7 @@ pub struct ConnectionLimits {
     pub per_address: usize,
     /// The networks of proxies, whose addresses have no limit of their own.
     pub proxies: AllowedNetworks,
-    /// How long a connection is kept on which nothing useful is done.
+    /// The time for which a connection is kept on which nothing useful is done.
     pub idle_max: Duration,
 }
 

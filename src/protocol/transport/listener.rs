@@ -31,13 +31,13 @@ use super::socket::{LINGER_MAX, Socket, Transport, send_last};
 use crate::protocol::dispatch::{Caller, Dispatcher, Entrance, SLICE_BYTES, answer_to_refused_connection};
 use crate::supervision::Pulse;
 
-/// How long a request's head may take to arrive.
+/// The time in which a request's head has to arrive.
 pub const HEAD_ARRIVAL_MAX: Duration = Duration::from_secs(10);
 
-/// How long a stopping server waits for the calls it is working on, in seconds.
+/// Seconds that a stopping server waits for the calls that it is working on.
 const DRAIN_SECONDS_MAX: u64 = 30;
 
-/// How long a caller may take to agree on keys. Until then it holds a connection and nothing else.
+/// The time in which a caller has to agree on keys. Until then it holds a connection and nothing else.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 
 /// Connections that wait in the system's queue until they are accepted.
@@ -46,7 +46,7 @@ const WAITING_MAX: u32 = 1024;
 /// Refused connections that are told so at once. Further ones are closed.
 const REFUSALS_MAX: usize = 64;
 
-/// Where and how to listen.
+/// The settings of a listener.
 #[derive(Clone)]
 pub struct ListenerSettings {
     /// The listener's name in metrics.
@@ -57,9 +57,9 @@ pub struct ListenerSettings {
     pub connections: ConnectionLimits,
     /// The header in which proxies name the address of a caller; none is believed when absent.
     pub forwarded: Option<ForwardedHeader>,
-    /// What it proves itself with; HTTP without TLS when absent.
+    /// Its certificates and keys; HTTP without TLS when absent.
     pub tls: Option<ServerConfig>,
-    /// Where its threads show that they run, if anybody looks.
+    /// The place where its threads show that they run, if anybody looks.
     pub pulse: Option<Arc<Pulse>>,
 }
 
@@ -87,7 +87,7 @@ pub struct Listener {
     pub address: SocketAddr,
 }
 
-/// What every connection of a listener is served with.
+/// The things that every connection of a listener is served with.
 struct Serve<C> {
     dispatcher: Arc<Dispatcher<C>>,
     entrance: Entrance,

@@ -23,7 +23,7 @@ use futures_util::Stream;
 use super::connection_table::{ConnectionTable, Eviction, Position};
 use crate::protocol::dispatch::announced_length;
 
-/// What the web server may be handed.
+/// The bytes that the web server may be handed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ReadAllowance {
     /// A piece in each turn of the task: of a head, or of a body in chunks.

@@ -17,7 +17,7 @@ use crate::protocol::dispatch::answer_to_unreadable;
 /// Bytes of a piece, at most. A usual request is smaller.
 const PIECE_BYTES: usize = 2 * 1024;
 
-/// How long a caller may go on sending behind its last answer, so that it reads the answer before the connection ends.
+/// The time for which a caller may go on sending behind its last answer, so that it reads the answer before the connection ends.
 pub(super) const LINGER_MAX: Duration = Duration::from_secs(5);
 
 /// Bytes that are thrown away at once of what a caller has sent when its connection ends.
@@ -115,7 +115,7 @@ impl Socket {
         Poll::Pending
     }
 
-    /// What has been written or flushed, unless the connection ended while it waited to be fetched.
+    /// The result of a write or flush, unless the connection ended while it waited to be fetched.
     fn poll_fetched<T>(&mut self, polled: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if polled.is_pending() {
             self.is_unfetched = true;
@@ -202,7 +202,7 @@ pub(super) async fn send_last(mut transport: impl Transport, answer: &[u8]) {
     let _gone_or_late = timeout(LINGER_MAX, sent).await; // Nothing can be done for a caller who goes away.
 }
 
-/// How many of the bytes hold one request at most: those up to the first empty line, which is the end of a head, and all
+/// The number of the bytes that hold one request at most: those up to the first empty line, which is the end of a head, and all
 /// when there is no second. The web server ends a connection when it answers a request and has read a part of the body of
 /// the next one.
 fn one_request(bytes: &[u8], is_at_line: &mut bool) -> usize {

@@ -47,11 +47,11 @@ pub struct AcquirerLine {
     pub merchant_id: MerchantId,
     /// How much the acquirer was asked for.
     pub money: Money,
-    /// How an authorization or a payout ended; nothing when something else was asked, or it has not ended.
+    /// The end of an authorization or a payout; nothing when something else was asked, or it has not ended.
     pub end: Option<LineEnd>,
 }
 
-/// How what an acquirer was asked ended.
+/// The end of what an acquirer was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEnd {
     /// The authorization of a payment.
@@ -60,7 +60,7 @@ pub enum LineEnd {
     Payout(PayoutId, PayoutLine),
 }
 
-/// How a payout ended.
+/// The end of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayoutLine {
     /// It was paid.

@@ -152,7 +152,7 @@ shape_struct! {
 }
 
 shape_enum! {
-    /// How far a payout has come.
+    /// The status of a payout.
     PayoutStatusV1 of PayoutStatus {
         Pending,
         Successful,

@@ -49,7 +49,7 @@ pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
     Again { fact: Some(accepted(shop, movement, &told)), was_done }
 }
 
-/// What is known of a call that was not done: its external id is free.
+/// A call that was not done: its external id is free.
 pub(super) fn not_accepted(movement: &Movement) -> Option<Fact> {
     movement.external_id().cloned().map(Fact::NoRefund)
 }

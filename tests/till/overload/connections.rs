@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::harness::{Pair, Received, Server, Shop, Start, Wire, connect, received};
 
-/// How long a caller may wait for its first answer, whatever others do.
+/// The time in which a caller gets its first answer, whatever others do.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// How long something may take on a slow machine.
@@ -54,7 +54,7 @@ fn used(wire: &Wire, request: &str, count: usize) -> Vec<TcpStream> {
     (0..count).map(open).collect()
 }
 
-/// Whether the server has ended a connection on which nothing waits to be read.
+/// True when the server has ended a connection on which nothing waits to be read.
 fn is_ended(stream: &TcpStream) -> bool {
     stream.set_nonblocking(true).expect("an option can be set");
     let ended = match stream.peek(&mut [0]) {

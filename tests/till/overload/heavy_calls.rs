@@ -13,10 +13,10 @@ use super::closed_loop::{PreparedRequest, key_of, statuses};
 use super::light_calls::LightCalls;
 use crate::harness::{Dice, Server, Shop};
 
-/// How long each load lasts in the suite.
+/// The time that each load lasts in the suite.
 const SUITE_DURATION: Duration = Duration::from_millis(1_500);
 
-/// How long 99 of 100 light calls may take in the suite, whose programs are not compiled for speed and share the
+/// The time that 99 of 100 light calls may take in the suite, whose programs are not compiled for speed and share the
 /// processors with other tests.
 const SUITE_P99_MAX: Duration = Duration::from_secs(1);
 
@@ -43,7 +43,7 @@ struct HeavyCalls {
     turns: Vec<Vec<PreparedRequest>>,
     /// The status of what is not refused.
     expected: u16,
-    /// How long 99 of 100 light calls may take in a campaign.
+    /// The time that 99 of 100 light calls may take in a campaign.
     p99_max: Duration,
 }
 

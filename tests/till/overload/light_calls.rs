@@ -9,10 +9,10 @@ use crate::harness::{Server, Shop};
 /// Between an answer and the next call.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// How long each call of a kind took, in ascending order.
+/// The times that the calls of a kind took, in ascending order.
 struct Durations(Vec<Duration>);
 
-/// How long the calls of a merchant took.
+/// The times that the calls of a merchant took.
 pub(super) struct LightCalls {
     reads: Durations,
     changes: Durations,

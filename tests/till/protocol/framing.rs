@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::harness::{Received, Server, Wire};
 
-/// What follows each request. It has an answer of its own only where the request before it has one end.
+/// The request that follows each request. It has an answer of its own only where the request before it has one end.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n";
 
 /// Sends requests to one server, with a valid key.

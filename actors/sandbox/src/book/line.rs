@@ -14,7 +14,7 @@ pub struct BookLine {
     pub merchant: MerchantId,
     /// For which payment; none of a payout, whose reference names it.
     pub payment: Option<PaymentId>,
-    /// How much it was asked to authorize, capture, give up, refund or pay out.
+    /// The amount that it was asked to authorize, capture, give up, refund or pay out.
     pub money: Money,
     /// When it was first asked, by its own clock, in milliseconds since the Unix epoch.
     pub asked_at_ms: u64,
@@ -56,7 +56,7 @@ pub enum Deed {
     Payout(PayoutOutcome),
 }
 
-/// What came of a payout.
+/// The end of a payout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PayoutOutcome {
     /// It is pending until the operator ends it, and no money has moved.

@@ -10,7 +10,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::answer::{Answer, CallFailure};
 use super::source;
 
-/// How long an answer may take. A run's histogram reaches further, so that a call that waited for its turn
+/// The time that an answer may take. A run's histogram reaches further, so that a call that waited for its turn
 /// before is still counted as what it was.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 

@@ -40,7 +40,7 @@ const NOT_PASSED_ON: [&str; 19] = [
     "TILL_ADMIN_CA_FILE",
 ];
 
-/// What ours is told unless the environment says otherwise: no line for every request, and no limit to the calls and
+/// Settings of our own server unless the environment says otherwise: no line for every request, and no limit to the calls and
 /// connections of one address, since all customers have ours.
 const TOLD: [(&str, &str); 3] = [
     ("TILL_LOG_FILTER", "warn"),

@@ -211,7 +211,7 @@ impl Judge<'_> {
         Judged { wrong, ..Judged::default() }
     }
 
-    /// Whether the row of what the line is about is not as the log says.
+    /// True when the row that the line is about is not as the log says.
     fn is_known_faulty(&self, merchant_id: MerchantId, key: &AnyKey, personal: &ReplayPersonal<'_>) -> bool {
         if self.faults.first().is_none() {
             return false;
