@@ -350,7 +350,7 @@ pub struct AddTopup {
 /// Charge an invoice to the balance, which it may take below zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChargeInvoice {
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
     /// The operator's reference.
     pub external_id: Option<ExternalId>,
@@ -471,7 +471,7 @@ pub struct RefundPayment {
 /// Pay money of the balance out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SendPayout {
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
     /// The merchant's own reference of the payout.
     pub external_id: Option<ExternalId>,

@@ -613,14 +613,14 @@ pub enum Event {
         payout: Payout,
         /// Its transaction, on hold.
         transaction: Transaction,
-        /// What the activity log says.
+        /// The entry of the activity log.
         activity: Activity,
     },
     /// The acquirer paid a payout: its entries are effective.
     PayoutPaid {
         /// The payout.
         payout_id: PayoutId,
-        /// How much it is, in minor units.
+        /// The amount, in minor units.
         amount_minor: u64,
         /// When.
         at: Millis,
@@ -629,7 +629,7 @@ pub enum Event {
     PayoutFailed {
         /// The payout.
         payout_id: PayoutId,
-        /// How much it is, in minor units.
+        /// The amount, in minor units.
         amount_minor: u64,
         /// Why.
         failure: Failure,

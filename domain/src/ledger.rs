@@ -328,9 +328,9 @@ pub struct Invoice {
     pub id: InvoiceId,
     /// The operator's reference, unique among the merchant's invoices.
     pub external_id: Option<ExternalId>,
-    /// How much.
+    /// The amount.
     pub amount: AmountMinor,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<Description>,
     /// Its transaction.
     pub transaction_id: TransactionId,

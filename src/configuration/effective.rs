@@ -84,7 +84,7 @@ pub struct Limits {
     pub sdk_calls_per_second: NonZeroU32,
     /// SDK calls a second of one address, for whichever installation; any number when absent.
     pub sdk_calls_per_second_per_address: Option<NonZeroU32>,
-    /// How long a connection is kept on which nothing useful is done.
+    /// The time for which a connection is kept on which nothing useful is done.
     pub idle_max: Duration,
 }
 

@@ -49,7 +49,7 @@ pub(super) const KEY_CALLS_PER_SECOND: Setting = Setting::optional("key_calls_pe
 pub(super) const SDK_CALLS_PER_SECOND: Setting = Setting::with_default("sdk_calls_per_second", "50");
 /// SDK calls a second of one address, for whichever installation; any number when absent.
 pub(super) const SDK_CALLS_PER_SECOND_PER_ADDRESS: Setting = Setting::optional("sdk_calls_per_second_per_address");
-/// How long a connection is kept on which nothing useful is done.
+/// The time for which a connection is kept on which nothing useful is done.
 pub(super) const IDLE_SECONDS_MAX: Setting = Setting::with_default("idle_seconds_max", "75");
 /// Seconds after which a payment that the acquirer has not answered expires.
 pub(super) const PENDING_SECONDS_MAX: Setting = Setting::with_default("pending_seconds_max", "3600");

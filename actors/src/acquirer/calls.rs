@@ -137,7 +137,7 @@ pub struct PayoutRequest {
     pub merchant: MerchantId,
     /// The payout.
     pub payout: PayoutId,
-    /// How much.
+    /// The amount.
     pub money: Money,
 }
 

@@ -79,7 +79,7 @@ pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
     (Some(fact(asked, &id)), was_done)
 }
 
-/// What is known of a call that was not done: its external id is free.
+/// A call that was not done: its external id is free.
 pub(super) fn not_done(asked: &Asked) -> Option<Fact> {
     asked.external_id.clone().map(Fact::NoPayout)
 }

@@ -46,7 +46,7 @@ frozen_enum! {
 }
 
 frozen_enum! {
-    /// What came of a payout.
+    /// The end of a payout.
     PayoutOutcomeV1 of PayoutOutcome {
         Pending,
         Paid,
