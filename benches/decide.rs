@@ -144,7 +144,12 @@ fn initiation(session_id: SessionId) -> Command {
 }
 
 fn approval() -> AuthorizationResult {
-    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured: true, settles_at_once: false }
+    AuthorizationResult::Approved {
+        acquirer_reference: "sandbox-1".to_owned(),
+        captured: true,
+        settles_at_once: false,
+        is_disputed: false,
+    }
 }
 
 /// The merchant's caller needs a live key; the system's decides the same without one.

@@ -219,6 +219,8 @@ impl Pending {
                 self.effects.push((OpenCall::Payment(*effect_id), changes.opened(*effect_id)));
             } else if let AnyKey::OpenPayouts(payout_id) = key {
                 self.effects.push((OpenCall::Payout(*payout_id), None));
+            } else if let AnyKey::OpenEvidence(dispute_id) = key {
+                self.effects.push((OpenCall::Evidence(*dispute_id), None));
             } else if let AnyKey::Timers(timer) = key {
                 self.timer = Some(self.timer.map_or(timer.due, |earlier| earlier.min(timer.due)));
             } else if let AnyKey::MetadataGarbage(_) = key {

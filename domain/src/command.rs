@@ -2,10 +2,11 @@
 
 use crate::card::{CardFacts, SaveCard, TokenUsage};
 use crate::customer::{CardRef, CustomerFields};
+use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::ids::{
-    InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId, SessionId,
-    TokenId, UserId, WebhookEventId, WebhookId,
+    DisputeId, InstallationId, InvitationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, PlanId, RefundId,
+    SessionId, TokenId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::KeyDigest;
 use crate::merchant::{Integration, PaymentMethod, Platform};
@@ -14,8 +15,8 @@ use crate::money::{AmountMinor, Currency, Money};
 use crate::payment::{Failure, OperationKind, PaymentRef};
 use crate::session::{InstallmentPlan, InterestBearer};
 use crate::text::{
-    Description, DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
-    Name, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
+    MetadataKey, Name, Reason, ReturnUrl, TimeZone,
 };
 use crate::time::Millis;
 use crate::webhook::Subscription;
@@ -111,6 +112,18 @@ pub enum Command {
     ReversePayment(PaymentRef),
     /// Pay money of a captured payment back. Answered with [`crate::event::Answer::Refund`].
     RefundPayment(RefundPayment),
+    /// Open a dispute about a captured payment. Answered with [`crate::event::Answer::Dispute`].
+    OpenDispute(OpenDispute),
+    /// Give evidence in a dispute. Answered with [`crate::event::Answer::Changed`], as the next three.
+    ChallengeDispute(ChallengeDispute),
+    /// Give a dispute up.
+    ConcedeDispute(DisputeId),
+    /// Have the card scheme decide a dispute.
+    EscalateDispute(DisputeId),
+    /// Decide a dispute.
+    CloseDispute(DisputeId, DisputeOutcome),
+    /// Record how the acquirer took evidence.
+    RecordEvidence(DisputeId, EvidenceResult),
     /// Pay money of the balance out. Answered with [`crate::event::Answer::Payout`].
     SendPayout(SendPayout),
     /// Give up a payment that the acquirer has not answered in time.
@@ -152,6 +165,8 @@ impl Command {
             | Command::VoidPayment(_)
             | Command::ReversePayment(_)
             | Command::RefundPayment(_)
+            | Command::ChallengeDispute(_)
+            | Command::ConcedeDispute(_)
             | Command::ChangeWebhook(_, WebhookChange::Disconnect(_) | WebhookChange::RotateSecret(_)) => true,
             Command::CreateMerchant(_)
             | Command::UpdateMerchant(_)
@@ -171,6 +186,10 @@ impl Command {
             | Command::InitiatePayment(_)
             | Command::RecordAuthorization(_, _)
             | Command::CapturePayment(_)
+            | Command::OpenDispute(_)
+            | Command::EscalateDispute(_)
+            | Command::CloseDispute(_, _)
+            | Command::RecordEvidence(_, _)
             | Command::SendPayout(_)
             | Command::ExpirePayment(_)
             | Command::RecordOperation(_)
@@ -436,6 +455,8 @@ pub enum AuthorizationResult {
         captured: bool,
         /// Whether the money is there at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
+        /// True when taken money is in dispute as soon as it is taken.
+        is_disputed: bool,
     },
     /// It was refused.
     Declined {
@@ -490,6 +511,8 @@ pub struct RecordOperation {
     pub attempt: u32,
     /// Of a capture: true when the money is there at once, whatever the merchant's settlement delay.
     pub settles_at_once: bool,
+    /// Of a capture: true when the money is in dispute as soon as it is taken.
+    pub is_disputed: bool,
     /// What was answered.
     pub result: CallResult,
 }
@@ -501,6 +524,37 @@ pub enum CallResult {
     Done,
     /// It was refused, and will not be done.
     Declined(Failure),
+}
+
+/// Open a dispute about a captured payment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenDispute {
+    /// The payment.
+    pub payment: PaymentRef,
+    /// The amount; all that is left when it is not given.
+    pub amount: Option<AmountMinor>,
+    /// The provider's reason.
+    pub reason: Option<Reason>,
+}
+
+/// Give evidence in a dispute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChallengeDispute {
+    /// The dispute.
+    pub dispute_id: DisputeId,
+    /// The evidence.
+    pub evidence: Evidence,
+}
+
+/// How an acquirer took evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EvidenceResult {
+    /// It decides later.
+    Taken,
+    /// It decided for the merchant.
+    Won,
+    /// It decided for the customer.
+    Lost,
 }
 
 /// Add an item to a set.

@@ -1,6 +1,6 @@
 //! Effects: calls to an acquirer that a recorded decision asks for. Timers: decisions that come due.
 
-use crate::ids::{MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
+use crate::ids::{DisputeId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use crate::time::Millis;
 
 /// The key of an open call to an acquirer about a payment. At most one operation of a payment is open at a time: its authorization, its
@@ -28,6 +28,8 @@ pub enum OpenCall {
     Payment(EffectId),
     /// One that pays a payout.
     Payout(PayoutId),
+    /// One that gives the evidence of a dispute.
+    Evidence(DisputeId),
 }
 
 /// A call to an acquirer about a payment, open until its result is recorded.
@@ -94,4 +96,6 @@ pub enum TimerKind {
     Lapse(PaymentId),
     /// A metadata record may have expired. A record has one such timer: it is set anew when the record lives on.
     ExpireMetadata(MetadataId),
+    /// Evidence must be given by then: without it the dispute is lost.
+    EvidenceDue(DisputeId),
 }

@@ -4,10 +4,11 @@ use crate::activity::Activity;
 use crate::card::{Card, Token};
 use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
+use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
 use crate::effect::Effect;
 use crate::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId, PaymentId,
-    PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
+    CardId, CustomerId, DisputeId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId, MetadataId,
+    PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId, WebhookId,
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
@@ -19,7 +20,7 @@ use crate::plan::PlanChoice;
 use crate::refund::Refund;
 use crate::session::Session;
 use crate::team::{Invitation, User};
-use crate::text::{IdempotencyKey, MetadataKey, Name};
+use crate::text::{Evidence, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 use crate::webhook::{Webhook, WebhookEvent};
 
@@ -108,6 +109,8 @@ pub enum Answer {
     Invoice(InvoiceId),
     /// A payout was accepted.
     Payout(PayoutId),
+    /// A dispute was opened.
+    Dispute(DisputeId),
 }
 
 impl Answer {
@@ -128,6 +131,7 @@ impl Answer {
             Answer::Webhook(id) => Some(id.to_string()),
             Answer::Invoice(id) => Some(id.to_string()),
             Answer::Payout(id) => Some(id.to_string()),
+            Answer::Dispute(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } => None,
         }
     }
@@ -303,8 +307,8 @@ pub enum Event {
         settles_at: Millis,
         /// Its credits on the balance, in minor units.
         credit_minor: u64,
-        /// Its fees on the balance, in minor units.
-        fee_minor: u64,
+        /// Its debits on the balance, fee and interest, in minor units.
+        debit_minor: u64,
         /// When it did.
         at: Millis,
     },
@@ -495,8 +499,8 @@ pub enum Event {
         payment_id: PaymentId,
         /// The credit on the balance that is canceled, in minor units.
         credit_minor: u64,
-        /// The fee on the balance that is canceled, in minor units.
-        fee_minor: u64,
+        /// The debits on the balance that are canceled, fee and interest, in minor units.
+        debit_minor: u64,
         /// When.
         at: Millis,
         /// What the activity log says.
@@ -568,20 +572,20 @@ pub enum Event {
         /// When.
         at: Millis,
     },
-    /// A capture became effective that had refunds: it covers them no longer.
-    RefundsUncovered {
+    /// A capture became effective from which something is taken back: it covers these refunds and disputes no longer.
+    DebitsUncovered {
         /// The payment.
         payment_id: PaymentId,
         /// How much it covered, in minor units.
         covered_minor: u64,
     },
-    /// A refund that was confirmed before its capture became effective is effective, too.
-    RefundSettled {
+    /// A refund that was confirmed, or a dispute that was lost, before its capture became effective is effective, too.
+    DebitSettled {
         /// Its transaction.
         transaction_id: TransactionId,
         /// When it was to settle, which names its timer.
         settles_at: Millis,
-        /// How much it is, in minor units.
+        /// The amount, in minor units.
         amount_minor: u64,
         /// When it did.
         at: Millis,
@@ -636,4 +640,61 @@ pub enum Event {
         /// When.
         at: Millis,
     },
+    /// A dispute was opened about a payment.
+    DisputeOpened {
+        /// The dispute.
+        dispute: Dispute,
+        /// Its transaction, on hold.
+        transaction: Transaction,
+        /// The part of it that no capture on hold covers, in minor units.
+        uncovered_minor: u64,
+    },
+    /// The merchant gave evidence, and the acquirer is to be given it.
+    DisputeChallenged {
+        /// The dispute.
+        dispute_id: DisputeId,
+        /// The evidence.
+        evidence: Evidence,
+        /// The status of the dispute from now on.
+        status: DisputeStatus,
+        /// The entry of the activity log.
+        activity: Activity,
+    },
+    /// The acquirer took the evidence, and has not decided.
+    EvidenceTaken {
+        /// The dispute.
+        dispute_id: DisputeId,
+    },
+    /// The provider had the card scheme decide the dispute.
+    DisputeEscalated {
+        /// The dispute.
+        dispute_id: DisputeId,
+        /// The entry of the activity log.
+        activity: Activity,
+    },
+    /// A dispute was decided.
+    DisputeClosed(DisputeClosing),
+}
+
+/// The decision of a dispute, with all that follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisputeClosing {
+    /// The dispute.
+    pub dispute_id: DisputeId,
+    /// Its payment.
+    pub payment_id: PaymentId,
+    /// The decision.
+    pub outcome: DisputeOutcome,
+    /// The amount in dispute, in minor units.
+    pub amount_minor: u64,
+    /// The status of the payment from now on.
+    pub payment_status: PaymentStatus,
+    /// The part of the amount that no capture on hold covered, in minor units.
+    pub uncovered_minor: u64,
+    /// Of a charge-back: when its entries become effective, with the capture. None when they are at once.
+    pub settles_at: Option<Millis>,
+    /// When it was decided.
+    pub at: Millis,
+    /// The entries of the activity log.
+    pub activities: Vec<Activity>,
 }

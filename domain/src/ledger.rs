@@ -1,6 +1,6 @@
 //! The ledger: double entry over a merchant's accounts.
 
-use crate::ids::{EntryId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
+use crate::ids::{DisputeId, EntryId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
 use crate::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency};
 use crate::text::{Description, ExternalId};
 use crate::time::Millis;
@@ -18,6 +18,8 @@ pub enum Account {
     Fees,
     /// Invoices of the service.
     Invoices,
+    /// Interest of instalments.
+    Interest,
 }
 
 /// Which side of an account an entry is on.
@@ -67,17 +69,23 @@ pub enum EntryType {
     Invoice,
     /// Money that is paid out to the merchant.
     PayOut,
+    /// Money of a captured payment that is in dispute or charged back.
+    Dispute,
+    /// The interest of a payment by instalments that the merchant bears.
+    Interest,
 }
 
 impl EntryType {
     /// Every type.
-    pub const ALL: [EntryType; 6] = [
+    pub const ALL: [EntryType; 8] = [
         EntryType::AddPrefund,
         EntryType::Payment,
         EntryType::PaymentFee,
         EntryType::Refund,
         EntryType::Invoice,
         EntryType::PayOut,
+        EntryType::Dispute,
+        EntryType::Interest,
     ];
 
     /// The name on the wire.
@@ -90,6 +98,8 @@ impl EntryType {
             EntryType::Refund => "REFUND",
             EntryType::Invoice => "INVOICE",
             EntryType::PayOut => "PAY_OUT",
+            EntryType::Dispute => "DISPUTE",
+            EntryType::Interest => "INTEREST",
         }
     }
 }
@@ -148,6 +158,8 @@ pub enum Cause {
     Invoice(InvoiceId),
     /// A payout.
     Payout(PayoutId),
+    /// A dispute of a payment.
+    Dispute(PaymentId, DisputeId),
 }
 
 impl Cause {
@@ -160,6 +172,7 @@ impl Cause {
             Cause::Refund(_, id) => id.to_string(),
             Cause::Invoice(id) => id.to_string(),
             Cause::Payout(id) => id.to_string(),
+            Cause::Dispute(_, id) => id.to_string(),
         }
     }
 
@@ -168,7 +181,9 @@ impl Cause {
     pub const fn payment_id(self) -> Option<PaymentId> {
         match self {
             Cause::Topup(_) | Cause::Invoice(_) | Cause::Payout(_) => None,
-            Cause::Capture(payment_id) | Cause::Refund(payment_id, _) => Some(payment_id),
+            Cause::Capture(payment_id) | Cause::Refund(payment_id, _) | Cause::Dispute(payment_id, _) => {
+                Some(payment_id)
+            }
         }
     }
 
@@ -176,7 +191,7 @@ impl Cause {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            Cause::Topup(_) | Cause::Capture(_) | Cause::Invoice(_) | Cause::Payout(_) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Invoice(_) | Cause::Payout(_) | Cause::Dispute(_, _) => None,
             Cause::Refund(_, refund_id) => Some(refund_id),
         }
     }
@@ -186,7 +201,9 @@ impl Cause {
     pub const fn topup_id(self) -> Option<TopupId> {
         match self {
             Cause::Topup(topup_id) => Some(topup_id),
-            Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) => None,
+            Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) | Cause::Dispute(_, _) => {
+                None
+            }
         }
     }
 
@@ -195,7 +212,7 @@ impl Cause {
     pub const fn invoice_id(self) -> Option<InvoiceId> {
         match self {
             Cause::Invoice(invoice_id) => Some(invoice_id),
-            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Payout(_) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Payout(_) | Cause::Dispute(_, _) => None,
         }
     }
 
@@ -204,7 +221,18 @@ impl Cause {
     pub const fn payout_id(self) -> Option<PayoutId> {
         match self {
             Cause::Payout(payout_id) => Some(payout_id),
-            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) => None,
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Dispute(_, _) => {
+                None
+            }
+        }
+    }
+
+    /// The dispute: `dispute_id` of an entry.
+    #[must_use]
+    pub const fn dispute_id(self) -> Option<DisputeId> {
+        match self {
+            Cause::Dispute(_, dispute_id) => Some(dispute_id),
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) => None,
         }
     }
 }
@@ -258,6 +286,21 @@ impl Transaction {
             effective_at: self.effective_at,
             canceled_at: self.canceled_at,
         })
+    }
+
+    /// The sum of its entries on one side of the balance, in minor units.
+    #[must_use]
+    pub fn balance_minor(&self, direction: Direction) -> u64 {
+        let legs = self.legs.iter();
+        let on_side = legs.filter(|leg| leg.account == Account::Balance && leg.direction == direction);
+        on_side.fold(0, |sum, leg| sum.saturating_add(leg.amount.get()))
+    }
+
+    /// Of a capture: the amount by which its own debits, with this much that is taken back from it, exceed it.
+    #[must_use]
+    pub fn missing_minor(&self, taken_back_minor: u64) -> u64 {
+        let debits = self.balance_minor(Direction::Debit).saturating_add(taken_back_minor);
+        debits.saturating_sub(self.balance_minor(Direction::Credit))
     }
 
     /// The transaction once its entries count.
@@ -340,7 +383,7 @@ pub struct Invoice {
 
 /// Sums of the entries on the balance, in minor units.
 ///
-/// A capture on hold and the debits on hold that belong to it, its fee and its refunds, net out with each other first. What
+/// A capture on hold and the debits on hold that belong to it, its fee, interest, refunds and disputes, net out with each other first. What
 /// is left of it is pending; what is missing of it, and every other debit on hold, counts against what is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BalanceTotals {

@@ -10,6 +10,7 @@ pub mod activity;
 pub mod card;
 pub mod card_number;
 pub mod customer;
+pub mod dispute;
 pub mod effect;
 pub mod ids;
 pub mod key;

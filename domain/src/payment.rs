@@ -3,6 +3,7 @@
 use crate::activity::Actor;
 use crate::card::SaveCard;
 use crate::customer::Contact;
+use crate::dispute::OpenDispute;
 use crate::effect::{Effect, EffectKind};
 use crate::ids::{CustomerId, PaymentId, SessionId, TransactionId};
 use crate::merchant::AcquirerName;
@@ -387,6 +388,10 @@ pub struct Payment {
     pub refunded_minor: u64,
     /// Refunds that the acquirer confirmed, in minor units.
     pub confirmed_refund_minor: u64,
+    /// Lost and conceded disputes, in minor units.
+    pub charged_back_minor: u64,
+    /// The dispute that is not decided.
+    pub open_dispute: Option<OpenDispute>,
     /// The operation that the acquirer has not answered yet.
     pub operation: Option<Operation>,
     /// The last operation that the acquirer refused.
@@ -395,15 +400,16 @@ pub struct Payment {
 
 impl Payment {
     /// True when a call for `action` would be taken now, as far as the payment tells: the table allows it, no operation
-    /// is open, a reversal comes before the settlement and has no refund accepted, a refund finds something left.
+    /// is open, a reversal comes before the settlement and finds nothing taken back, a refund or a dispute finds something left.
     #[must_use]
     pub fn allows(&self, action: PaymentAction, now: Millis) -> bool {
         let has_what_it_takes = match action {
-            PaymentAction::Reverse => self.refunded_minor == 0 && self.capture.is_some_and(|it| now < it.settles_at),
-            PaymentAction::Refund => self.refundable_minor() > 0,
+            PaymentAction::Reverse => {
+                self.taken_back_minor() == 0 && self.capture.is_some_and(|it| now < it.settles_at)
+            }
+            PaymentAction::Refund | PaymentAction::OpenDispute => self.refundable_minor() > 0,
             PaymentAction::Capture
             | PaymentAction::Void
-            | PaymentAction::OpenDispute
             | PaymentAction::ChallengeDispute
             | PaymentAction::ConcedeDispute
             | PaymentAction::CloseDispute
@@ -421,29 +427,38 @@ impl Payment {
         self.capture.map_or(0, |capture| capture.amount_minor)
     }
 
-    /// How much can still be refunded: captured less accepted refunds.
+    /// The amount that can still be refunded or disputed: captured less accepted refunds, less what is charged back or in
+    /// dispute.
     #[must_use]
     pub fn refundable_minor(&self) -> u64 {
-        self.captured_minor().saturating_sub(self.refunded_minor)
+        self.captured_minor().saturating_sub(self.taken_back_minor())
     }
 
-    /// By how much the debits that belong to the capture, its fee and these refunds, exceed it: what is missing of it while
-    /// it is on hold.
+    /// The amount that is taken back from the capture, or may be: accepted refunds, charge-backs, and what is in dispute.
     #[must_use]
-    pub fn missing_minor(&self, refunded_minor: u64) -> u64 {
-        let fee_minor = self.capture.map_or(0, |capture| capture.fee_minor);
-        fee_minor.saturating_add(refunded_minor).saturating_sub(self.captured_minor())
+    pub fn taken_back_minor(&self) -> u64 {
+        let disputed_minor = self.open_dispute.map_or(0, |dispute| dispute.amount_minor);
+        self.refunded_minor.saturating_add(self.charged_back_minor).saturating_add(disputed_minor)
     }
 
     /// The status of a captured payment that has this much of confirmed refunds.
     #[must_use]
-    pub fn worked_out(&self, confirmed_refund_minor: u64) -> PaymentStatus {
-        if confirmed_refund_minor == 0 {
-            PaymentStatus::Successful
-        } else if confirmed_refund_minor < self.captured_minor() {
-            PaymentStatus::PartiallyRefunded
-        } else {
-            PaymentStatus::Refunded
+    pub fn status_with_refunds(&self, confirmed_refund_minor: u64) -> PaymentStatus {
+        if self.open_dispute.is_some() {
+            return PaymentStatus::Disputed;
+        }
+        self.status_without_dispute(confirmed_refund_minor, self.charged_back_minor)
+    }
+
+    /// The status of a captured payment without an open dispute that has this much of confirmed refunds and charge-backs.
+    #[must_use]
+    pub fn status_without_dispute(&self, confirmed_refund_minor: u64, charged_back_minor: u64) -> PaymentStatus {
+        let is_all_gone = confirmed_refund_minor.saturating_add(charged_back_minor) >= self.captured_minor();
+        match (is_all_gone, charged_back_minor > 0, confirmed_refund_minor > 0) {
+            (true, true, _) => PaymentStatus::Reversed,
+            (true, false, _) => PaymentStatus::Refunded,
+            (false, _, true) => PaymentStatus::PartiallyRefunded,
+            (false, _, false) => PaymentStatus::Successful,
         }
     }
 }

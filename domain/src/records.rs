@@ -4,12 +4,13 @@ use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::card::{Card, CardFingerprint, Token, TokenQueue};
 use crate::command::IdempotencyScope;
 use crate::customer::Customer;
+use crate::dispute::{Dispute, DisputeStatus};
 use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
-    ActivityId, CardId, CustomerId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId, MerchantId,
-    MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId, WebhookEventId,
-    WebhookId,
+    ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
+    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
+    WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
@@ -271,6 +272,14 @@ tables! {
     PayoutsByStatus: (PayoutStatus, PayoutId) => Present, for lists;
     /// Payouts that the acquirer has not ended: open calls to it, as effects are for payments.
     OpenPayouts: PayoutId => Present, for lists;
+    /// Disputes, in the order in which they are listed.
+    Disputes: DisputeId => Dispute;
+    /// Disputes by their status, each in the order in which they are listed.
+    DisputesByStatus: (DisputeStatus, DisputeId) => Present, for lists;
+    /// Disputes by their payment, each in the order in which they are listed.
+    DisputesByPayment: (PaymentId, DisputeId) => Present, for lists;
+    /// Disputes whose evidence the acquirer has not taken: open calls to it, as effects are for payments.
+    OpenEvidence: DisputeId => Present;
     /// Refunds by the merchant's reference.
     RefundsByExternalId: ExternalId => RefundId;
     /// Refunds by how far they have come, each in the order in which they are listed.

@@ -1,5 +1,6 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
+use crate::dispute::DisputeStatus;
 use crate::ids::{InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
@@ -150,6 +151,17 @@ pub enum Refusal {
         /// Which.
         refund_id: RefundId,
     },
+    /// No dispute of the merchant has this id.
+    #[error("No dispute of this merchant has this dispute_id. list-disputes shows those that there are.")]
+    DisputeNotFound,
+    /// The dispute's status does not permit it.
+    #[error("{}", dispute_not_permitted(*.status, *.has_evidence))]
+    DisputeState {
+        /// The status of the dispute.
+        status: DisputeStatus,
+        /// True when evidence is refused since it was given already.
+        has_evidence: bool,
+    },
     /// A payout has this reference already.
     #[error("Another payout of this merchant has this external_id. Look that payout up before you pay out again.")]
     PayoutExternalIdTaken {
@@ -266,6 +278,7 @@ impl Refusal {
             | Refusal::CustomerNotFound
             | Refusal::CardNotFound
             | Refusal::PaymentNotFound
+            | Refusal::DisputeNotFound
             | Refusal::UserNotFound
             | Refusal::InvitationNotFound
             | Refusal::PlanNotFound => "NOT_FOUND",
@@ -295,7 +308,7 @@ impl Refusal {
             | Refusal::MetadataSetsExceeded => "INVALID_ARGUMENTS",
             Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
             Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
-            Refusal::InvalidState { .. } => "INVALID_STATE",
+            Refusal::InvalidState { .. } | Refusal::DisputeState { .. } => "INVALID_STATE",
             Refusal::NotRefundable { .. } => "NOT_REFUNDABLE",
             Refusal::InsufficientBalance { .. } => "INSUFFICIENT_BALANCE",
             Refusal::TotalTooLarge | Refusal::AmountExceedsPayment { .. } => "AMOUNT_EXCEEDS_LIMIT",
@@ -348,6 +361,8 @@ impl Refusal {
             | Refusal::RefundExternalIdTaken { .. }
             | Refusal::InvoiceExternalIdTaken { .. }
             | Refusal::PayoutExternalIdTaken { .. }
+            | Refusal::DisputeNotFound
+            | Refusal::DisputeState { .. }
             | Refusal::InvalidState { .. }
             | Refusal::NotRefundable { .. }
             | Refusal::AmountExceedsPayment { .. }
@@ -384,6 +399,14 @@ fn not_permitted(what: &str, status: PaymentStatus, operation: Option<OperationK
         ),
         None => format!("{what}: it is {}. The flags of find-payment say what can be done.", status.name()),
     }
+}
+
+/// The reason why a dispute does not permit something.
+fn dispute_not_permitted(status: DisputeStatus, has_evidence: bool) -> String {
+    if status.is_open() && has_evidence {
+        return "The dispute has its evidence already, which is given once. Wait until it is decided.".to_owned();
+    }
+    format!("This cannot be done to the dispute now: it is {}. find-dispute shows it.", status.name())
 }
 
 /// Which argument is at fault.

@@ -4,7 +4,7 @@ use crate::card::{CardFacts, TokenUsage};
 use crate::customer::CustomerFields;
 use crate::ids::{CardId, CustomerId, InstallationId, PaymentId, SessionId, TokenId};
 use crate::merchant::PaymentMethod;
-use crate::money::Money;
+use crate::money::{FeeRate, Money};
 use crate::time::Millis;
 
 /// How long a session can be used: 30 minutes.
@@ -61,6 +61,14 @@ impl InstallmentPlan {
     pub const fn display_name(self) -> &'static str {
         match self {
             InstallmentPlan::SandboxThreeMonths => "Sandbox instalments, 3 months",
+        }
+    }
+
+    /// The interest on a captured amount, in hundredths of a percent.
+    #[must_use]
+    pub const fn interest_basis_points(self) -> u16 {
+        match self {
+            InstallmentPlan::SandboxThreeMonths => 300,
         }
     }
 
@@ -131,6 +139,19 @@ impl Instrument {
             Instrument::Installment { interest_bearer, .. } => Some(*interest_bearer),
             Instrument::UnnamedCard | Instrument::Token { .. } | Instrument::SavedCard { .. } => None,
         }
+    }
+
+    /// The rate of the interest that the merchant bears; zero where it bears none.
+    #[must_use]
+    pub const fn interest_rate(&self) -> FeeRate {
+        let basis_points = match self {
+            Instrument::Installment { plan, interest_bearer: InterestBearer::Merchant } => plan.interest_basis_points(),
+            Instrument::Installment { plan: _, interest_bearer: InterestBearer::Customer }
+            | Instrument::UnnamedCard
+            | Instrument::Token { .. }
+            | Instrument::SavedCard { .. } => 0,
+        };
+        FeeRate { basis_points, fixed_minor: 0 }
     }
 
     /// The token for one use that it is.

@@ -54,6 +54,8 @@ macro_rules! text_type {
 pub const EXTERNAL_ID_MAX_BYTES: usize = 255;
 /// Longest name, in characters.
 pub const NAME_MAX_CHARACTERS: usize = 255;
+/// Longest evidence in a dispute, in characters.
+pub const EVIDENCE_MAX_CHARACTERS: usize = 20_000;
 /// Longest return URL, in bytes.
 pub const RETURN_URL_MAX_BYTES: usize = 2_048;
 /// Longest name of a header, in characters.
@@ -73,8 +75,11 @@ text_type! {
     };
     /// A name that a person reads: 1 to 255 characters without control characters and without a card number.
     Name, public, name;
-    /// The reason for a refund, which a person wrote: as [`Name`].
+    /// The reason for a refund or a dispute, which a person wrote: as [`Name`].
     Reason, public, name;
+    /// The evidence of a merchant in a dispute: 1 to 20,000 characters without control characters other than line breaks and
+    /// tabs, and without a card number.
+    Evidence, public, evidence;
     /// The purpose of a payout or an invoice in a person's words: as [`Name`].
     Description, public, name;
     /// The name of a customer: as [`Name`].
@@ -147,6 +152,17 @@ fn name(text: &str) -> Result<(), TextError> {
     let fits = (1..=NAME_MAX_CHARACTERS).contains(&length);
     if !fits || text.chars().any(char::is_control) {
         return Err(TextError("must be 1 to 255 characters without control characters"));
+    }
+    without_card_number(text)
+}
+
+fn evidence(text: &str) -> Result<(), TextError> {
+    let fits = (1..=EVIDENCE_MAX_CHARACTERS).contains(&text.chars().count());
+    let is_refused = |character: char| character.is_control() && !matches!(character, '\n' | '\r' | '\t');
+    if !fits || text.chars().any(is_refused) {
+        return Err(TextError(
+            "must be 1 to 20000 characters without control characters other than line breaks and tabs",
+        ));
     }
     without_card_number(text)
 }

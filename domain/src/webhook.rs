@@ -1,6 +1,7 @@
 //! Webhooks: endpoints of a merchant's that are told what happens, and the events that they are told.
 
-use crate::ids::{PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
+use crate::dispute::DisputeStatus;
+use crate::ids::{DisputeId, PaymentId, PayoutId, RefundId, WebhookEventId, WebhookId};
 use crate::payment::PaymentStatus;
 use crate::payout::PayoutStatus;
 use crate::refund::RefundStatus;
@@ -33,11 +34,15 @@ pub enum WebhookEventKind {
     PaymentOperationFailed,
     /// A payout was paid, or failed.
     PayoutCompleted,
+    /// A dispute was opened about a payment.
+    DisputeOpened,
+    /// A dispute was won, lost or conceded.
+    DisputeClosed,
 }
 
 impl WebhookEventKind {
     /// Every kind, in the order of the documents.
-    pub const ALL: [WebhookEventKind; 8] = [
+    pub const ALL: [WebhookEventKind; 10] = [
         WebhookEventKind::PaymentAuthorized,
         WebhookEventKind::PaymentCompleted,
         WebhookEventKind::PaymentExpired,
@@ -46,6 +51,8 @@ impl WebhookEventKind {
         WebhookEventKind::RefundCompleted,
         WebhookEventKind::PaymentOperationFailed,
         WebhookEventKind::PayoutCompleted,
+        WebhookEventKind::DisputeOpened,
+        WebhookEventKind::DisputeClosed,
     ];
 
     /// The name by which it is subscribed to. It is delivered in lower case.
@@ -60,6 +67,8 @@ impl WebhookEventKind {
             WebhookEventKind::RefundCompleted => "REFUND_COMPLETED",
             WebhookEventKind::PaymentOperationFailed => "PAYMENT_OPERATION_FAILED",
             WebhookEventKind::PayoutCompleted => "PAYOUT_COMPLETED",
+            WebhookEventKind::DisputeOpened => "DISPUTE_OPENED",
+            WebhookEventKind::DisputeClosed => "DISPUTE_CLOSED",
         }
     }
 }
@@ -73,6 +82,8 @@ pub enum WebhookObject {
     Refund(RefundId, RefundStatus),
     /// A payout.
     Payout(PayoutId, PayoutStatus),
+    /// A dispute of the payment.
+    Dispute(DisputeId, DisputeStatus),
 }
 
 impl WebhookObject {
@@ -83,6 +94,7 @@ impl WebhookObject {
             WebhookObject::Payment(status) => status.name(),
             WebhookObject::Refund(_, status) => status.name(),
             WebhookObject::Payout(_, status) => status.name(),
+            WebhookObject::Dispute(_, status) => status.name(),
         }
     }
 
@@ -90,7 +102,7 @@ impl WebhookObject {
     #[must_use]
     pub const fn refund_id(self) -> Option<RefundId> {
         match self {
-            WebhookObject::Payment(_) | WebhookObject::Payout(_, _) => None,
+            WebhookObject::Payment(_) | WebhookObject::Payout(_, _) | WebhookObject::Dispute(_, _) => None,
             WebhookObject::Refund(refund_id, _) => Some(refund_id),
         }
     }
@@ -99,8 +111,17 @@ impl WebhookObject {
     #[must_use]
     pub const fn payout_id(self) -> Option<PayoutId> {
         match self {
-            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) => None,
+            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) | WebhookObject::Dispute(_, _) => None,
             WebhookObject::Payout(payout_id, _) => Some(payout_id),
+        }
+    }
+
+    /// The dispute, when it is one.
+    #[must_use]
+    pub const fn dispute_id(self) -> Option<DisputeId> {
+        match self {
+            WebhookObject::Payment(_) | WebhookObject::Refund(_, _) | WebhookObject::Payout(_, _) => None,
+            WebhookObject::Dispute(dispute_id, _) => Some(dispute_id),
         }
     }
 }

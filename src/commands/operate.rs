@@ -33,6 +33,9 @@ pub enum OperatorCall {
     /// Payouts that wait for the sandbox
     #[command(subcommand)]
     Payout(PayoutCall),
+    /// Disputes about payments of the sandbox
+    #[command(subcommand)]
+    Dispute(DisputeCall),
     /// Refunds that wait for the sandbox
     #[command(subcommand)]
     Refund(RefundCall),
@@ -303,6 +306,61 @@ pub struct OnePayout {
     payout_id: String,
 }
 
+/// Calls about disputes.
+#[derive(Debug, Subcommand)]
+pub enum DisputeCall {
+    /// Opens a dispute about a captured payment and prints its id
+    Open {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The payment, by its id or the merchant's own
+        #[arg(long)]
+        payment_id: String,
+        /// How much, in minor units; all that is left when left out
+        #[arg(long)]
+        amount: Option<u64>,
+        /// The provider's reason
+        #[arg(long)]
+        reason: Option<String>,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Escalates a dispute to the card scheme
+    Escalate {
+        /// The dispute
+        #[command(flatten)]
+        dispute: OneDispute,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+    /// Decides a dispute
+    Close {
+        /// The dispute
+        #[command(flatten)]
+        dispute: OneDispute,
+        /// WON, for the merchant, or LOST, for the customer
+        #[arg(long)]
+        outcome: String,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
+}
+
+/// Names a dispute.
+#[derive(Debug, Args)]
+pub struct OneDispute {
+    /// The merchant
+    #[arg(long)]
+    merchant_id: String,
+    /// The dispute
+    #[arg(long)]
+    dispute_id: String,
+}
+
 /// Calls about refunds.
 #[derive(Debug, Subcommand)]
 pub enum RefundCall {
@@ -368,6 +426,7 @@ impl OperatorCall {
             OperatorCall::Invoice(call) => call.request(),
             OperatorCall::Payout(PayoutCall::Complete(payout)) => payout.request("complete-payout"),
             OperatorCall::Payout(PayoutCall::Fail(payout)) => payout.request("fail-payout"),
+            OperatorCall::Dispute(call) => call.request(),
             OperatorCall::Refund(RefundCall::Complete(refund)) => refund.request("complete-refund"),
             OperatorCall::Refund(RefundCall::Fail(refund)) => refund.request("fail-refund"),
             OperatorCall::Topup(TopupCall::Add { merchant_id, amount, external_id, again }) => (
@@ -509,6 +568,29 @@ impl OnePayout {
     }
 }
 
+impl DisputeCall {
+    fn request(&self) -> Request<'_> {
+        match self {
+            DisputeCall::Open { merchant_id, payment_id, amount, reason, again } => {
+                let body = json!({
+                    "merchant_id": merchant_id,
+                    "payment_id": payment_id,
+                    "amount": amount,
+                    "reason": reason,
+                });
+                ("open-dispute", body, again.key())
+            }
+            DisputeCall::Escalate { dispute: OneDispute { merchant_id, dispute_id }, again } => {
+                ("escalate-dispute", json!({ "merchant_id": merchant_id, "dispute_id": dispute_id }), again.key())
+            }
+            DisputeCall::Close { dispute: OneDispute { merchant_id, dispute_id }, outcome, again } => {
+                let body = json!({ "merchant_id": merchant_id, "dispute_id": dispute_id, "outcome": outcome });
+                ("close-dispute", body, again.key())
+            }
+        }
+    }
+}
+
 impl OneRefund {
     fn request(&self, endpoint: &'static str) -> Request<'_> {
         (endpoint, json!({ "merchant_id": self.merchant_id, "refund_id": self.refund_id }), None)
@@ -575,6 +657,9 @@ mod tests {
             ("till invoice charge --merchant-id mer_1 --amount 100", "charge-invoice"),
             ("till payout complete --merchant-id mer_1 --payout-id pyo_1", "complete-payout"),
             ("till payout fail --merchant-id mer_1 --payout-id pyo_1", "fail-payout"),
+            ("till dispute open --merchant-id mer_1 --payment-id pay_1 --amount 5", "open-dispute"),
+            ("till dispute escalate --merchant-id mer_1 --dispute-id dsp_1", "escalate-dispute"),
+            ("till dispute close --merchant-id mer_1 --dispute-id dsp_1 --outcome WON", "close-dispute"),
             ("till refund complete --merchant-id mer_1 --refund-id rfn_1", "complete-refund"),
             ("till refund fail --merchant-id mer_1 --refund-id rfn_1", "fail-refund"),
             ("till resume", "resume-effects"),

@@ -81,6 +81,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::InvalidState { status, operation } | Refusal::NotRefundable { status, operation } => {
             Some(json!({ "status": status.name(), "operation": operation.map(OperationKind::name) }))
         }
+        Refusal::DisputeState { status, has_evidence: _ } => Some(json!({ "status": status.name() })),
         Refusal::AmountExceedsPayment { limit_minor } => Some(json!({ "limit": limit_minor })),
         Refusal::InsufficientBalance { available_minor } => Some(json!({ "available": available_minor })),
         Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
@@ -98,6 +99,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::CustomerNotFound => argument("customer_id"),
         Refusal::CardNotFound => argument("card_id"),
         Refusal::PaymentNotFound => argument("payment_id"),
+        Refusal::DisputeNotFound => argument("dispute_id"),
         Refusal::UserNotFound => argument("user_id"),
         Refusal::InvitationNotFound => argument("invitation_id"),
         Refusal::PlanNotFound => argument("plan_id"),

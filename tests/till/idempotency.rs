@@ -27,12 +27,19 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     // Settles at once, so that a payout is covered.
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
+    // Disputed as soon as it is captured.
+    let disputed = || {
+        shop.settled(&shop.initiate(&shop.session_of("4000000000000259", 100), 100, &json!({})).id());
+        shop.call("list-disputes", &json!({})).ok()["page"][0]["dispute_id"].clone()
+    };
     vec![
         ("merchants", "initiate-payment-flow", shop.initiation(&shop.session(100), 100)),
         ("merchants", "capture-payment", json!({ "payment_id": authorized() })),
         ("merchants", "void-payment", json!({ "payment_id": authorized() })),
         ("merchants", "reverse-payment", json!({ "payment_id": shop.pay(100) })),
         ("merchants", "refund-payment", json!({ "payment_id": shop.pay(100) })),
+        ("merchants", "challenge-dispute", json!({ "dispute_id": disputed(), "evidence": "winning_evidence" })),
+        ("merchants", "concede-dispute", json!({ "dispute_id": disputed() })),
         ("merchants", "send-payout", json!({ "amount": 1 })),
         ("merchants", "add-to-metadata-set", json!({ "key": "new", "path": "l", "value": 1 })),
         ("merchants", "remove-from-metadata-set", json!({ "key": "old", "path": "l", "value": 1 })),
@@ -102,7 +109,7 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
     assert_eq!(of_the_team(&later), of_the_team(&activity), "nothing was done again");
     shop.settled(first[0].body.as_str().expect("a payment"));
     let kinds = |kind: &str| shop.all("balance-history").iter().filter(|entry| entry["type"] == kind).count();
-    assert_eq!((kinds("PAYMENT"), kinds("REFUND")), (5, 1), "four captures of before, and the one of the call");
+    assert_eq!((kinds("PAYMENT"), kinds("REFUND")), (7, 1), "six captures of before, and the one of the call");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod initiate;
 mod take_and_give_back;
 mod balance_calls;
 mod payouts;
+mod disputes;
 mod sdk;
 mod lists;
 mod empty_pages;

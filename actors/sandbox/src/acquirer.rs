@@ -6,16 +6,17 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::book::{AuthorizeOutcome, Book, BookInstrument, BookLine, Deed, FollowUp, PayoutOutcome};
+use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_domain::payment::CaptureMode;
 
 use super::book_thread::{self, Clock, OnBroken};
 use super::cards::{Behaviour, Handling, code_and_message};
-use super::judgement::{Ask, PendingEnd, What};
+use super::judgement::{Ask, PendingEnd, TakenMoney, What, by_evidence};
 use super::queue::{Answered, Queue, Request, Waiting};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
+    FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
 };
 
 /// What stands before our reference in the sandbox's own.
@@ -159,6 +160,11 @@ impl Acquirer for SandboxAcquirer {
         self.answer(Ask { reference, merchant, payment: None, money, what: What::Payout }, completion)
     }
 
+    /// The text alone decides, so that nothing of it is kept in the book.
+    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult> {
+        Box::pin(async move { Ok(by_evidence(request.evidence.as_str())) })
+    }
+
     fn send_late_answers(&self, to: LateAnswers) {
         // A sandbox serves one engine; a further one asks for what it needs.
         let _is_the_first = self.late_answers.set(to);
@@ -194,6 +200,7 @@ fn authorization(answered: &Answered) -> Option<Authorization> {
             // A later capture must not change the first answer. What was not captured when it was asked to never is.
             captured: *capture == CaptureMode::Automatic && standing.captured_minor > 0,
             settles_at_once: standing.settles_at_once,
+            is_disputed: TakenMoney::of(line).is_disputed,
         },
         AuthorizeOutcome::Declined(reason) => {
             let (code, message) = code_and_message(*reason);
@@ -212,7 +219,10 @@ fn completion(answered: &Answered) -> Option<Completion> {
         Deed::Authorize { .. } | Deed::TimedOut => return None,
     };
     Some(match declined {
-        None => Completion::Done { acquirer_reference: own_reference(line), settles_at_once: answered.settles_at_once },
+        None => {
+            let TakenMoney { settles_at_once, is_disputed } = answered.taken;
+            Completion::Done { acquirer_reference: own_reference(line), settles_at_once, is_disputed }
+        }
         Some(reason) => {
             let (code, message) = code_and_message(*reason);
             Completion::Declined { code: code.to_owned(), message: message.to_owned() }

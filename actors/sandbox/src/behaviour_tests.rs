@@ -4,17 +4,19 @@ use std::time::Duration;
 
 use crate::book::{Book, BookInstrument, BookLine, Deed, MemoryBook, NextWrite, totals_by_merchant};
 use till_domain::card::CardExpiry;
-use till_domain::ids::{MerchantId, PaymentId, RefundId};
+use till_domain::command::EvidenceResult;
+use till_domain::ids::{DisputeId, MerchantId, PaymentId, RefundId};
 use till_domain::money::{AmountMinor, Currency, Money};
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
+use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
 
 use super::SandboxAcquirer;
 use till_actors::acquirer::conformance::Conformance;
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, Reference, Step,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
+    FollowUpRequest, Found, Instrument, Reference, Step,
 };
 use till_actors::security_codes::SecurityCode;
 
@@ -71,7 +73,7 @@ pub(super) fn follow_up(number: u8, step: Step, minor: u64) -> FollowUpRequest {
 
 pub(super) fn approved(number: u8, captured: bool) -> Result<Authorization, AcquirerUnavailable> {
     let acquirer_reference = follow_up(number, Step::Capture, 1).acquirer_reference;
-    Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false })
+    Ok(Authorization::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false })
 }
 
 pub(super) fn is_done(answer: AcquirerAnswer<Completion>) -> bool {
@@ -138,6 +140,35 @@ fn the_card_that_settles_at_once_says_so() {
     let sandbox = start(&MemoryBook::new());
     let answer = wait(sandbox.authorize(authorize(1, card("4000000000000077"), CaptureMode::Automatic)));
     assert!(matches!(answer, Ok(Authorization::Approved { settles_at_once: true, captured: true, .. })));
+}
+
+#[test]
+fn the_card_that_is_disputed_says_so_with_either_capture() {
+    let sandbox = start(&MemoryBook::new());
+    let answer = wait(sandbox.authorize(authorize(1, card("4000000000000259"), CaptureMode::Automatic)));
+    assert!(matches!(answer, Ok(Authorization::Approved { is_disputed: true, captured: true, .. })), "{answer:?}");
+    let answer = wait(sandbox.authorize(authorize(2, card("4000000000000259"), CaptureMode::Manual)));
+    assert!(matches!(answer, Ok(Authorization::Approved { captured: false, .. })), "{answer:?}");
+    let answer = wait(sandbox.capture(follow_up(2, Step::Capture, 100)));
+    assert!(matches!(answer, Ok(Completion::Done { is_disputed: true, .. })), "{answer:?}");
+}
+
+#[test]
+fn evidence_decides_by_its_text() {
+    let sandbox = start(&MemoryBook::new());
+    let decided = |text: &str| {
+        let dispute = DisputeId::from_bytes([9; 16]);
+        wait(sandbox.evidence(EvidenceRequest {
+            reference: Reference::of_evidence(dispute),
+            acquirer_reference: "sandbox:1".to_owned(),
+            merchant: MERCHANT,
+            dispute,
+            evidence: Evidence::new(text).expect("evidence"),
+        }))
+    };
+    assert_eq!(decided("winning_evidence"), Ok(EvidenceResult::Won));
+    assert_eq!(decided("losing_evidence"), Ok(EvidenceResult::Lost));
+    assert_eq!(decided("anything else"), Ok(EvidenceResult::Taken));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::book::{Book, BookError, BookLine, Deed, PayoutOutcome};
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, PendingEnd, end_refund, ended_payout, has_failed_by, settles_at_once};
+use super::judgement::{Ask, PendingEnd, TakenMoney, end_refund, ended_payout, has_failed_by};
 use super::queue::{Answered, Job, Queue, Recorded, Request};
 use till_actors::acquirer::AcquirerUnavailable;
 
@@ -109,17 +109,17 @@ impl<B: Book> Group<'_, B> {
     fn told(&self, line: Option<BookLine>) -> Result<Recorded, BookError> {
         let authorization = line.as_ref().and_then(|line| line.deed.authorization());
         let authorization = authorization.map(|reference| self.line(reference)).transpose()?.flatten();
-        let settles_at_once = authorization.as_ref().is_some_and(settles_at_once);
-        Ok(Ok(Answered { line, handling: Handling::AtOnce, settles_at_once }))
+        let taken = authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
+        Ok(Ok(Answered { line, handling: Handling::AtOnce, taken }))
     }
 
     /// The line that records a request: the one that is there, or a new one staged here.
     fn record(&mut self, ask: Ask, now_ms: u64) -> Result<Recorded, BookError> {
         let authorization = ask.authorization().map(|reference| self.line(reference)).transpose()?.flatten();
         let handling = ask.handling(authorization.as_ref());
-        let settles_at_once = authorization.as_ref().is_some_and(settles_at_once);
+        let taken = authorization.as_ref().map_or(TakenMoney::default(), TakenMoney::of);
         let first_asked_at_ms = match self.current(&ask.reference, now_ms)? {
-            Some(line) if line.deed != Deed::TimedOut => return Ok(repeated(&ask, line, handling, settles_at_once)),
+            Some(line) if line.deed != Deed::TimedOut => return Ok(repeated(&ask, line, handling, taken)),
             timed_out => timed_out.map(|line| line.asked_at_ms),
         };
         let is_first = first_asked_at_ms.is_none();
@@ -133,7 +133,7 @@ impl<B: Book> Group<'_, B> {
         if is_first && handling == Handling::FirstCallTimesOutDone {
             return Ok(Err(timed_out()));
         }
-        Ok(Ok(Answered { line: Some(line), handling, settles_at_once }))
+        Ok(Ok(Answered { line: Some(line), handling, taken }))
     }
 
     /// The line under a reference as of now: a refund whose time to fail has come has failed.
@@ -174,9 +174,9 @@ fn timed_out() -> AcquirerUnavailable {
     AcquirerUnavailable::because("the first call for this card times out")
 }
 
-fn repeated(ask: &Ask, line: BookLine, handling: Handling, settles_at_once: bool) -> Recorded {
+fn repeated(ask: &Ask, line: BookLine, handling: Handling, taken: TakenMoney) -> Recorded {
     if ask.is_recorded_by(&line) {
-        return Ok(Answered { line: Some(line), handling, settles_at_once });
+        return Ok(Answered { line: Some(line), handling, taken });
     }
     // Neither done nor declined would be true. Unknown keeps the payment open until somebody looks.
     tracing::error!(reference = ask.reference, "the sandbox was asked for something else under a used reference");

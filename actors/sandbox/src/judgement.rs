@@ -1,11 +1,12 @@
 //! What the sandbox does when asked, as lines of its book. No waiting, no clock, no disk.
 
 use crate::book::{AuthorizeOutcome, BookInstrument, BookLine, DeclineReason, Deed, FollowUp, PayoutOutcome, Standing};
+use till_domain::command::EvidenceResult;
 use till_domain::ids::{MerchantId, PaymentId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 
-use super::cards::{Behaviour, Handling};
+use super::cards::{Behaviour, Handling, is_disputed};
 
 /// Text that references of refunds contain. Those of reversals, which are refunds to an acquirer, do not: no call of
 /// the operator's names one, so a reversal is never pending.
@@ -160,12 +161,33 @@ pub(super) fn ended_payout(line: &BookLine, end: PendingEnd) -> BookLine {
     BookLine { deed: Deed::Payout(outcome), ..line.clone() }
 }
 
-/// True when money that is taken of the authorization with this line is there at once.
-pub(super) fn settles_at_once(authorization: &BookLine) -> bool {
-    let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), .. } = &authorization.deed else {
-        return false;
-    };
-    standing.settles_at_once
+/// The treatment of money that is taken of an authorization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct TakenMoney {
+    /// True when it is there at once.
+    pub(super) settles_at_once: bool,
+    /// True when the customer disputes it as soon as it is taken.
+    pub(super) is_disputed: bool,
+}
+
+impl TakenMoney {
+    /// That of the authorization with this line.
+    pub(super) fn of(authorization: &BookLine) -> TakenMoney {
+        let Deed::Authorize { outcome: AuthorizeOutcome::Approved(standing), instrument, .. } = &authorization.deed
+        else {
+            return TakenMoney::default();
+        };
+        TakenMoney { settles_at_once: standing.settles_at_once, is_disputed: is_disputed(instrument) }
+    }
+}
+
+/// The decision of the provider by the evidence of a merchant.
+pub(super) fn by_evidence(evidence: &str) -> EvidenceResult {
+    match evidence {
+        "winning_evidence" => EvidenceResult::Won,
+        "losing_evidence" => EvidenceResult::Lost,
+        _ => EvidenceResult::Taken,
+    }
 }
 
 /// True for the line of a refund whose time to fail has come.

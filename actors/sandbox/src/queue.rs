@@ -10,7 +10,7 @@ use till_domain::ids::MerchantId;
 use tokio::sync::oneshot;
 
 use super::cards::Handling;
-use super::judgement::{Ask, PendingEnd};
+use super::judgement::{Ask, PendingEnd, TakenMoney};
 use till_actors::acquirer::AcquirerUnavailable;
 
 /// Requests that may wait. At some 300 bytes each, 20 MB; the callers bound their own work far below.
@@ -30,8 +30,8 @@ pub(super) struct Answered {
     pub(super) line: Option<BookLine>,
     /// The way in which the answer is given.
     pub(super) handling: Handling,
-    /// True when money that its authorization takes is there at once.
-    pub(super) settles_at_once: bool,
+    /// The treatment of money that its authorization takes.
+    pub(super) taken: TakenMoney,
 }
 
 /// The answer to a request, or the reason why there is none.

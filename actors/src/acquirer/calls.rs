@@ -4,11 +4,12 @@ use std::future::Future;
 use std::pin::Pin;
 
 use till_domain::card::CardExpiry;
-use till_domain::command::AuthorizationResult;
-use till_domain::ids::{MerchantId, PaymentId, PayoutId};
+use till_domain::command::{AuthorizationResult, EvidenceResult};
+use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId};
 use till_domain::money::Money;
 use till_domain::payment::CaptureMode;
 use till_domain::session::InstallmentPlan;
+use till_domain::text::Evidence;
 use till_storage::vault::CardNumber;
 use tokio::sync::mpsc;
 
@@ -37,6 +38,9 @@ pub trait Acquirer: Send + Sync + 'static {
 
     /// Sends money to the merchant's own bank account.
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion>;
+
+    /// Gives the evidence of a merchant in a dispute.
+    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult>;
 
     /// Has answers that nobody asks for sent from now on: a provider calls by itself when a pending call has ended, or
     /// answers twice. One that cannot be sent may be dropped, since every call is asked for until it has ended.
@@ -141,6 +145,21 @@ pub struct PayoutRequest {
     pub money: Money,
 }
 
+/// The evidence of a merchant in a dispute.
+#[derive(Debug, Clone)]
+pub struct EvidenceRequest {
+    /// Names the call.
+    pub reference: Reference,
+    /// The acquirer's own reference of the authorization whose money is in dispute.
+    pub acquirer_reference: String,
+    /// The merchant of the payment.
+    pub merchant: MerchantId,
+    /// The dispute.
+    pub dispute: DisputeId,
+    /// The merchant's words.
+    pub evidence: Evidence,
+}
+
 /// How an authorization ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authorization {
@@ -152,6 +171,8 @@ pub enum Authorization {
         captured: bool,
         /// Whether taken money is there at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
+        /// True when the customer disputes taken money as soon as it is taken.
+        is_disputed: bool,
     },
     /// It is not yet: the customer must act first, for example authenticate the card.
     NeedsAction {
@@ -172,8 +193,8 @@ pub enum Authorization {
 impl From<Authorization> for AuthorizationResult {
     fn from(authorization: Authorization) -> AuthorizationResult {
         match authorization {
-            Authorization::Approved { acquirer_reference, captured, settles_at_once } => {
-                AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once }
+            Authorization::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
+                AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed }
             }
             // No payment can wait for its customer yet: nobody would be sent to the address.
             Authorization::NeedsAction { acquirer_reference: _, url: _ } => AuthorizationResult::Declined {
@@ -194,6 +215,8 @@ pub enum Completion {
         acquirer_reference: String,
         /// True when money that a capture took is there at once, whatever the merchant's settlement delay.
         settles_at_once: bool,
+        /// True when the customer disputes money that a capture took as soon as it is taken.
+        is_disputed: bool,
     },
     /// It is not, and will not be under this reference.
     Declined {

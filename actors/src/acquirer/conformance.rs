@@ -126,7 +126,7 @@ impl Conformance<'_> {
         let payment = (self.new_payment)();
         let answer = self.acquirer.authorize(self.request(payment, (self.approved)(), capture)).await?;
         match &answer {
-            Authorization::Approved { acquirer_reference, captured, settles_at_once: _ }
+            Authorization::Approved { acquirer_reference, captured, settles_at_once: _, is_disputed: _ }
                 if *captured == (capture == CaptureMode::Automatic) =>
             {
                 Ok((payment, acquirer_reference.clone()))

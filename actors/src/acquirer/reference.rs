@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-use till_domain::ids::{PaymentId, PayoutId, RefundId};
+use till_domain::ids::{DisputeId, PaymentId, PayoutId, RefundId};
 
 /// Bytes of a reference, at most.
 const LEN_MAX: usize = 64;
@@ -62,6 +62,12 @@ impl Reference {
     #[must_use]
     pub fn of_payout(payout: PayoutId) -> Reference {
         Reference(format!("{payout}/{PAY}"))
+    }
+
+    /// The reference of the one call that gives the evidence of a dispute. An answer to it never comes unasked.
+    #[must_use]
+    pub fn of_evidence(dispute: DisputeId) -> Reference {
+        Reference(format!("{dispute}/evidence"))
     }
 
     /// The text that the acquirer gets.

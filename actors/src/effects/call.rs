@@ -3,21 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use till_domain::command::{AuthorizationResult, CallResult, Command, RecordOperation};
+use till_domain::dispute::Dispute;
 use till_domain::effect::{Effect, EffectId, EffectKind};
-use till_domain::ids::{MerchantId, PaymentId, PayoutId, RefundId};
+use till_domain::ids::{DisputeId, MerchantId, PaymentId, PayoutId, RefundId};
 use till_domain::merchant::AcquirerName;
 use till_domain::money::{AmountMinor, Money};
 use till_domain::payment::{Failure, OperationKind, Payment};
 use till_domain::payout::{Payout, PayoutStatus};
-use till_domain::records::{Effects, Payments, Payouts, Refunds, Rows, Unreadable};
+use till_domain::records::{Disputes, Effects, OpenEvidence, Payments, Payouts, Refunds, Rows, Unreadable};
 use till_domain::refund::Refund;
 use till_domain::session;
 use till_storage::shapes::MerchantReader;
 use till_storage::vault::{CardNumber, CardNumberOf, Keyring};
 
 use crate::acquirer::{
-    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, FollowUpRequest, Found, Instrument, NamedCall,
-    PayoutRequest, Reference, Step,
+    Acquirer, AcquirerAnswer, AuthorizeRequest, Completion, EvidenceRequest, FollowUpRequest, Found, Instrument,
+    NamedCall, PayoutRequest, Reference, Step,
 };
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
@@ -72,6 +73,39 @@ impl Caller {
         let reference = Reference::of_payout(payout.id);
         let request = PayoutRequest { reference, merchant, payout: payout.id, money: payout.money };
         Ok(Command::RecordPayout(payout.id, ended(acquirer.payout(request)).await?))
+    }
+
+    /// Gives evidence that the acquirer has not taken and returns the command that records how it took it; none when
+    /// nothing waits any more.
+    pub(crate) async fn give_evidence(&self, merchant: MerchantId, id: DisputeId) -> Result<Option<Command>, NoResult> {
+        let Some((dispute, payment)) = self.dispute_with_evidence(merchant, id)? else { return Ok(None) };
+        let (Some(evidence), Some(authorization)) = (dispute.evidence, payment.authorization) else { return Ok(None) };
+        let request = EvidenceRequest {
+            reference: Reference::of_evidence(id),
+            acquirer_reference: authorization.acquirer_reference,
+            merchant,
+            dispute: id,
+            evidence,
+        };
+        let answer = self.acquirer(payment.acquirer)?.evidence(request).await;
+        let result = answer.map_err(|error| NoResult::Unanswered(error.to_string()))?;
+        Ok(Some(Command::RecordEvidence(id, result)))
+    }
+
+    /// The dispute and its payment, as long as the evidence waits to be taken.
+    fn dispute_with_evidence(
+        &self,
+        merchant_id: MerchantId,
+        id: DisputeId,
+    ) -> Result<Option<(Dispute, Payment)>, NoResult> {
+        let unreadable = |error: Unreadable| NoResult::Unreadable(error.to_string());
+        let rows = self.reader(merchant_id);
+        if rows.get::<OpenEvidence>(id).map_err(unreadable)?.is_none() {
+            return Ok(None);
+        }
+        let Some(dispute) = rows.get::<Disputes>(id).map_err(unreadable)? else { return Ok(None) };
+        let payment = rows.get::<Payments>(dispute.payment_id).map_err(unreadable)?;
+        Ok(payment.map(|payment| (dispute, payment)))
     }
 
     fn acquirer(&self, name: AcquirerName) -> Result<&dyn Acquirer, NoResult> {
@@ -195,9 +229,18 @@ fn operated(
     attempt: u32,
     completion: Completion,
 ) -> Result<Command, NoResult> {
-    let settles_at_once = matches!(completion, Completion::Done { settles_at_once: true, .. });
-    let record = RecordOperation { payment_id, kind, attempt, settles_at_once, result: end_of(completion)? };
+    let (settles_at_once, is_disputed) = taken(&completion);
+    let result = end_of(completion)?;
+    let record = RecordOperation { payment_id, kind, attempt, settles_at_once, is_disputed, result };
     Ok(Command::RecordOperation(record))
+}
+
+/// Whether money that was taken is there at once, and whether it is in dispute.
+const fn taken(completion: &Completion) -> (bool, bool) {
+    match completion {
+        Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
+        Completion::Declined { .. } | Completion::Pending => (false, false),
+    }
 }
 
 /// The command that records an answer which nobody asked for; none when it says nothing new of a call of ours. Whether
@@ -261,7 +304,7 @@ async fn ended(answer: AcquirerAnswer<Completion>) -> Result<CallResult, NoResul
 
 fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
     match completion {
-        Completion::Done { acquirer_reference: _, settles_at_once: _ } => Ok(CallResult::Done),
+        Completion::Done { .. } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
         Completion::Pending => Err(NoResult::Unanswered("the call is pending there".to_owned())),
     }

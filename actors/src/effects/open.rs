@@ -46,6 +46,11 @@ impl OpenEffects {
                     age
                 }
             },
+            OpenCall::Evidence(_) => {
+                let age = since.elapsed();
+                self.oldest = self.oldest.max(age);
+                age
+            }
             OpenCall::Payout(id) => {
                 let age = age_of(id, now);
                 self.payouts += 1;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use till_domain::command::Command;
 use till_domain::effect::{EffectId, OpenCall};
-use till_domain::ids::{MerchantId, PayoutId};
+use till_domain::ids::{DisputeId, MerchantId, PayoutId};
 use till_domain::payment::{Lifetimes, Payment, PaymentStatus};
 use till_domain::session::Instrument;
 use till_domain::time::Millis;
@@ -37,6 +37,7 @@ impl Work for EffectRunner {
         match open.call {
             OpenCall::Payment(effect_id) => self.serve_payment(open.merchant_id, effect_id, prepared).await,
             OpenCall::Payout(payout_id) => self.serve_payout(open.merchant_id, payout_id).await,
+            OpenCall::Evidence(dispute_id) => self.serve_evidence(open.merchant_id, dispute_id).await,
         }
     }
 
@@ -46,7 +47,9 @@ impl Work for EffectRunner {
         let refund_id = effect_id.and_then(|effect_id| effect_id.refund_id).map(tracing::field::display);
         let payout_id = if let OpenCall::Payout(payout_id) = call { Some(payout_id) } else { None };
         let payout_id = payout_id.map(tracing::field::display);
-        tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, reason, "an effect has no result yet and is tried again");
+        let dispute_id = if let OpenCall::Evidence(dispute_id) = call { Some(dispute_id) } else { None };
+        let dispute_id = dispute_id.map(tracing::field::display);
+        tracing::warn!(%merchant_id, payment_id, refund_id, payout_id, dispute_id, reason, "an effect has no result yet and is tried again");
     }
 }
 
@@ -82,6 +85,13 @@ impl EffectRunner {
         Ok(None)
     }
 
+    async fn serve_evidence(&self, merchant_id: MerchantId, dispute_id: DisputeId) -> Served {
+        if let Some(command) = in_time(self.caller.give_evidence(merchant_id, dispute_id)).await? {
+            self.registry.carry_out(merchant_id, command, Admission::Always).await?;
+        }
+        Ok(None)
+    }
+
     /// True when the acquirer has left a payment without an answer for too long. It is asked on all the same.
     fn is_overdue(&self, payment: &Payment) -> bool {
         let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
@@ -97,7 +107,7 @@ impl EffectRunner {
 }
 
 /// The result of a call, unless the acquirer takes too long.
-async fn in_time(call: impl Future<Output = Result<Command, NoResult>>) -> Result<Command, NoResult> {
+async fn in_time<T>(call: impl Future<Output = Result<T, NoResult>>) -> Result<T, NoResult> {
     let timed_out = |_| NoResult::Unanswered("it took too long".to_owned());
     tokio::time::timeout(CALL_TIMEOUT, call).await.map_err(timed_out)?
 }

@@ -45,7 +45,7 @@ impl EventBody {
             external_id: external_id.map(|external_id| external_id.as_str().to_owned()),
             status: Some(event.object.status()),
             refund_id: event.object.refund_id().map(|refund_id| refund_id.to_string()),
-            dispute_id: None,
+            dispute_id: event.object.dispute_id().map(|dispute_id| dispute_id.to_string()),
             payout_id: event.object.payout_id().map(|payout_id| payout_id.to_string()),
             amount: Some(event.amount_minor),
             currency: currency.map(|currency| currency.to_string()),

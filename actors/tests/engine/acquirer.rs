@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, FollowUpRequest, Found,
-    Instrument, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
+    FollowUpRequest, Found, Instrument, LateAnswers, PayoutRequest, Reference,
 };
+use till_domain::command::EvidenceResult;
 use till_domain::ids::MerchantId;
 use till_sandbox::SandboxAcquirer;
 use till_sandbox::book::MemoryBook;
@@ -126,6 +127,11 @@ impl Acquirer for DirectedAcquirer {
     fn payout(&self, request: PayoutRequest) -> AcquirerAnswer<Completion> {
         let call = format!("payout as {}", request.reference);
         self.answer(request.merchant, call, |sandbox| sandbox.payout(request))
+    }
+
+    fn evidence(&self, request: EvidenceRequest) -> AcquirerAnswer<EvidenceResult> {
+        let call = format!("evidence as {}", request.reference);
+        self.answer(request.merchant, call, |sandbox| sandbox.evidence(request))
     }
 
     fn send_late_answers(&self, to: LateAnswers) {

@@ -4,12 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use till_actors::Answered;
 use till_domain::card::TokenUsage;
-use till_domain::command::{AuthorizationResult, CallResult, Caller, Command, RecordOperation, RefundPayment};
+use till_domain::command::{
+    AuthorizationResult, CallResult, Caller, ChallengeDispute, Command, OpenDispute, RecordOperation, RefundPayment,
+};
+use till_domain::dispute::DisputeStatus;
 use till_domain::event::Answer;
 use till_domain::ids::PaymentId;
 use till_domain::money::AmountMinor;
 use till_domain::payment::{OperationKind, PENDING_LIFETIME_SECONDS, PaymentRef, PaymentStatus};
+use till_domain::records::Disputes;
 use till_domain::session::Instrument;
+use till_domain::text::Evidence;
 use till_sandbox::book::NextWrite;
 use till_storage::family::Family;
 use till_storage::vault::{CardNumberOf, VaultKey};
@@ -90,14 +95,41 @@ async fn a_refund_is_paid_by_the_acquirer_under_a_reference_of_its_own() {
 }
 
 #[actix_rt::test]
+async fn evidence_is_given_again_until_it_is_taken_also_after_a_restart() {
+    let world = World::start();
+    let shop = world.open_shop().await;
+    let payment = world.pay(&shop, |words| words).await;
+    world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
+    let open = OpenDispute { payment: PaymentRef::Own(id_of(payment)), amount: None, reason: None };
+    let opened = world.submit(shop.merchant_id, by(Caller::Operator, Command::OpenDispute(open))).await;
+    let Answer::Dispute(dispute_id) = done(opened) else { panic!("no dispute was opened") };
+    world.direction.do_not_answer(Some(shop.merchant_id));
+    let evidence = Evidence::new("winning_evidence").expect("evidence");
+    let command = Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence });
+    done(world.submit(shop.merchant_id, by(Caller::System, command)).await);
+    let asked = world.direction.calls();
+    eventually("it is asked again", || world.direction.calls() > asked + 1).await;
+    assert_eq!(world.find::<Disputes>(&shop, dispute_id).map(|it| it.status), Some(DisputeStatus::Challenged));
+    let world = world.restart();
+    let is_won = || world.find::<Disputes>(&shop, dispute_id).is_some_and(|it| it.status == DisputeStatus::Won);
+    eventually("the evidence wins", is_won).await;
+    assert_eq!(world.direction.calls_made(), [format!("evidence as {dispute_id}/evidence")]);
+    assert_eq!(world.count(Family::Effects, &shop), 0);
+}
+
+#[actix_rt::test]
 async fn a_result_for_a_closed_effect_changes_nothing() {
     let world = World::start();
     let shop = world.open_shop().await;
     let payment = world.pay(&shop, |words| words).await;
     world.settles_down_as(&shop, payment, PaymentStatus::Successful).await;
     let before = crate::world::derived(&world.store);
-    let approved =
-        AuthorizationResult::Approved { acquirer_reference: "late".to_owned(), captured: true, settles_at_once: true };
+    let approved = AuthorizationResult::Approved {
+        acquirer_reference: "late".to_owned(),
+        captured: true,
+        settles_at_once: true,
+        is_disputed: false,
+    };
     let declined = AuthorizationResult::Declined { code: "late".to_owned(), message: "Late.".to_owned() };
     for result in [approved, declined] {
         let late = by(Caller::System, Command::RecordAuthorization(id_of(payment), result));
@@ -109,6 +141,7 @@ async fn a_result_for_a_closed_effect_changes_nothing() {
         kind: OperationKind::Void,
         attempt: 1,
         settles_at_once: false,
+        is_disputed: false,
         result: CallResult::Done,
     };
     let late = by(Caller::System, Command::RecordOperation(record));

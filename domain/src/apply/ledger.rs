@@ -32,6 +32,12 @@ pub(super) fn put_transaction(transaction: &Transaction, rows: &mut impl RowsMut
     rows.put::<Transactions>(transaction.id, transaction.clone());
 }
 
+/// Keeps a transaction on hold until the capture that it belongs to becomes effective.
+pub(super) fn hold_until(transaction: Transaction, due: Millis, rows: &mut impl RowsMut) {
+    rows.put::<Timers>(Timer { due, kind: TimerKind::Settle(transaction.id) }, Present);
+    put_transaction(&Transaction { settles_at: Some(due), ..transaction }, rows);
+}
+
 pub(super) fn settle(id: TransactionId, due: Millis, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let transaction = found::<Transactions>(id, rows)?;
     put_transaction(&transaction.settled(at), rows);

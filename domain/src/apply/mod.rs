@@ -2,6 +2,7 @@
 
 mod activity;
 mod change;
+mod disputes;
 mod ledger;
 mod metadata;
 mod operations;

@@ -2,16 +2,15 @@
 
 use super::activity::log_activity;
 use super::change::{change, found};
-use super::ledger::{change_balance, post, put_transaction, settle};
+use super::ledger::{change_balance, hold_until, post, put_transaction, settle};
 use crate::activity::Activity;
-use crate::effect::{Timer, TimerKind};
 use crate::event::Event;
 use crate::ids::{PaymentId, RefundId};
 use crate::ledger::Transaction;
 use crate::payment::{Failure, PaymentStatus};
 use crate::records::{
-    Effects, Payments, Present, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, RowsMut, Timers,
-    Transactions, Unreadable,
+    Effects, Payments, Present, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, RowsMut, Transactions,
+    Unreadable,
 };
 use crate::refund::{Refund, RefundStatus};
 use crate::time::Millis;
@@ -34,9 +33,9 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unread
             payment.refunded_minor = payment.refunded_minor.saturating_sub(*amount_minor);
         })?;
         change_balance(rows, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor))
-    } else if let Event::RefundsUncovered { payment_id: _, covered_minor } = event {
+    } else if let Event::DebitsUncovered { payment_id: _, covered_minor } = event {
         change_balance(rows, |totals| totals.with_uncovered(*covered_minor))
-    } else if let Event::RefundSettled { transaction_id, settles_at, amount_minor, at } = event {
+    } else if let Event::DebitSettled { transaction_id, settles_at, amount_minor, at } = event {
         settle(*transaction_id, *settles_at, *at, rows)?;
         change_balance(rows, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor))
     } else {
@@ -80,8 +79,7 @@ fn confirm(id: RefundId, confirmed: Confirmed, rows: &mut impl RowsMut) -> Resul
         put_transaction(&transaction.settled(at), rows);
         return change_balance(rows, |totals| totals.with_settled(0, amount_minor).with_covered(amount_minor));
     };
-    rows.put::<Timers>(Timer { due, kind: TimerKind::Settle(transaction.id) }, Present);
-    put_transaction(&Transaction { settles_at, ..transaction }, rows);
+    hold_until(transaction, due, rows);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
-use super::{metadata, operations, payouts, refunds, webhooks};
+use super::{disputes, metadata, operations, payouts, refunds, webhooks};
 use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
@@ -130,9 +130,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             Ok(())
         }
         Event::PaymentVoided { payment_id, released_minor: _, activity } => void(*payment_id, activity, rows),
-        Event::TransactionSettled { transaction_id, settles_at, credit_minor, fee_minor, at } => {
+        Event::TransactionSettled { transaction_id, settles_at, credit_minor, debit_minor, at } => {
             settle(*transaction_id, *settles_at, *at, rows)?;
-            change_balance(rows, |totals| totals.with_settled(*credit_minor, *fee_minor))
+            change_balance(rows, |totals| totals.with_settled(*credit_minor, *debit_minor))
         }
         Event::UserInvited { invitation, activity } => {
             rows.put::<Invitations>(invitation.id, invitation.clone());
@@ -159,8 +159,13 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         Event::RefundRequested { .. }
         | Event::RefundConfirmed { .. }
         | Event::RefundFailed { .. }
-        | Event::RefundsUncovered { .. }
-        | Event::RefundSettled { .. } => refunds::apply(event, rows),
+        | Event::DebitsUncovered { .. }
+        | Event::DebitSettled { .. } => refunds::apply(event, rows),
+        Event::DisputeOpened { .. }
+        | Event::DisputeChallenged { .. }
+        | Event::EvidenceTaken { .. }
+        | Event::DisputeEscalated { .. }
+        | Event::DisputeClosed(_) => disputes::apply(event, rows),
         Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
             payouts::apply(event, rows)
         }

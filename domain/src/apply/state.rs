@@ -1,5 +1,6 @@
 //! The fold into a merchant's bounded state. It never reads rows.
 
+use super::disputes;
 use crate::event::{Event, Mutation};
 use crate::ledger::{BalanceTotals, Transaction};
 use crate::payment::Payment;
@@ -67,11 +68,11 @@ fn apply(event: &Event, state: &mut MerchantState) {
             release(*released_minor, state);
             post(transaction, state);
         }
-        Event::TransactionSettled { transaction_id: _, settles_at: _, credit_minor, fee_minor, at: _ } => {
-            change_balance(state, |totals| totals.with_settled(*credit_minor, *fee_minor));
+        Event::TransactionSettled { transaction_id: _, settles_at: _, credit_minor, debit_minor, at: _ } => {
+            change_balance(state, |totals| totals.with_settled(*credit_minor, *debit_minor));
         }
-        Event::PaymentReversed { payment_id: _, credit_minor, fee_minor, at: _, activity: _ } => {
-            change_balance(state, |totals| totals.with_canceled(*credit_minor, *fee_minor));
+        Event::PaymentReversed { payment_id: _, credit_minor, debit_minor, at: _, activity: _ } => {
+            change_balance(state, |totals| totals.with_canceled(*credit_minor, *debit_minor));
         }
         Event::RefundRequested { refund: _, transaction, uncovered_minor, activity: _ } => {
             post(transaction, state);
@@ -83,12 +84,17 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::RefundFailed { amount_minor, uncovered_minor, .. } => {
             change_balance(state, |totals| totals.with_canceled(0, *amount_minor).with_covered(*uncovered_minor));
         }
-        Event::RefundsUncovered { payment_id: _, covered_minor } => {
+        Event::DebitsUncovered { payment_id: _, covered_minor } => {
             change_balance(state, |totals| totals.with_uncovered(*covered_minor));
         }
-        Event::RefundSettled { transaction_id: _, settles_at: _, amount_minor, at: _ } => {
+        Event::DebitSettled { transaction_id: _, settles_at: _, amount_minor, at: _ } => {
             change_balance(state, |totals| totals.with_settled(0, *amount_minor).with_covered(*amount_minor));
         }
+        Event::DisputeOpened { dispute: _, transaction, uncovered_minor } => {
+            post(transaction, state);
+            change_balance(state, |totals| totals.with_uncovered(*uncovered_minor));
+        }
+        Event::DisputeClosed(closing) => change_balance(state, |totals| disputes::balance_after(closing, totals)),
         Event::PayoutRequested { payout, transaction, activity: _ } => {
             post(transaction, state);
             change_balance(state, |totals| totals.with_uncovered(payout.money.amount.get()));
@@ -132,6 +138,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::LateSuccess { .. }
         | Event::LateCallEnded { payment_id: _, failure: _ }
         | Event::RefundConfirmed { settles_at: Some(_), .. }
+        | Event::DisputeChallenged { .. }
+        | Event::EvidenceTaken { dispute_id: _ }
+        | Event::DisputeEscalated { .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
         | Event::MetadataItemAdded { .. }

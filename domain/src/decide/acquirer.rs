@@ -30,8 +30,9 @@ pub(super) fn record_authorization(
             let failure = Failure { code: code.clone(), message: message.clone() };
             declined(&payment, failure, is_open)
         }
-        AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once } => {
-            let approval = Approval { acquirer_reference, captured: *captured, settles_at_once: *settles_at_once };
+        AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once, is_disputed } => {
+            let (captured, settles_at_once, is_disputed) = (*captured, *settles_at_once, *is_disputed);
+            let approval = Approval { acquirer_reference, captured, settles_at_once, is_disputed };
             match payment.status.ruling(PaymentAction::Succeed) {
                 Ruling::Authorizes if is_open => approved(records, &payment, approval, context)?,
                 Ruling::GivenBack => came_late(&payment, approval, context),
@@ -68,6 +69,7 @@ struct Approval<'a> {
     acquirer_reference: &'a str,
     captured: bool,
     settles_at_once: bool,
+    is_disputed: bool,
 }
 
 /// A payment that waits has failed. One that is over already needs the call no longer.
@@ -100,9 +102,9 @@ fn approved(
     let mut decision = Decision::one(Event::PaymentAuthorized { payment_id: payment.id, authorization });
     let amount = payment.money.amount;
     if captured {
-        let settles_at_once = approval.settles_at_once;
-        let capture = Captured { amount, requested_by: Actor::System, settles_at_once };
-        decision.events.push(captures::captured(records, payment, capture, context)?);
+        let Approval { settles_at_once, is_disputed, .. } = approval;
+        let capture = Captured { amount, requested_by: Actor::System, settles_at_once, is_disputed };
+        decision.events.extend(captures::captured(records, payment, capture, context)?);
     } else if is_automatic {
         let kind = OperationKind::Capture;
         decision.events.push(operations::requested(payment, kind, amount, Actor::System, context.now));

@@ -1,10 +1,12 @@
 //! The capture of a payment: its fee, its transaction, its activity.
 
 use super::context::{Context, profile};
-use super::posting;
+use super::disputes;
+use super::posting::{self, CaptureCosts};
 use crate::activity::{Activity, ActivityObject, ActivityType, Actor};
 use crate::event::Event;
 use crate::ids::PaymentId;
+use crate::ledger::EntryStatus;
 use crate::merchant::Integration;
 use crate::money::AmountMinor;
 use crate::payment::{Capture, Payment};
@@ -16,28 +18,42 @@ pub(super) struct Captured {
     pub(super) amount: AmountMinor,
     pub(super) requested_by: Actor,
     pub(super) settles_at_once: bool,
+    pub(super) is_disputed: bool,
 }
 
-/// The event of a capture that the acquirer made, with the fee of this moment. The rest of what was authorized is
-/// released.
+/// The events of a capture that the acquirer made, with the fee of this moment. The rest of what was authorized is
+/// released. Where the money is in dispute as soon as it is taken, the dispute follows.
 pub(super) fn captured(
     records: &impl Records,
     payment: &Payment,
-    Captured { amount, requested_by, settles_at_once }: Captured,
+    Captured { amount, requested_by, settles_at_once, is_disputed }: Captured,
     context: &mut Context<'_>,
-) -> Result<Event, Stop> {
+) -> Result<Vec<Event>, Stop> {
     let state = records.state();
     let method = payment.instrument.method();
     let fee = state.integrations.get(&method).copied().unwrap_or(Integration::initial()).fee;
     let delay_seconds = if settles_at_once { 0 } else { profile(state)?.settlement_delay_seconds };
     let settles_at = context.now.plus_seconds(delay_seconds);
     let fee_minor = fee.fee_minor(amount);
-    let transaction = posting::capture(payment.id, amount, fee_minor, payment.money.currency, settles_at, context);
+    let costs = CaptureCosts { fee_minor, interest_minor: payment.instrument.interest_rate().fee_minor(amount) };
+    let transaction = posting::capture(payment.id, amount, costs, payment.money.currency, settles_at, context);
     let capture =
         Capture { amount_minor: amount.get(), fee_minor, transaction_id: transaction.id, at: context.now, settles_at };
     let activity = activity(ActivityType::PaymentCaptured, payment.id, requested_by, context);
     let released_minor = payment.money.amount.get();
-    Ok(Event::PaymentCaptured { payment_id: payment.id, released_minor, capture, transaction, activity })
+    let dispute = is_disputed.then(|| {
+        let captured = Payment { capture: Some(capture), ..payment.clone() };
+        disputes::opened(
+            &captured,
+            Some(&transaction).filter(|it| it.status == EntryStatus::OnHold),
+            amount,
+            None,
+            context,
+        )
+        .1
+    });
+    let captured = Event::PaymentCaptured { payment_id: payment.id, released_minor, capture, transaction, activity };
+    Ok([captured].into_iter().chain(dispute).collect())
 }
 
 /// What was done to a payment, and at whose request.

@@ -2,8 +2,8 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, initiate, installations, keys, metadata, operations, operator, payouts, refunds, sdk, sweeping, team,
-    timers, webhooks,
+    acquirer, disputes, initiate, installations, keys, metadata, operations, operator, payouts, refunds, sdk, sweeping,
+    team, timers, webhooks,
 };
 use crate::command::{Caller, Command, Request, TeamChange};
 use crate::event::Answer;
@@ -49,6 +49,12 @@ pub(super) fn dispatch(
         Command::VoidPayment(payment) => operations::void_payment(records, request.caller, payment, context),
         Command::ReversePayment(payment) => operations::reverse_payment(records, request.caller, payment, context),
         Command::RefundPayment(command) => refunds::refund_payment(records, request.caller, command, context),
+        Command::OpenDispute(command) => disputes::open_dispute(records, command, context),
+        Command::ChallengeDispute(command) => disputes::challenge_dispute(records, request.caller, command, context),
+        Command::ConcedeDispute(id) => disputes::concede_dispute(records, request.caller, *id, context),
+        Command::EscalateDispute(id) => disputes::escalate_dispute(records, *id, context),
+        Command::CloseDispute(id, outcome) => disputes::close_dispute(records, *id, *outcome, context),
+        Command::RecordEvidence(id, result) => disputes::record_evidence(records, *id, *result, context),
         Command::SendPayout(command) => payouts::send_payout(records, request.caller, command, context),
         Command::ExpirePayment(payment_id) => Ok(acquirer::expire_payment(records, *payment_id, context)?),
         Command::RecordOperation(command) => operations::record_operation(records, command, context),

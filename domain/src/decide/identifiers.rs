@@ -81,6 +81,7 @@ fn look_through(command: &Command, found: &mut Found) {
         Command::CapturePayment(CapturePayment { payment, amount: _ })
         | Command::VoidPayment(payment)
         | Command::ReversePayment(payment) => found.external_id("payment_id", of_payment(payment)),
+        Command::OpenDispute(command) => found.external_id("payment_id", of_payment(&command.payment)),
         Command::RefundPayment(command) => {
             found.external_id("payment_id", of_payment(&command.payment));
             found.external_id("external_id", command.external_id.as_ref());
@@ -112,6 +113,11 @@ fn look_through(command: &Command, found: &mut Found) {
         | Command::RecordRefund(_, _)
         | Command::RecordPayout(_, _)
         | Command::RecordGivenBack(_, _)
+        | Command::ChallengeDispute(_)
+        | Command::ConcedeDispute(_)
+        | Command::EscalateDispute(_)
+        | Command::CloseDispute(_, _)
+        | Command::RecordEvidence(_, _)
         | Command::FireTimers(_)
         | Command::ChangeTeam(_, _)
         | Command::RemoveFromMetadataSet(_)

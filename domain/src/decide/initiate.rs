@@ -134,6 +134,8 @@ fn payment(
         failure: None,
         refunded_minor: 0,
         confirmed_refund_minor: 0,
+        charged_back_minor: 0,
+        open_dispute: None,
         operation: None,
         last_operation: None,
     }

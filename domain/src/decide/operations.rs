@@ -3,11 +3,13 @@
 use super::caller::actor;
 use super::captures::{Captured, activity, captured};
 use super::context::{Context, Decision};
+use super::netting::held_capture;
 use crate::activity::{ActivityType, Actor};
 use crate::command::{CallResult, Caller, CapturePayment, RecordOperation};
 use crate::effect::EffectId;
 use crate::event::{Answer, Event};
 use crate::ids::PaymentId;
+use crate::ledger::Direction;
 use crate::money::AmountMinor;
 use crate::payment::{
     CaptureMode, Failure, LAPSE_REPEATED_AFTER_SECONDS, Operation, OperationKind, Payment, PaymentAction, PaymentRef,
@@ -116,7 +118,9 @@ pub(super) fn record_operation(
         return Ok((Decision::nothing(), Answer::Changed(false)));
     };
     let decision = match &command.result {
-        CallResult::Done => Decision::one(done(records, &payment, operation, command.settles_at_once, context)?),
+        CallResult::Done => {
+            Decision { events: done(records, &payment, operation, command, context)?, ..Decision::nothing() }
+        }
         CallResult::Declined(failure) => declined(&payment, &operation, failure, context.now),
     };
     Ok((decision, Answer::Changed(true)))
@@ -142,16 +146,17 @@ fn done(
     records: &impl Records,
     payment: &Payment,
     operation: Operation,
-    settles_at_once: bool,
+    command: &RecordOperation,
     context: &mut Context<'_>,
-) -> Result<Event, Stop> {
+) -> Result<Vec<Event>, Stop> {
     let Operation { kind, amount, requested_by, requested_at: _, attempt: _ } = operation;
     match kind {
         OperationKind::Capture => {
-            captured(records, payment, Captured { amount, requested_by, settles_at_once }, context)
+            let RecordOperation { settles_at_once, is_disputed, .. } = *command;
+            captured(records, payment, Captured { amount, requested_by, settles_at_once, is_disputed }, context)
         }
-        OperationKind::Void => Ok(voided(payment, requested_by, context)),
-        OperationKind::Reverse => Ok(reversed(payment, requested_by, context)),
+        OperationKind::Void => Ok(vec![voided(payment, requested_by, context)]),
+        OperationKind::Reverse => Ok(vec![reversed(records, payment, requested_by, context)?]),
     }
 }
 
@@ -165,15 +170,19 @@ fn voided(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> 
     Event::PaymentVoided { payment_id, released_minor, activity }
 }
 
-fn reversed(payment: &Payment, requested_by: Actor, context: &mut Context<'_>) -> Event {
-    let fee_minor = payment.capture.map_or(0, |capture| capture.fee_minor);
-    Event::PaymentReversed {
+fn reversed(
+    records: &impl Records,
+    payment: &Payment,
+    requested_by: Actor,
+    context: &mut Context<'_>,
+) -> Result<Event, Unreadable> {
+    Ok(Event::PaymentReversed {
         payment_id: payment.id,
         credit_minor: payment.captured_minor(),
-        fee_minor,
+        debit_minor: held_capture(records, payment)?.map_or(0, |held| held.balance_minor(Direction::Debit)),
         at: context.now,
         activity: activity(ActivityType::PaymentReversed, payment.id, requested_by, context),
-    }
+    })
 }
 
 /// The payment is as before. After `capture: true` it is given up, and fails.

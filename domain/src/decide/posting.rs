@@ -1,7 +1,7 @@
 //! Postings: the transactions of the ledger, each balanced over the accounts.
 
 use super::context::Context;
-use crate::ids::{InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
+use crate::ids::{DisputeId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, TransactionId};
 use crate::ledger::{Account, Cause, Direction, EntryStatus, EntryType, Leg, Transaction};
 use crate::money::{AmountMinor, Currency, Money};
 use crate::records::MerchantState;
@@ -63,11 +63,18 @@ fn effective(
     }
 }
 
-/// A capture with its fee: on hold until `settles_at`, or effective at once when that is not in the future.
+/// The costs of a capture to the merchant, in minor units. One of zero posts nothing.
+pub(super) struct CaptureCosts {
+    pub(super) fee_minor: u64,
+    /// The interest of instalments, as far as the merchant bears it.
+    pub(super) interest_minor: u64,
+}
+
+/// A capture with its costs: on hold until `settles_at`, or effective at once when that is not in the future.
 pub(super) fn capture(
     payment_id: PaymentId,
     amount: AmountMinor,
-    fee_minor: u64,
+    costs: CaptureCosts,
     currency: Currency,
     settles_at: Millis,
     context: &mut Context<'_>,
@@ -75,8 +82,11 @@ pub(super) fn capture(
     let transaction_id = context.mint();
     let gross = pair(EntryType::Payment, Direction::Credit, amount, Account::AcquirerClearing, context);
     let mut legs = gross.to_vec();
-    if let Some(fee) = AmountMinor::new(fee_minor) {
+    if let Some(fee) = AmountMinor::new(costs.fee_minor) {
         legs.extend(pair(EntryType::PaymentFee, Direction::Debit, fee, Account::Fees, context));
+    }
+    if let Some(interest) = AmountMinor::new(costs.interest_minor) {
+        legs.extend(pair(EntryType::Interest, Direction::Debit, interest, Account::Interest, context));
     }
     legs.sort_by_key(|leg| leg.account != Account::Balance);
     let held = settles_at > context.now;
@@ -100,6 +110,13 @@ pub(super) fn refund(payment_id: PaymentId, id: RefundId, money: Money, context:
     on_hold(transaction_id, Cause::Refund(payment_id, id), money.currency, legs, context)
 }
 
+/// A dispute: on hold until it is decided.
+pub(super) fn dispute(payment_id: PaymentId, id: DisputeId, money: Money, context: &mut Context<'_>) -> Transaction {
+    let transaction_id = context.mint();
+    let legs = pair(EntryType::Dispute, Direction::Debit, money.amount, Account::AcquirerClearing, context);
+    on_hold(transaction_id, Cause::Dispute(payment_id, id), money.currency, legs, context)
+}
+
 /// A payout: on hold until the acquirer has paid it.
 pub(super) fn payout(id: PayoutId, money: Money, context: &mut Context<'_>) -> Transaction {
     let transaction_id = context.mint();
@@ -107,7 +124,7 @@ pub(super) fn payout(id: PayoutId, money: Money, context: &mut Context<'_>) -> T
     on_hold(transaction_id, Cause::Payout(id), money.currency, legs, context)
 }
 
-/// A transaction that is on hold until the acquirer has answered.
+/// A transaction that is on hold until something is decided elsewhere.
 fn on_hold(id: TransactionId, cause: Cause, currency: Currency, legs: [Leg; 2], context: &Context<'_>) -> Transaction {
     Transaction {
         id,

@@ -3,16 +3,16 @@
 use super::caller::actor;
 use super::captures::activity;
 use super::context::{Context, Decision};
+use super::netting::{held_capture, uncovered_minor};
 use super::operations::{has_open_call, named};
 use super::posting;
 use crate::activity::{Activity, ActivityObject, ActivityType};
 use crate::command::{CallResult, Caller, RefundPayment};
 use crate::event::{Answer, Event};
 use crate::ids::RefundId;
-use crate::ledger::EntryStatus;
 use crate::money::{AmountMinor, Money};
 use crate::payment::{Failure, Payment, PaymentAction, PaymentStatus};
-use crate::records::{Payments, Records, Refunds, RefundsByExternalId, Transactions, Unreadable};
+use crate::records::{Payments, Records, Refunds, RefundsByExternalId, Unreadable};
 use crate::refund::{Refund, RefundStatus};
 use crate::refusal::{Refusal, Stop};
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub(super) fn refund_payment(
     let payment = named(records, &command.payment)?;
     check_external_id(records, command)?;
     let amount = refundable(records, &payment, command.amount, context)?;
-    let uncovered_minor = uncovered_minor(records, &payment, payment.refunded_minor, amount.get())?;
+    let held = held_capture(records, &payment)?;
+    let uncovered_minor = uncovered_minor(held.as_deref(), payment.taken_back_minor(), amount.get());
     posting::check_available(records.state(), uncovered_minor)?;
     let requested_by = actor(records.state(), caller)?;
     let id: RefundId = context.mint();
@@ -85,27 +86,6 @@ fn not_refundable(payment: &Payment) -> Refusal {
     Refusal::NotRefundable { status: payment.status, operation }
 }
 
-/// How much of a refund the payment's capture does not cover, beside these other refunds: all of it once that has settled.
-fn uncovered_minor(
-    records: &impl Records,
-    payment: &Payment,
-    other_refunds_minor: u64,
-    amount_minor: u64,
-) -> Result<u64, Unreadable> {
-    if !is_on_hold(records, payment)? {
-        return Ok(amount_minor);
-    }
-    let with_it = payment.missing_minor(other_refunds_minor.saturating_add(amount_minor));
-    Ok(with_it.saturating_sub(payment.missing_minor(other_refunds_minor)))
-}
-
-/// True while the captured money has not settled.
-fn is_on_hold(records: &impl Records, payment: &Payment) -> Result<bool, Unreadable> {
-    let Some(capture) = payment.capture else { return Ok(false) };
-    let transaction = records.shared::<Transactions>(capture.transaction_id)?;
-    Ok(transaction.is_some_and(|transaction| transaction.status == EntryStatus::OnHold))
-}
-
 /// Records an answer of the acquirer. One for a refund that has ended changes nothing.
 pub(super) fn record_refund(
     records: &impl Records,
@@ -135,14 +115,15 @@ fn confirmed(
     context: &mut Context<'_>,
 ) -> Result<Event, Unreadable> {
     let amount_minor = refund.money.amount.get();
-    let status = payment.worked_out(payment.confirmed_refund_minor.saturating_add(amount_minor));
+    let status = payment.status_with_refunds(payment.confirmed_refund_minor.saturating_add(amount_minor));
+    let is_held = held_capture(records, payment)?.is_some();
     let settles_at = payment.capture.map(|capture| capture.settles_at);
     Ok(Event::RefundConfirmed {
         refund_id: refund.id,
         payment_id: payment.id,
         amount_minor,
         status,
-        settles_at: if is_on_hold(records, payment)? { settles_at } else { None },
+        settles_at: settles_at.filter(|_| is_held),
         at: context.now,
         activity: all_paid_back(refund, status, context),
     })
@@ -150,7 +131,7 @@ fn confirmed(
 
 /// The refund that leaves nothing of its payment reverses it, by whoever asked for it.
 fn all_paid_back(refund: &Refund, status: PaymentStatus, context: &mut Context<'_>) -> Option<Activity> {
-    let is_all = status == PaymentStatus::Refunded;
+    let is_all = matches!(status, PaymentStatus::Refunded | PaymentStatus::Reversed);
     is_all.then(|| activity(ActivityType::PaymentReversed, refund.payment_id, refund.requested_by.clone(), context))
 }
 
@@ -162,12 +143,12 @@ fn failed(
     context: &Context<'_>,
 ) -> Result<Event, Unreadable> {
     let amount_minor = refund.money.amount.get();
-    let other_refunds_minor = payment.refunded_minor.saturating_sub(amount_minor);
+    let others_minor = payment.taken_back_minor().saturating_sub(amount_minor);
     Ok(Event::RefundFailed {
         refund_id: refund.id,
         payment_id: payment.id,
         amount_minor,
-        uncovered_minor: uncovered_minor(records, payment, other_refunds_minor, amount_minor)?,
+        uncovered_minor: uncovered_minor(held_capture(records, payment)?.as_deref(), others_minor, amount_minor),
         failure: failure.clone(),
         at: context.now,
     })

@@ -1,11 +1,11 @@
 //! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
-use super::{metadata, operations};
+use super::{disputes, metadata, operations};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
-use crate::ids::{PaymentId, TransactionId};
-use crate::ledger::{Account, Cause, Direction, EntryStatus, Transaction};
+use crate::ids::TransactionId;
+use crate::ledger::{Cause, Direction, EntryStatus, Transaction};
 use crate::records::{Payments, Records, Timers, Transactions, Unreadable};
 use crate::refusal::Stop;
 use crate::time::Millis;
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub(super) fn fire_timers(
     records: &impl Records,
     timers: &[Timer],
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
     let mut decision = Decision::nothing();
     for timer in timers.iter().copied().collect::<BTreeSet<Timer>>() {
@@ -34,11 +34,12 @@ fn fire(
     records: &impl Records,
     timer: Timer,
     earlier: &[Event],
-    context: &Context<'_>,
+    context: &mut Context<'_>,
 ) -> Result<Vec<Event>, Unreadable> {
     match timer.kind {
         TimerKind::Settle(transaction_id) => settle(records, transaction_id, timer.due, earlier, context),
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
+        TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
     }
 }
@@ -53,22 +54,29 @@ fn settle(
     let transaction = records.shared::<Transactions>(id)?.filter(|found| found.status == EntryStatus::OnHold);
     let Some(transaction) = transaction else { return Ok(Vec::new()) };
     let (credit_minor, debit_minor) =
-        (balance_minor(&transaction, Direction::Credit), balance_minor(&transaction, Direction::Debit));
+        (transaction.balance_minor(Direction::Credit), transaction.balance_minor(Direction::Debit));
     let at = context.now;
-    if transaction.cause.refund_id().is_some() {
+    if takes_back(transaction.cause) {
         if waits_for_its_capture(records, transaction.cause, earlier)? {
             return Ok(Vec::new());
         }
-        let settled = Event::RefundSettled { transaction_id: id, settles_at, amount_minor: debit_minor, at };
+        let settled = Event::DebitSettled { transaction_id: id, settles_at, amount_minor: debit_minor, at };
         return Ok(vec![settled]);
     }
-    let settled =
-        Event::TransactionSettled { transaction_id: id, settles_at, credit_minor, fee_minor: debit_minor, at };
-    let uncovered = transaction.cause.payment_id().map_or(Ok(None), |payment_id| uncovered(records, payment_id))?;
+    let settled = Event::TransactionSettled { transaction_id: id, settles_at, credit_minor, debit_minor, at };
+    let uncovered = uncovered(records, &transaction)?;
     Ok([settled].into_iter().chain(uncovered).collect())
 }
 
-/// True when the capture of a refund is on hold still. Its timer is due too, and comes first.
+/// True for a refund and a dispute, which are effective no earlier than their capture.
+const fn takes_back(cause: Cause) -> bool {
+    match cause {
+        Cause::Refund(_, _) | Cause::Dispute(_, _) => true,
+        Cause::Capture(_) | Cause::Topup(_) | Cause::Invoice(_) | Cause::Payout(_) => false,
+    }
+}
+
+/// True when the capture of a refund or a dispute is on hold still. Its timer is due too, and comes first.
 fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]) -> Result<bool, Unreadable> {
     let payment = cause.payment_id().map_or(Ok(None), |payment_id| records.shared::<Payments>(payment_id))?;
     let Some(capture) = payment.and_then(|payment| payment.capture) else { return Ok(false) };
@@ -78,18 +86,13 @@ fn waits_for_its_capture(records: &impl Records, cause: Cause, earlier: &[Event]
     Ok(is_on_hold && !earlier.iter().any(settles_now))
 }
 
-/// The refunds of a payment whose capture settles are covered by it no longer.
-fn uncovered(records: &impl Records, payment_id: PaymentId) -> Result<Option<Event>, Unreadable> {
-    let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.refunded_minor > 0);
+/// The refunds and disputes of a payment whose capture settles are covered by it no longer.
+fn uncovered(records: &impl Records, transaction: &Transaction) -> Result<Option<Event>, Unreadable> {
+    let Some(payment_id) = transaction.cause.payment_id() else { return Ok(None) };
+    let payment = records.shared::<Payments>(payment_id)?.filter(|payment| payment.taken_back_minor() > 0);
     Ok(payment.map(|payment| {
-        let missing_minor = payment.missing_minor(payment.refunded_minor);
-        let covered_minor = payment.refunded_minor.saturating_sub(missing_minor);
-        Event::RefundsUncovered { payment_id, covered_minor }
+        let taken_back_minor = payment.taken_back_minor();
+        let covered_minor = taken_back_minor.saturating_sub(transaction.missing_minor(taken_back_minor));
+        Event::DebitsUncovered { payment_id, covered_minor }
     }))
-}
-
-fn balance_minor(transaction: &Transaction, direction: Direction) -> u64 {
-    let legs = transaction.legs.iter();
-    let on_side = legs.filter(|leg| leg.account == Account::Balance && leg.direction == direction);
-    on_side.map(|leg| leg.amount.get()).sum()
 }

@@ -2,8 +2,9 @@
 
 use super::context::Context;
 use crate::activity::Actor;
-use crate::event::Event;
-use crate::ids::{PaymentId, PayoutId};
+use crate::dispute::DisputeStatus;
+use crate::event::{DisputeClosing, Event};
+use crate::ids::{DisputeId, PaymentId, PayoutId};
 use crate::payment::{CaptureMode, Payment, PaymentStatus};
 use crate::payout::PayoutStatus;
 use crate::records::{Payments, Records, Unreadable};
@@ -20,12 +21,13 @@ pub(super) fn following(
     let mut sequence = records.state().webhook_events;
     let mut events = Vec::new();
     for event in recorded {
-        let Some(news) = news_of(records, event)? else { continue };
-        sequence = sequence.saturating_add(1);
-        let News { kind, payment_id, object, amount_minor } = news;
-        let (id, created_at) = (context.mint(), context.now);
-        let event = WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at };
-        events.push(Event::WebhookEventRecorded(event));
+        for news in [news_of(records, event)?, charge_back_of(records, event)?].into_iter().flatten() {
+            sequence = sequence.saturating_add(1);
+            let News { kind, payment_id, object, amount_minor } = news;
+            let (id, created_at) = (context.mint(), context.now);
+            let event = WebhookEvent { id, sequence, kind, payment_id, object, amount_minor, created_at };
+            events.push(Event::WebhookEventRecorded(event));
+        }
     }
     Ok(events)
 }
@@ -67,6 +69,17 @@ fn news_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unread
     } else if let Event::RefundFailed { refund_id, payment_id, amount_minor, .. } = event {
         let object = WebhookObject::Refund(*refund_id, RefundStatus::Failed);
         Ok(Some(of_refund(*payment_id, object, *amount_minor)))
+    } else if let Event::DisputeOpened { dispute, .. } = event {
+        Ok(Some(of_dispute(
+            WebhookEventKind::DisputeOpened,
+            dispute.payment_id,
+            dispute.id,
+            dispute.status,
+            dispute.money.amount.get(),
+        )))
+    } else if let Event::DisputeClosed(closing) = event {
+        let DisputeClosing { dispute_id, payment_id, outcome, amount_minor, .. } = closing;
+        Ok(Some(of_dispute(WebhookEventKind::DisputeClosed, *payment_id, *dispute_id, outcome.status(), *amount_minor)))
     } else if let Event::PayoutPaid { payout_id, amount_minor, at: _ } = event {
         Ok(Some(of_payout(*payout_id, PayoutStatus::Successful, *amount_minor)))
     } else if let Event::PayoutFailed { payout_id, amount_minor, .. } = event {
@@ -85,6 +98,21 @@ fn became(
     of_payment(records, payment_id, kind, |_| Some(status))
 }
 
+/// The reversal of a payment of which nothing is left after a charge-back: it follows the dispute, or the last refund.
+fn charge_back_of(records: &impl Records, event: &Event) -> Result<Option<News>, Unreadable> {
+    let (payment_id, status) = if let Event::RefundConfirmed { payment_id, status, .. } = event {
+        (payment_id, status)
+    } else if let Event::DisputeClosed(DisputeClosing { payment_id, payment_status, .. }) = event {
+        (payment_id, payment_status)
+    } else {
+        return Ok(None);
+    };
+    if *status != PaymentStatus::Reversed {
+        return Ok(None);
+    }
+    became(records, *payment_id, WebhookEventKind::PaymentReversed, PaymentStatus::Reversed)
+}
+
 /// An event about a payment, unless there is none to tell.
 fn of_payment(
     records: &impl Records,
@@ -101,6 +129,16 @@ fn of_payment(
 
 const fn of_refund(payment_id: PaymentId, object: WebhookObject, amount_minor: u64) -> News {
     News { kind: WebhookEventKind::RefundCompleted, payment_id: Some(payment_id), object, amount_minor }
+}
+
+const fn of_dispute(
+    kind: WebhookEventKind,
+    payment_id: PaymentId,
+    id: DisputeId,
+    status: DisputeStatus,
+    amount_minor: u64,
+) -> News {
+    News { kind, payment_id: Some(payment_id), object: WebhookObject::Dispute(id, status), amount_minor }
 }
 
 const fn of_payout(payout_id: PayoutId, status: PayoutStatus, amount_minor: u64) -> News {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::apply::{apply_rows, apply_state};
 use till_domain::card::TokenUsage;
+use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
 use till_domain::ids::{IdPosition, PaymentId, RawId};
@@ -15,12 +16,12 @@ use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
     Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
-    CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Entries, Installations, Integrations,
-    Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata, MetadataByCreation, MetadataDocuments,
-    MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets, OpenPayouts, Payments, PaymentsByExternalId,
-    Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId,
-    RefundsByPayment, RefundsByStatus, Sessions, Single, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId,
-    Transactions, Users,
+    CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes, DisputesByPayment, DisputesByStatus, Effects,
+    Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
+    MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
+    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
+    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers,
+    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 
@@ -32,6 +33,7 @@ pub(crate) fn check(world: &World) {
     check_ledger(world);
     check_payments(world);
     check_refunds(world);
+    check_disputes(world);
     check_payouts(world);
     check_customers(world);
     check_timers(world);
@@ -83,6 +85,7 @@ pub(crate) fn check_step(before: (&MerchantState, &Mutation), after: &MerchantSt
         | Event::InvoiceCharged { transaction, .. }
         | Event::PayoutRequested { transaction, .. }
         | Event::PaymentCaptured { transaction, .. }
+        | Event::DisputeOpened { transaction, .. }
         | Event::RefundRequested { transaction, .. } = event
         {
             check_transaction(transaction);
@@ -127,6 +130,8 @@ fn check_webhook_events(before: u64, mutation: &Mutation, after: u64) {
                 | Event::RefundFailed { .. }
                 | Event::PayoutPaid { .. }
                 | Event::PayoutFailed { .. }
+                | Event::DisputeOpened { .. }
+                | Event::DisputeClosed(_)
         )
     });
     let ends = u64::try_from(ends.count()).expect("few");
@@ -201,6 +206,11 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::PayoutRequested { payout, transaction, activity } => {
             [vec![payout.id.raw(), activity.id.raw()], posted_by(transaction)].concat()
         }
+        Event::DisputeOpened { dispute, transaction, uncovered_minor: _ } => {
+            [vec![dispute.id.raw()], posted_by(transaction)].concat()
+        }
+        Event::DisputeChallenged { activity, .. } | Event::DisputeEscalated { activity, .. } => vec![activity.id.raw()],
+        Event::DisputeClosed(closing) => closing.activities.iter().map(|activity| activity.id.raw()).collect(),
         Event::RefundConfirmed { activity, .. } => activity.iter().map(|activity| activity.id.raw()).collect(),
         Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
@@ -223,8 +233,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::RefundFailed { .. }
         | Event::PayoutPaid { .. }
         | Event::PayoutFailed { .. }
-        | Event::RefundsUncovered { .. }
-        | Event::RefundSettled { .. }
+        | Event::EvidenceTaken { .. }
+        | Event::DebitsUncovered { .. }
+        | Event::DebitSettled { .. }
         | Event::KeyRenamed { .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
@@ -278,12 +289,18 @@ pub(crate) fn check_transaction(transaction: &Transaction) {
     assert!(transaction.is_balanced(), "{transaction:?}");
     assert_eq!(transaction.effective_at.is_some(), transaction.status == EntryStatus::Effective);
     assert_eq!(transaction.canceled_at.is_some(), transaction.status == EntryStatus::Canceled);
-    let waits_for_answer = matches!(transaction.cause, Cause::Refund(_, _) | Cause::Payout(_));
+    let waits_for_answer = matches!(transaction.cause, Cause::Refund(_, _) | Cause::Dispute(_, _) | Cause::Payout(_));
     let is_on_hold = transaction.status == EntryStatus::OnHold;
     assert!(transaction.settles_at.is_some() == is_on_hold || (waits_for_answer && is_on_hold));
     let net = |account: Account| transaction.legs.iter().filter(|leg| leg.account == account).map(signed).sum::<i128>();
-    let accounts =
-        [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
+    let accounts = [
+        Account::Balance,
+        Account::AcquirerClearing,
+        Account::BankClearing,
+        Account::Fees,
+        Account::Invoices,
+        Account::Interest,
+    ];
     assert_eq!(accounts.into_iter().map(net).sum::<i128>(), 0, "the accounts sum to zero");
 }
 
@@ -357,8 +374,8 @@ pub(crate) fn check_payment(world: &World, payment: &Payment) {
         | PaymentStatus::Voided
         | PaymentStatus::Reversed
         | PaymentStatus::PartiallyRefunded
-        | PaymentStatus::Refunded => assert_eq!(open, operation, "{payment:?}"),
-        PaymentStatus::Disputed => panic!("nothing leads here yet: {:?}", payment.status),
+        | PaymentStatus::Refunded
+        | PaymentStatus::Disputed => assert_eq!(open, operation, "{payment:?}"),
     }
     check_amounts(world, payment);
     let has_failed = payment.status == PaymentStatus::Failed;
@@ -372,13 +389,13 @@ pub(crate) fn check_payment(world: &World, payment: &Payment) {
 /// No payment captures more than was authorized or refunds more than was captured, and its status says how much.
 fn check_amounts(world: &World, payment: &Payment) {
     assert!(payment.captured_minor() <= payment.money.amount.get(), "more is captured than was authorized");
-    assert!(payment.refunded_minor <= payment.captured_minor(), "more is refunded than was captured");
+    assert!(payment.taken_back_minor() <= payment.captured_minor(), "more is taken back than was captured");
     assert!(payment.confirmed_refund_minor <= payment.refunded_minor);
-    let status = payment.worked_out(payment.confirmed_refund_minor);
+    let status = payment.status_with_refunds(payment.confirmed_refund_minor);
     match payment.capture {
         None => assert!(!payment.status.ruling(PaymentAction::Settle).is_taken(), "{payment:?}"),
         Some(capture) => {
-            let is_reversed = payment.status == PaymentStatus::Reversed;
+            let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
             assert!(payment.status == status || (is_reversed && payment.refunded_minor == 0), "{payment:?}");
             let transaction = world.look_up::<Transactions>(capture.transaction_id);
             assert_eq!(transaction.status == EntryStatus::Canceled, is_reversed);
@@ -421,6 +438,43 @@ fn check_refunds(world: &World) {
     for payment in world.all::<Payments>() {
         assert_eq!(accepted.get(&payment.id).copied().unwrap_or(0), payment.refunded_minor);
         assert_eq!(confirmed.get(&payment.id).copied().unwrap_or(0), payment.confirmed_refund_minor);
+    }
+}
+
+/// A dispute, its transaction, its open call and its indexes say the same, and the payment has their sums.
+fn check_disputes(world: &World) {
+    let disputes = world.all::<Disputes>();
+    let (mut open, mut charged_back) = (BTreeMap::new(), BTreeMap::<PaymentId, u64>::new());
+    for dispute in &disputes {
+        let minor = dispute.money.amount.get();
+        let transaction = world.look_up::<Transactions>(dispute.transaction_id);
+        assert_eq!(transaction.cause, Cause::Dispute(dispute.payment_id, dispute.id));
+        let waits = world.find::<OpenEvidence>(dispute.id).is_some();
+        assert!(!waits || (dispute.status.is_open() && dispute.evidence.is_some()), "{dispute:?}");
+        assert!(world.find::<DisputesByStatus>((dispute.status, dispute.id)).is_some());
+        assert!(world.find::<DisputesByPayment>((dispute.payment_id, dispute.id)).is_some());
+        assert_eq!(dispute.closed_at.is_none(), dispute.status.is_open());
+        match dispute.status {
+            DisputeStatus::Open | DisputeStatus::Challenged | DisputeStatus::Escalated => {
+                assert_eq!((transaction.status, transaction.settles_at), (EntryStatus::OnHold, None));
+                let other = open.insert(dispute.payment_id, OpenDispute { id: dispute.id, amount_minor: minor });
+                assert_eq!(other, None, "two disputes of a payment are open");
+            }
+            DisputeStatus::Won => assert_eq!(transaction.status, EntryStatus::Canceled),
+            DisputeStatus::Lost | DisputeStatus::Conceded => {
+                *charged_back.entry(dispute.payment_id).or_default() += minor;
+                let is_capture_held = world.transaction_of(dispute.payment_id).status == EntryStatus::OnHold;
+                let is_early = transaction.status == EntryStatus::Effective && is_capture_held;
+                assert!(!is_early, "a charge-back is effective no earlier than its capture");
+                assert_ne!(transaction.status, EntryStatus::Canceled);
+            }
+        }
+    }
+    assert_eq!(world.all::<DisputesByStatus>().len(), disputes.len());
+    assert_eq!(world.all::<DisputesByPayment>().len(), disputes.len());
+    for payment in world.all::<Payments>() {
+        assert_eq!(open.get(&payment.id).copied(), payment.open_dispute);
+        assert_eq!(charged_back.get(&payment.id).copied().unwrap_or(0), payment.charged_back_minor);
     }
 }
 
@@ -477,7 +531,8 @@ fn check_customers(world: &World) {
     }
 }
 
-/// A timer is set exactly while something is on hold, authorized or a metadata record, and no operation is open for it.
+/// A timer is set exactly while something is on hold, authorized, a metadata record or a dispute without evidence, and no
+/// operation is open for it.
 fn check_timers(world: &World) {
     let payments = world.all::<Payments>();
     let with_operation = payments.iter().filter(|payment| payment.operation.is_some());
@@ -498,7 +553,10 @@ fn check_timers(world: &World) {
         assert!(record.timer_due <= record.expires_at, "a timer is late");
         Timer { due: record.timer_due, kind: TimerKind::ExpireMetadata(record.id) }
     });
-    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).collect();
+    let disputes = world.all::<Disputes>().into_iter().filter(|dispute| dispute.takes_evidence());
+    let evidence =
+        disputes.map(|dispute| Timer { due: dispute.evidence_due_at, kind: TimerKind::EvidenceDue(dispute.id) });
+    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).collect();
     expected.sort_unstable();
     assert_eq!(world.timers(), expected);
     assert_eq!(world.all::<Timers>().len(), expected.len());

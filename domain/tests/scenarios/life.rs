@@ -1,41 +1,17 @@
 //! The table of a payment's life, cell by cell: what becomes of a payment in each status by each action.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::{World, raw_id};
 use till_domain::command::CallResult;
 use till_domain::decide::Outcome;
+use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
-use till_domain::ids::{PaymentId, RefundId};
+use till_domain::ids::{DisputeId, PaymentId, RefundId};
 use till_domain::payment::{
     AUTHORIZATION_LIFETIME_SECONDS, OperationKind, PENDING_LIFETIME_SECONDS, PaymentAction, PaymentStatus, Ruling,
 };
 use till_domain::records::Effects;
 use till_domain::refusal::Stop;
-
-/// Every status that a payment can come to without disputes.
-const REACHED: [PaymentStatus; 9] = [
-    PaymentStatus::Pending,
-    PaymentStatus::Authorized,
-    PaymentStatus::Successful,
-    PaymentStatus::Failed,
-    PaymentStatus::Expired,
-    PaymentStatus::Voided,
-    PaymentStatus::Reversed,
-    PaymentStatus::PartiallyRefunded,
-    PaymentStatus::Refunded,
-];
-
-/// Every action that needs no dispute.
-const TAKEN: [PaymentAction; 8] = [
-    PaymentAction::Capture,
-    PaymentAction::Void,
-    PaymentAction::Reverse,
-    PaymentAction::Refund,
-    PaymentAction::Settle,
-    PaymentAction::Expire,
-    PaymentAction::Succeed,
-    PaymentAction::Fail,
-];
 
 /// A payment that is authorized or not answered yet.
 fn initiated(world: &mut World) -> PaymentId {
@@ -84,7 +60,11 @@ fn payment_in(world: &mut World, status: PaymentStatus) -> PaymentId {
             world.given(refund_done(refund));
             id
         }
-        PaymentStatus::Disputed => panic!("nothing leads here yet"),
+        PaymentStatus::Disputed => {
+            let id = world.held();
+            world.given(dispute_part(id, 4_000));
+            id
+        }
     };
     assert_eq!(world.payment_row(id).status, status);
     id
@@ -100,17 +80,20 @@ fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, 
         PaymentAction::Settle | PaymentAction::Expire => {
             let is_pending = world.payment_row(id).status == PaymentStatus::Pending;
             world.after_seconds(AUTHORIZATION_LIFETIME_SECONDS);
-            let is_asked =
-                |timer: &Timer| matches!(timer.kind, TimerKind::Settle(_)) == (action == PaymentAction::Settle);
+            let is_asked = |timer: &Timer| match timer.kind {
+                TimerKind::Settle(_) => action == PaymentAction::Settle,
+                TimerKind::Lapse(_) => action == PaymentAction::Expire,
+                TimerKind::ExpireMetadata(_) | TimerKind::EvidenceDue(_) => false,
+            };
             let timers: Vec<Timer> = world.timers().into_iter().filter(is_asked).collect();
             if action == PaymentAction::Expire && is_pending { expire(id) } else { fire(timers) }
         }
         PaymentAction::Succeed => result(id, approved()),
         PaymentAction::Fail => result(id, declined()),
-        PaymentAction::OpenDispute
-        | PaymentAction::ChallengeDispute
-        | PaymentAction::ConcedeDispute
-        | PaymentAction::CloseDispute => panic!("nothing asks for it yet"),
+        PaymentAction::OpenDispute => dispute_part(id, 1),
+        PaymentAction::ChallengeDispute => challenge(dispute_about(world, id), "it was delivered"),
+        PaymentAction::ConcedeDispute => concede(dispute_about(world, id)),
+        PaymentAction::CloseDispute => close(dispute_about(world, id), DisputeOutcome::Lost),
     };
     match world.step(&ask) {
         Ok(Outcome::Effective { .. }) => Ok(true),
@@ -118,6 +101,12 @@ fn act(world: &mut World, id: PaymentId, action: PaymentAction) -> Result<bool, 
         Err(Stop::Refused(refusal)) => Err(refusal.code()),
         Err(Stop::Unreadable(unreadable)) => panic!("{unreadable}"),
     }
+}
+
+/// The dispute about a payment; where there is none, an id that names nothing.
+fn dispute_about(world: &World, id: PaymentId) -> DisputeId {
+    let about = world.payment_row(id).open_dispute;
+    about.map_or(raw_id(9, DisputeId::from_raw), |dispute| dispute.id)
 }
 
 /// Has the acquirer do what it was asked.
@@ -138,8 +127,8 @@ fn carry_out(world: &mut World, id: PaymentId, refund_id: Option<RefundId>) {
 
 #[test]
 fn every_cell_that_a_payment_can_be_in_is_what_the_table_says() {
-    for status in REACHED {
-        for action in TAKEN {
+    for status in PaymentStatus::ALL {
+        for action in PaymentAction::ALL {
             check_cell(status, action);
         }
     }
@@ -152,16 +141,21 @@ fn check_cell(status: PaymentStatus, action: PaymentAction) {
     let (allowed, ruling) = (before.allows(action, world.clock), status.ruling(action));
     let acted = act(&mut world, id, action);
     let cell = format!("{action:?} of {status:?}");
-    let is_call =
-        matches!(action, PaymentAction::Capture | PaymentAction::Void | PaymentAction::Reverse | PaymentAction::Refund);
+    let is_call = matches!(
+        action,
+        PaymentAction::Capture
+            | PaymentAction::Void
+            | PaymentAction::Reverse
+            | PaymentAction::Refund
+            | PaymentAction::OpenDispute
+    );
     assert!(!is_call || allowed == acted.is_ok(), "{cell}: the flag is true exactly where the call is taken");
     let refund_id = world.all::<till_domain::records::Refunds>().last().map(|refund| refund.id);
     carry_out(&mut world, id, refund_id.filter(|_| action == PaymentAction::Refund && acted.is_ok()));
     let after = world.payment_row(id).status;
     match ruling {
         Ruling::Refused => {
-            let code = if action == PaymentAction::Refund { "NOT_REFUNDABLE" } else { "INVALID_STATE" };
-            assert_eq!(acted, Err(code), "{cell}");
+            assert_eq!(acted, Err(code_of(action)), "{cell}");
             assert_eq!(world.log.len(), records, "{cell}");
         }
         Ruling::Nothing => assert_eq!((acted.is_ok(), after), (true, status), "{cell}"),
@@ -172,8 +166,26 @@ fn check_cell(status: PaymentStatus, action: PaymentAction) {
         }
         Ruling::Becomes(expected) => assert_eq!((acted, after), (Ok(true), expected), "{cell}"),
         Ruling::Authorizes => assert_eq!((acted, after), (Ok(true), PaymentStatus::Authorized), "{cell}"),
-        Ruling::WorkedOut => assert_eq!((acted, after), (Ok(true), PaymentStatus::PartiallyRefunded), "{cell}"),
+        Ruling::WorkedOut => assert_eq!((acted, after), (Ok(true), worked_out(status, action)), "{cell}"),
         Ruling::GivenBack => assert_eq!((acted, after), (Ok(true), status), "{cell}"),
     }
     crate::invariants::check(&world);
+}
+
+/// The code of a refused action. A payment that is not disputed has no dispute that could be named.
+const fn code_of(action: PaymentAction) -> &'static str {
+    match action {
+        PaymentAction::Refund => "NOT_REFUNDABLE",
+        PaymentAction::ChallengeDispute | PaymentAction::ConcedeDispute | PaymentAction::CloseDispute => "NOT_FOUND",
+        _ => "INVALID_STATE",
+    }
+}
+
+/// The status after a refund of a little, or after a dispute about a part is charged back.
+fn worked_out(before: PaymentStatus, action: PaymentAction) -> PaymentStatus {
+    match (before, action) {
+        (PaymentStatus::Disputed, PaymentAction::Refund) => PaymentStatus::Disputed,
+        (_, PaymentAction::Refund) => PaymentStatus::PartiallyRefunded,
+        (_, _) => PaymentStatus::Successful,
+    }
 }

@@ -25,6 +25,7 @@ mod operations;
 mod operator;
 mod refunds;
 mod payouts;
+mod disputes;
 mod refusal_order;
 mod refusals;
 mod saved_cards;

@@ -7,13 +7,16 @@ use crate::world::{World, raw_id};
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
 use till_domain::card::{SaveCard, TokenUsage};
-use till_domain::command::{AuthorizationResult, CallResult, Command, Expired, Selection, SweepMetadata};
+use till_domain::command::{
+    AuthorizationResult, CallResult, Command, EvidenceResult, Expired, Selection, SweepMetadata,
+};
 use till_domain::customer::CustomerFields;
 use till_domain::decide::Outcome;
+use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::{Effect, EffectId, EffectKind, Timer};
-use till_domain::event::{Answer, Event};
+use till_domain::event::{Answer, DisputeClosing, Event};
 use till_domain::ids::{
-    CardId, CustomerId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId, SessionId, TokenId,
+    CardId, CustomerId, DisputeId, Entropy, InstallationId, KeyId, PaymentId, PayoutId, RefundId, SessionId, TokenId,
     TransactionId, WebhookId,
 };
 use till_domain::ledger::EntryStatus;
@@ -21,7 +24,7 @@ use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
-use till_domain::records::{AnyKey, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
+use till_domain::records::{AnyKey, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
 use till_domain::refusal::Stop;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
@@ -121,6 +124,7 @@ struct Run {
     keys: Vec<KeyId>,
     webhooks: Vec<WebhookId>,
     refunds: Vec<RefundId>,
+    disputes: Vec<DisputeId>,
     payouts: Vec<PayoutId>,
     /// Payouts that have no answer.
     open_payouts: BTreeSet<PayoutId>,
@@ -150,6 +154,7 @@ impl Run {
             keys: Vec::new(),
             webhooks: Vec::new(),
             refunds: Vec::new(),
+            disputes: Vec::new(),
             payouts: Vec::new(),
             open_payouts: BTreeSet::new(),
             open: BTreeMap::new(),
@@ -202,6 +207,7 @@ impl Run {
             24..=43 => self.initiation(),
             44..=59 => self.acquirer_result(),
             60..=66 => self.due_timers(),
+            67..=70 if self.random.once_in(2) => self.dispute(),
             67..=80 => self.call_about_a_payment(),
             81 | 82 => self.sweeping(),
             81..=84 if self.random.once_in(4) => self.payout(),
@@ -311,6 +317,7 @@ impl Run {
         let mut ask = operation_answered(id, operation, attempt, self.call_result());
         if let Command::RecordOperation(record) = &mut ask.command {
             record.settles_at_once = self.random.once_in(8);
+            record.is_disputed = self.random.once_in(8);
         }
         ask
     }
@@ -340,13 +347,34 @@ impl Run {
         if by_operator { ask.by(Who::Operator) } else { ask }
     }
 
+    /// A dispute about one of the last payments, or what becomes of one of the last disputes.
+    fn dispute(&mut self) -> Ask {
+        let recent = &self.payments[self.payments.len().saturating_sub(12)..];
+        let id = self.random.pick(recent).unwrap_or(raw_id(9, PaymentId::from_raw));
+        let price = self.world.find::<Payments>(id).map_or(1, |payment| payment.money.amount.get());
+        let recent = &self.disputes[self.disputes.len().saturating_sub(6)..];
+        let dispute_id = self.random.pick(recent).unwrap_or(raw_id(9, DisputeId::from_raw));
+        let results = [EvidenceResult::Taken, EvidenceResult::Taken, EvidenceResult::Won, EvidenceResult::Lost];
+        let outcomes = [DisputeOutcome::Won, DisputeOutcome::Lost];
+        match self.random.below(12) {
+            0..=2 => dispute(id),
+            3 | 4 => dispute_part(id, 1 + self.random.below(price.min(AMOUNT_MAX_MINOR - 1) / 2 + 1)),
+            5 | 6 => challenge(dispute_id, "it was delivered"),
+            7 | 8 => evidence_answered(dispute_id, self.random.pick(&results).unwrap_or(EvidenceResult::Taken)),
+            9 => escalate(dispute_id),
+            10 if self.random.once_in(2) => concede(dispute_id),
+            _ => close(dispute_id, self.random.pick(&outcomes).unwrap_or(DisputeOutcome::Lost)),
+        }
+    }
+
     fn oldest_pending(&self) -> Option<PaymentId> {
         let pending = self.open.iter().find(|(_, kind)| **kind == EffectKind::Authorize);
         pending.map(|(id, _)| id.payment_id)
     }
 
     fn authorization(&mut self) -> AuthorizationResult {
-        match self.random.below(5) {
+        match self.random.below(6) {
+            3 if self.random.once_in(3) => approved_captured_and_disputed(),
             0 => declined(),
             1 => approved(),
             2 => approved_captured_and_settled(),
@@ -623,8 +651,19 @@ impl Run {
             Event::RefundFailed { refund_id, payment_id, .. } => {
                 self.close_refund(*payment_id, *refund_id, "refund failed");
             }
-            Event::RefundsUncovered { .. } => self.saw("refunds uncovered"),
-            Event::RefundSettled { .. } => self.saw("refund settled"),
+            Event::DebitsUncovered { .. } => self.saw("debits uncovered"),
+            Event::DebitSettled { .. } => self.saw("debit settled"),
+            Event::DisputeOpened { dispute, .. } => {
+                self.saw("dispute opened");
+                self.disputes.push(dispute.id);
+            }
+            Event::DisputeChallenged { .. } => self.saw("dispute challenged"),
+            Event::EvidenceTaken { .. } => self.saw("evidence taken"),
+            Event::DisputeEscalated { .. } => self.saw("dispute escalated"),
+            Event::DisputeClosed(closing) => {
+                let is_held = closing.settles_at.is_some();
+                self.saw(if is_held { "dispute lost on hold" } else { closing.outcome.status().name() });
+            }
             Event::TransactionSettled { .. } => self.saw("settled"),
             Event::SessionsSwept { .. } => self.saw("sessions swept"),
             Event::TokensSwept { .. } => self.saw("tokens swept"),
@@ -714,8 +753,10 @@ impl Run {
             | Event::OperationRefused { payment_id, .. }
             | Event::RefundConfirmed { payment_id, .. }
             | Event::RefundFailed { payment_id, .. }
-            | Event::RefundsUncovered { payment_id, .. } => Some(*payment_id),
+            | Event::DebitsUncovered { payment_id, .. }
+            | Event::DisputeClosed(DisputeClosing { payment_id, .. }) => Some(*payment_id),
             Event::RefundRequested { refund, .. } => Some(refund.payment_id),
+            Event::DisputeOpened { dispute, .. } => Some(dispute.payment_id),
             _ => None,
         };
         let payment = payment_id.map(|id| self.world.payment_row(id));
@@ -728,11 +769,14 @@ impl Run {
             touched.push(self.world.refund_row(*refund_id).transaction_id);
         } else if let Event::PayoutPaid { payout_id, .. } | Event::PayoutFailed { payout_id, .. } = event {
             touched.push(self.world.look_up::<Payouts>(*payout_id).transaction_id);
-        } else if let Event::TransactionSettled { transaction_id, .. } | Event::RefundSettled { transaction_id, .. } =
+        } else if let Event::TransactionSettled { transaction_id, .. } | Event::DebitSettled { transaction_id, .. } =
             event
         {
             touched.push(*transaction_id);
+        } else if let Event::DisputeClosed(DisputeClosing { dispute_id, .. }) = event {
+            touched.push(self.world.look_up::<Disputes>(*dispute_id).transaction_id);
         } else if let Event::RefundRequested { transaction, .. }
+        | Event::DisputeOpened { transaction, .. }
         | Event::TopupAdded { transaction, .. }
         | Event::PayoutRequested { transaction, .. }
         | Event::InvoiceCharged { transaction, .. } = event
@@ -777,8 +821,16 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "refund confirmed",
         "refund confirmed on hold",
         "refund failed",
-        "refunds uncovered",
-        "refund settled",
+        "debits uncovered",
+        "debit settled",
+        "dispute opened",
+        "dispute challenged",
+        "evidence taken",
+        "dispute escalated",
+        "dispute lost on hold",
+        "WON",
+        "LOST",
+        "CONCEDED",
         "invoice charged",
         "payout requested",
         "payout paid",

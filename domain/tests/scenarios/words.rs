@@ -3,16 +3,18 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, ChargeInvoice,
-    Command, ConnectWebhook, CreateMerchant, DeleteMetadata, Expired, GenerateKey, InitiatePayment, RecordOperation,
-    RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod, Selection, SendPayout, SyncMetadata, TeamChange,
-    TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
+    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, ChallengeDispute,
+    ChargeInvoice, Command, ConnectWebhook, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey,
+    InitiatePayment, OpenDispute, RecordOperation, RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod,
+    Selection, SendPayout, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook,
+    WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
+use till_domain::dispute::DisputeOutcome;
 use till_domain::effect::Timer;
 use till_domain::ids::{
-    CardId, CustomerId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId, PlanId, RefundId,
-    SessionId, TokenId, UserId, WebhookId,
+    CardId, CustomerId, DisputeId, InstallationId, InvitationId, KeyId, MerchantId, PaymentId, PayoutId, PlanId,
+    RefundId, SessionId, TokenId, UserId, WebhookId,
 };
 use till_domain::key::KeyDigest;
 use till_domain::merchant::{AcquirerName, Integration, PaymentMethod, Platform};
@@ -22,8 +24,8 @@ use till_domain::payment::{Failure, OperationKind, PaymentRef};
 use till_domain::refusal::Refusal;
 use till_domain::session::{InstallmentPlan, InterestBearer};
 use till_domain::text::{
-    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, InstallationIdentifier, MetadataKey,
-    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, InstallationIdentifier,
+    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, WebhookEventKind};
@@ -283,19 +285,24 @@ pub(crate) fn tokenize(number: u8, usage: TokenUsage) -> Ask {
 
 /// The acquirer's approval: not captured, settled when the merchant's delay is over.
 pub(crate) fn approved() -> AuthorizationResult {
-    approval(false, false)
+    approval(false, false, false)
 }
 
 pub(crate) fn approved_and_captured() -> AuthorizationResult {
-    approval(true, false)
+    approval(true, false, false)
+}
+
+/// Captured with a card whose payments are disputed at once.
+pub(crate) fn approved_captured_and_disputed() -> AuthorizationResult {
+    approval(true, false, true)
 }
 
 pub(crate) fn approved_captured_and_settled() -> AuthorizationResult {
-    approval(true, true)
+    approval(true, true, false)
 }
 
-fn approval(captured: bool, settles_at_once: bool) -> AuthorizationResult {
-    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured, settles_at_once }
+fn approval(captured: bool, settles_at_once: bool, is_disputed: bool) -> AuthorizationResult {
+    AuthorizationResult::Approved { acquirer_reference: "sandbox-1".to_owned(), captured, settles_at_once, is_disputed }
 }
 
 pub(crate) fn declined() -> AuthorizationResult {
@@ -379,7 +386,7 @@ pub(crate) fn refused() -> CallResult {
 
 /// The acquirer's answer to the operation with this number of a payment.
 pub(crate) fn operation_answered(id: PaymentId, kind: OperationKind, attempt: u32, result: CallResult) -> Ask {
-    let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, result };
+    let record = RecordOperation { payment_id: id, kind, attempt, settles_at_once: false, is_disputed: false, result };
     Ask::of(Who::Till, Command::RecordOperation(record))
 }
 
@@ -420,6 +427,43 @@ pub(crate) fn payout_answered(id: PayoutId, result: CallResult) -> Ask {
 
 pub(crate) fn payout_done(id: PayoutId) -> Ask {
     payout_answered(id, CallResult::Done)
+}
+
+/// open-dispute, about all that is left.
+pub(crate) fn dispute(id: PaymentId) -> Ask {
+    dispute_of(id, None)
+}
+
+/// open-dispute, about a part.
+pub(crate) fn dispute_part(id: PaymentId, minor: u64) -> Ask {
+    dispute_of(id, Some(amount(minor)))
+}
+
+fn dispute_of(id: PaymentId, amount: Option<AmountMinor>) -> Ask {
+    let reason = Some(Reason::new("goods not received").expect("a test reason of proper form"));
+    let command = OpenDispute { payment: PaymentRef::Own(id), amount, reason };
+    Ask::of(Who::Operator, Command::OpenDispute(command))
+}
+
+pub(crate) fn challenge(dispute_id: DisputeId, evidence: &str) -> Ask {
+    let evidence = Evidence::new(evidence).expect("test evidence of proper form");
+    Ask::of(Who::Merchant, Command::ChallengeDispute(ChallengeDispute { dispute_id, evidence }))
+}
+
+pub(crate) fn evidence_answered(id: DisputeId, result: EvidenceResult) -> Ask {
+    Ask::of(Who::Till, Command::RecordEvidence(id, result))
+}
+
+pub(crate) fn concede(id: DisputeId) -> Ask {
+    Ask::of(Who::Merchant, Command::ConcedeDispute(id))
+}
+
+pub(crate) fn escalate(id: DisputeId) -> Ask {
+    Ask::of(Who::Operator, Command::EscalateDispute(id))
+}
+
+pub(crate) fn close(id: DisputeId, outcome: DisputeOutcome) -> Ask {
+    Ask::of(Who::Operator, Command::CloseDispute(id, outcome))
 }
 
 pub(crate) fn given_back(id: PaymentId, result: CallResult) -> Ask {

@@ -17,8 +17,8 @@ use till_domain::decide::{Context, Outcome, decide};
 use till_domain::effect::Timer;
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
-    CardId, CustomerId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId, RawId,
-    RefundId, SessionId, TokenId, TopupId, WebhookId,
+    CardId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId,
+    RawId, RefundId, SessionId, TokenId, TopupId, WebhookId,
 };
 use till_domain::ledger::{BalanceTotals, Transaction};
 use till_domain::merchant::SETTLEMENT_DELAY_DEFAULT_SECONDS;
@@ -337,6 +337,13 @@ impl World {
         match self.given(ask) {
             Answer::Refund(id) => id,
             other => panic!("a refund was asked for, not {other:?}"),
+        }
+    }
+
+    pub(crate) fn dispute(&mut self, ask: Ask) -> DisputeId {
+        match self.given(ask) {
+            Answer::Dispute(id) => id,
+            other => panic!("a dispute was asked for, not {other:?}"),
         }
     }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    balances, checkpoints, installations, keys, merchants, payment_methods, payouts, refunds, reload, resume_effects,
-    rotate_vault_key,
+    balances, checkpoints, disputes, installations, keys, merchants, payment_methods, payouts, refunds, reload,
+    resume_effects, rotate_vault_key,
 };
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -35,6 +35,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&payouts::FAIL_PAYOUT, of(service), payouts::fail_payout),
         endpoint(&refunds::COMPLETE_REFUND, of(service), refunds::complete_refund),
         endpoint(&refunds::FAIL_REFUND, of(service), refunds::fail_refund),
+        endpoint(&disputes::OPEN_DISPUTE, of(service), disputes::open_dispute),
+        endpoint(&disputes::ESCALATE_DISPUTE, of(service), disputes::escalate_dispute),
+        endpoint(&disputes::CLOSE_DISPUTE, of(service), disputes::close_dispute),
         endpoint(&checkpoints::CREATE_CHECKPOINT, of(service), checkpoints::create_checkpoint),
         endpoint(&resume_effects::RESUME_EFFECTS, of(service), resume_effects::resume_effects),
         endpoint(&reload::RELOAD_FILES, of(service), reload::reload),

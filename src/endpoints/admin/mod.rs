@@ -5,6 +5,7 @@ mod balances;
 mod functions;
 mod identifier;
 mod checkpoints;
+mod disputes;
 mod installations;
 mod keys;
 mod merchants;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    balance_history, deliveries, events, find_contact, find_payment, get_balance, initiate_payment_flow, keys,
-    list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, team, topups, webhooks,
+    balance_history, deliveries, disputes, events, find_contact, find_payment, get_balance, initiate_payment_flow,
+    keys, list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, team, topups, webhooks,
 };
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -28,6 +28,10 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&refunds::FIND_REFUND, of(service), refunds::find_refund),
         endpoint(&refunds::LIST_REFUNDS, of(service), refunds::list_refunds),
         endpoint(&refunds::LIST_REFUNDS_BY_PAYMENT, of(service), refunds::list_refunds_by_payment),
+        endpoint(&disputes::FIND_DISPUTE, of(service), disputes::find_dispute),
+        endpoint(&disputes::LIST_DISPUTES, of(service), disputes::list_disputes),
+        endpoint(&disputes::CHALLENGE_DISPUTE, of(service), disputes::challenge_dispute),
+        endpoint(&disputes::CONCEDE_DISPUTE, of(service), disputes::concede_dispute),
         endpoint(&find_contact::FIND_CONTACT, of(service), find_contact::find_contact),
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),

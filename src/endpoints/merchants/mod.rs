@@ -16,6 +16,7 @@ mod metadata;
 mod named_payment;
 mod operations;
 mod payouts;
+mod disputes;
 mod plans;
 mod refunds;
 mod team;

@@ -58,6 +58,7 @@ pub(crate) struct EntryShape {
 impl EntryShape {
     /// The object for an entry.
     pub(crate) fn new(entry: &Entry) -> EntryShape {
+        let parent = entry.cause.payment_id().filter(|_| entry.cause.dispute_id().is_some());
         EntryShape {
             entry_id: entry.id.to_string(),
             transaction_id: entry.transaction_id.to_string(),
@@ -72,9 +73,9 @@ impl EntryShape {
             statement_id: None,
             payout_id: entry.cause.payout_id().map(|id| id.to_string()),
             topup_id: entry.cause.topup_id().map(|id| id.to_string()),
-            dispute_id: None,
-            parent_id: None,
-            parent_type: None,
+            dispute_id: entry.cause.dispute_id().map(|id| id.to_string()),
+            parent_id: parent.map(|id| id.to_string()),
+            parent_type: parent.map(|_| "PAYMENT"),
             created_at: entry.created_at.unix_seconds(),
             effective_at: entry.effective_at.map(|at| at.unix_seconds()),
             canceled_at: entry.canceled_at.map(|at| at.unix_seconds()),

@@ -18,7 +18,7 @@ pub(in crate::endpoints) static EVENT: ObjectType = ObjectType {
         Attribute::nullable(
             "status",
             ValueType::STRING,
-            "The status of the payment, refund or payout, as of the event.",
+            "The status of the payment, refund, dispute or payout, as of the event.",
         ),
         Attribute::nullable("refund_id", ValueType::STRING, "The refund that it is about."),
         Attribute::nullable("dispute_id", ValueType::STRING, "The dispute that it is about."),
@@ -40,6 +40,8 @@ const EVENT_NAMES: ValueType = ValueType::words(&[
     "refund_completed",
     "payment_operation_failed",
     "payout_completed",
+    "dispute_opened",
+    "dispute_closed",
     "test",
 ]);
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod activity;
 pub(super) mod contact;
+pub(super) mod dispute;
 pub(crate) mod delivery;
 pub(crate) mod entry;
 pub(crate) mod event;

@@ -210,7 +210,7 @@ impl<'a> PaymentShape<'a> {
             capture: payment.capture_mode.name(),
             amount_captured: payment.capture.map_or(0, |capture| capture.amount_minor),
             amount_refunded: payment.refunded_minor,
-            amount_charged_back: 0, // There are no disputes yet.
+            amount_charged_back: payment.charged_back_minor,
             operation: payment.operation.as_ref().map(OperationShape::new),
             last_operation: payment.last_operation.as_ref().map(LastOperationShape::new),
             return_url: payment.return_url.as_str(),
@@ -316,6 +316,8 @@ mod tests {
             confirmed_refund_minor: 0,
             operation: None,
             last_operation: None,
+            charged_back_minor: 0,
+            open_dispute: None,
         }
     }
 

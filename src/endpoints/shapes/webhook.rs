@@ -18,6 +18,8 @@ pub(in crate::endpoints) const EVENT_WORDS: ValueType = ValueType::words(&[
     "REFUND_COMPLETED",
     "PAYMENT_OPERATION_FAILED",
     "PAYOUT_COMPLETED",
+    "DISPUTE_OPENED",
+    "DISPUTE_CLOSED",
     ALL_EVENTS,
 ]);
 

@@ -44,6 +44,8 @@ frozen_enum! {
         RefundCompleted,
         PaymentOperationFailed,
         PayoutCompleted,
+        DisputeOpened,
+        DisputeClosed,
     }
 }
 

@@ -5,8 +5,9 @@ use till_domain::card::{
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, OpenDispute};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
-use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
+use till_domain::event::{Answer, DisputeClosing, Event, Mutation, StoredAnswer};
 use till_domain::ids::{Id, IdPosition, PaymentId, RawId};
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -23,8 +24,8 @@ use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, Merc
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::text::{
-    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
-    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
+    InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
@@ -311,6 +312,8 @@ impl Draw {
             confirmed_refund_minor: 0,
             operation: None,
             last_operation: None,
+            charged_back_minor: 0,
+            open_dispute: None,
         }
     }
 
@@ -337,13 +340,15 @@ impl Draw {
         }
     }
 
-    /// Of the first shape or of the second.
+    /// Of each of the shapes.
     fn payment_row(&mut self) -> Payment {
         let payment = self.payment();
         Payment {
             confirmed_refund_minor: if self.flag() { self.magnitude() } else { 0 },
             operation: self.maybe(Draw::operation),
             last_operation: self.maybe(Draw::refused_operation),
+            charged_back_minor: if self.flag() { self.magnitude() } else { 0 },
+            open_dispute: self.maybe(|draw| OpenDispute { id: draw.id(), amount_minor: draw.magnitude() }),
             ..payment
         }
     }
@@ -380,9 +385,54 @@ impl Draw {
         }
     }
 
+    fn dispute(&mut self) -> Dispute {
+        Dispute {
+            id: self.id(),
+            payment_id: self.id(),
+            status: self.one_of(&DisputeStatus::ALL),
+            reason: self.maybe(|draw| Reason::from_stored(draw.text())),
+            money: self.money(),
+            evidence: self.maybe(|draw| Evidence::from_stored(draw.text())),
+            evidence_due_at: self.millis(),
+            transaction_id: self.id(),
+            created_at: self.millis(),
+            closed_at: self.maybe(Draw::millis),
+        }
+    }
+
+    fn dispute_event(&mut self) -> Event {
+        let (dispute_id, minor) = (self.id(), self.magnitude());
+        match self.below(5) {
+            0 => Event::DisputeOpened {
+                dispute: self.dispute(),
+                transaction: self.transaction(),
+                uncovered_minor: minor,
+            },
+            1 => Event::DisputeChallenged {
+                dispute_id,
+                evidence: Evidence::from_stored(self.text()),
+                status: self.one_of(&DisputeStatus::ALL),
+                activity: self.activity(),
+            },
+            2 => Event::EvidenceTaken { dispute_id },
+            3 => Event::DisputeEscalated { dispute_id, activity: self.activity() },
+            _ => Event::DisputeClosed(DisputeClosing {
+                dispute_id,
+                payment_id: self.id(),
+                outcome: self.one_of(&[DisputeOutcome::Won, DisputeOutcome::Lost, DisputeOutcome::Conceded]),
+                amount_minor: minor,
+                payment_status: self.one_of(&PaymentStatus::ALL),
+                uncovered_minor: self.magnitude(),
+                settles_at: self.maybe(Draw::millis),
+                at: self.millis(),
+                activities: self.list(3, Draw::activity),
+            }),
+        }
+    }
+
     fn operation_event(&mut self) -> Event {
         let (payment_id, minor) = (self.id(), self.magnitude());
-        match self.below(18) {
+        match self.below(23) {
             15 => Event::PayoutRequested {
                 payout: self.payout(),
                 transaction: self.transaction(),
@@ -409,7 +459,7 @@ impl Draw {
             2 => Event::PaymentReversed {
                 payment_id,
                 credit_minor: minor,
-                fee_minor: self.magnitude(),
+                debit_minor: self.magnitude(),
                 at: self.millis(),
                 activity: self.activity(),
             },
@@ -439,20 +489,22 @@ impl Draw {
                 failure: self.failure(),
                 at: self.millis(),
             },
-            9 => Event::RefundsUncovered { payment_id, covered_minor: minor },
-            _ => Event::RefundSettled {
+            9 => Event::DebitsUncovered { payment_id, covered_minor: minor },
+            10 => Event::DebitSettled {
                 transaction_id: self.id(),
                 settles_at: self.millis(),
                 amount_minor: minor,
                 at: self.millis(),
             },
+            _ => self.dispute_event(),
         }
     }
 
     fn webhook_event(&mut self) -> WebhookEvent {
-        let object = match self.below(3) {
+        let object = match self.below(4) {
             0 => WebhookObject::Payment(self.one_of(&PaymentStatus::ALL)),
             1 => WebhookObject::Refund(self.id(), self.one_of(&RefundStatus::ALL)),
+            2 => WebhookObject::Dispute(self.id(), self.one_of(&DisputeStatus::ALL)),
             _ => WebhookObject::Payout(self.id(), self.one_of(&PayoutStatus::ALL)),
         };
         WebhookEvent {
@@ -503,8 +555,9 @@ impl Draw {
     }
 
     fn timer(&mut self) -> Timer {
-        let kind = match self.below(3) {
+        let kind = match self.below(4) {
             0 => TimerKind::Lapse(self.id()),
+            2 => TimerKind::EvidenceDue(self.id()),
             1 => TimerKind::Settle(self.id()),
             _ => TimerKind::ExpireMetadata(self.id()),
         };
@@ -619,7 +672,8 @@ impl Draw {
     }
 
     fn cause(&mut self) -> Cause {
-        match self.below(5) {
+        match self.below(6) {
+            4 => Cause::Dispute(self.id(), self.id()),
             3 => Cause::Payout(self.id()),
             0 => Cause::Topup(self.id()),
             1 => Cause::Capture(self.id()),
@@ -629,8 +683,14 @@ impl Draw {
     }
 
     fn leg(&mut self) -> Leg {
-        let accounts =
-            [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
+        let accounts = [
+            Account::Balance,
+            Account::AcquirerClearing,
+            Account::BankClearing,
+            Account::Fees,
+            Account::Invoices,
+            Account::Interest,
+        ];
         Leg {
             entry_id: self.id(),
             account: self.one_of(&accounts),
@@ -710,7 +770,8 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(15) {
+        match self.below(16) {
+            14 => Answer::Dispute(self.id()),
             13 => Answer::Payout(self.id()),
             12 => Answer::Invoice(self.id()),
             11 => Answer::Webhook(self.id()),
@@ -791,7 +852,7 @@ impl Draw {
                 transaction_id: self.id(),
                 settles_at: self.millis(),
                 credit_minor: self.magnitude(),
-                fee_minor: self.magnitude(),
+                debit_minor: self.magnitude(),
                 at: self.millis(),
             },
             21 => Event::KeyRenamed { key_id: self.id(), name: Name::from_stored(self.text()) },
@@ -861,7 +922,14 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(50) {
+        match self.below(54) {
+            47 => under!(Disputes, self.dispute(), id),
+            48 => {
+                let key = (self.one_of(&DisputeStatus::ALL), self.id());
+                (AnyKey::DisputesByStatus(key), records::DisputesByStatus::wrap(Present))
+            }
+            49 => (AnyKey::DisputesByPayment((self.id(), self.id())), records::DisputesByPayment::wrap(Present)),
+            50 => (AnyKey::OpenEvidence(self.id()), records::OpenEvidence::wrap(Present)),
             43 => under!(Payouts, self.payout(), id),
             44 => (AnyKey::PayoutsByExternalId(self.external_id()), records::PayoutsByExternalId::wrap(self.id())),
             45 => {

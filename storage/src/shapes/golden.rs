@@ -7,10 +7,11 @@ use till_domain::activity::{ActivityObject, ActivityType, Actor};
 use till_domain::card::{CardScheme, SaveCard, TokenUsage};
 use till_domain::command::Caller;
 use till_domain::customer::CustomerRef;
+use till_domain::dispute::{DisputeOutcome, DisputeStatus};
 use till_domain::effect::EffectKind;
 use till_domain::event::{Event, Mutation, StoredAnswer};
 use till_domain::ids::{
-    CustomerId, IdPosition, InstallationId, InvoiceId, KeyId, PaymentId, PayoutId, RefundId, TopupId,
+    CustomerId, DisputeId, IdPosition, InstallationId, InvoiceId, KeyId, PaymentId, PayoutId, RefundId, TopupId,
 };
 use till_domain::ledger::{Account, Cause, Direction, EntryStatus, EntryType};
 use till_domain::merchant::{AcquirerName, PaymentMethod, Platform};
@@ -31,7 +32,10 @@ use super::keys::row_key;
 use super::ledger::{AccountV1, CauseV1, DirectionV1, EntryStatusV1, EntryTypeV1};
 use super::merchant::{AcquirerNameV1, PaymentMethodV1, PlatformV1};
 use super::mutation::{CallerV1, decode_mutation, encode_mutation};
-use super::payment::{CaptureModeV1, EffectKindV1, OperationKindV1, PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
+use super::payment::{
+    CaptureModeV1, DisputeOutcomeV1, DisputeStatusV1, EffectKindV1, OperationKindV1, PaymentStatusV1, PayoutStatusV1,
+    RefundStatusV1,
+};
 use super::rows::{decode_row, encode_row};
 use super::samples::{self, MERCHANT, TestPersonal};
 use super::session::{InstallmentPlanV1, InstrumentV1, InterestBearerV1};
@@ -118,6 +122,12 @@ fn what_the_first_shape_of_an_event_cannot_hold_is_the_bytes_of_its_later_one() 
 fn an_event_about_a_payout_has_zeros_in_the_place_of_the_payment() {
     let event = samples::webhook_event_of_a_payout();
     check_mutation("event.WebhookEventRecorded.of_a_payout", &bare(Event::WebhookEventRecorded(event)));
+}
+
+#[test]
+fn an_event_about_a_dispute_names_its_payment_too() {
+    let event = samples::webhook_event_of_a_dispute();
+    check_mutation("event.WebhookEventRecorded.of_a_dispute", &bare(Event::WebhookEventRecorded(event)));
 }
 
 #[test]
@@ -224,6 +234,9 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<EffectKindV1, _>(&effects), [4, 5, 6]);
     assert_eq!(positions::<OperationKindV1, _>(&OperationKind::ALL), up_to(OperationKind::ALL.len()));
     assert_eq!(positions::<RefundStatusV1, _>(&RefundStatus::ALL), up_to(RefundStatus::ALL.len()));
+    assert_eq!(positions::<DisputeStatusV1, _>(&DisputeStatus::ALL), up_to(DisputeStatus::ALL.len()));
+    let outcomes = [DisputeOutcome::Won, DisputeOutcome::Lost, DisputeOutcome::Conceded];
+    assert_eq!(positions::<DisputeOutcomeV1, _>(&outcomes), up_to(outcomes.len()));
     assert_eq!(positions::<PayoutStatusV1, _>(&PayoutStatus::ALL), up_to(PayoutStatus::ALL.len()));
     assert_eq!(positions::<WebhookStatusV1, _>(&WebhookStatus::ALL), up_to(WebhookStatus::ALL.len()));
     assert_eq!(positions::<WebhookEventKindV1, _>(&WebhookEventKind::ALL), up_to(WebhookEventKind::ALL.len()));
@@ -231,6 +244,7 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
         WebhookObject::Payment(PaymentStatus::Failed),
         samples::webhook_event().object,
         samples::webhook_event_of_a_payout().object,
+        samples::webhook_event_of_a_dispute().object,
     ];
     assert_eq!(positions::<WebhookObjectV1, _>(&objects), up_to(objects.len()));
     let subscriptions = [Subscription::All, samples::webhook().subscription];
@@ -246,8 +260,14 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     assert_eq!(positions::<PlatformV1, _>(&Platform::ALL), up_to(Platform::ALL.len()));
     assert_eq!(positions::<PaymentMethodV1, _>(&PaymentMethod::ALL), up_to(PaymentMethod::ALL.len()));
     assert_eq!(positions::<AcquirerNameV1, _>(&[AcquirerName::Sandbox]), up_to(1));
-    let accounts =
-        [Account::Balance, Account::AcquirerClearing, Account::BankClearing, Account::Fees, Account::Invoices];
+    let accounts = [
+        Account::Balance,
+        Account::AcquirerClearing,
+        Account::BankClearing,
+        Account::Fees,
+        Account::Invoices,
+        Account::Interest,
+    ];
     assert_eq!(positions::<AccountV1, _>(&accounts), up_to(accounts.len()));
     assert_eq!(positions::<DirectionV1, _>(&[Direction::Credit, Direction::Debit]), up_to(2));
     assert_eq!(positions::<EntryTypeV1, _>(&EntryType::ALL), up_to(EntryType::ALL.len()));
@@ -257,7 +277,9 @@ fn the_position_of_every_variant_is_the_one_of_format_1() {
     let refunded = Cause::Refund(payment_id, RefundId::from_bytes(id));
     let invoiced = Cause::Invoice(InvoiceId::from_bytes(id));
     let paid_out = Cause::Payout(PayoutId::from_bytes(id));
-    let causes = [Cause::Topup(TopupId::from_bytes(id)), Cause::Capture(payment_id), refunded, invoiced, paid_out];
+    let disputed = Cause::Dispute(payment_id, DisputeId::from_bytes(id));
+    let topped_up = Cause::Topup(TopupId::from_bytes(id));
+    let causes = [topped_up, Cause::Capture(payment_id), refunded, invoiced, paid_out, disputed];
     assert_eq!(positions::<CauseV1, _>(&causes), up_to(causes.len()));
     assert_eq!(positions::<ActivityTypeV1, _>(&ActivityType::ALL), up_to(ActivityType::ALL.len()));
     let suffix = "01h2e8kqvbfwea724h75qc655w";
@@ -287,5 +309,5 @@ fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
     let events = samples::events().len() + samples::newer_events().len();
     let later = LATER_EVENTS.len() + samples::later_rows().len() + 3;
-    assert_eq!(lines, events + 3 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
+    assert_eq!(lines, events + 4 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

@@ -5,6 +5,7 @@
 use till_domain::activity::{ActivityObject, ActivityType};
 use till_domain::card::CardFingerprint;
 use till_domain::command::IdempotencyScope;
+use till_domain::dispute::DisputeStatus;
 use till_domain::effect::{EffectId, Timer, TimerKind};
 use till_domain::ids::{
     DisputeId, InstallationId, MerchantId, MetadataId, PaymentId, PayoutId, RawId, RefundId, TransactionId,
@@ -216,6 +217,7 @@ impl KeyBytes for TimerKind {
         match self {
             TimerKind::Settle(transaction_id) => (0_u8, *transaction_id).push(bytes),
             TimerKind::Lapse(payment_id) => (1_u8, *payment_id).push(bytes),
+            TimerKind::EvidenceDue(dispute_id) => (2_u8, *dispute_id).push(bytes),
             TimerKind::ExpireMetadata(id) => (16_u8, *id).push(bytes),
         }
     }
@@ -224,6 +226,7 @@ impl KeyBytes for TimerKind {
         match u8::take(rest)? {
             0 => TransactionId::take(rest).map(TimerKind::Settle),
             1 => PaymentId::take(rest).map(TimerKind::Lapse),
+            2 => DisputeId::take(rest).map(TimerKind::EvidenceDue),
             16 => MetadataId::take(rest).map(TimerKind::ExpireMetadata),
             _ => None,
         }
@@ -290,6 +293,27 @@ impl KeyBytes for PayoutStatus {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         take_byte(PayoutStatus::ALL, payout_status_byte, rest)
+    }
+}
+
+impl KeyBytes for DisputeStatus {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(dispute_status_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(DisputeStatus::ALL, dispute_status_byte, rest)
+    }
+}
+
+const fn dispute_status_byte(status: DisputeStatus) -> u8 {
+    match status {
+        DisputeStatus::Open => 0,
+        DisputeStatus::Challenged => 1,
+        DisputeStatus::Escalated => 2,
+        DisputeStatus::Won => 3,
+        DisputeStatus::Lost => 4,
+        DisputeStatus::Conceded => 5,
     }
 }
 

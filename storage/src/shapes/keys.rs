@@ -81,7 +81,7 @@ pub fn range_before_id(merchant: MerchantId, table: TableKind, before: RawId) ->
 }
 
 /// Every merchant's open calls behind `after`, in the family effects: by merchant, first those about payments by payment, of
-/// each payment its operation and then its refunds; then those of payouts.
+/// each payment its operation and then its refunds; then those of payouts, and of evidence.
 pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRange {
     let (mut lower, upper) = below_all_merchants();
     if let Some((merchant, call)) = after {
@@ -93,6 +93,10 @@ pub(super) fn all_effects_range(after: Option<(MerchantId, OpenCall)>) -> KeyRan
             OpenCall::Payout(payout_id) => {
                 TableKind::OpenPayouts.push_head(merchant, &mut lower);
                 payout_id.push(&mut lower);
+            }
+            OpenCall::Evidence(dispute_id) => {
+                TableKind::OpenEvidence.push_head(merchant, &mut lower);
+                dispute_id.push(&mut lower);
             }
         }
         lower.push(0); // The smallest key that is greater.

@@ -3,7 +3,7 @@ use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq};
 use proptest::proptest;
 use till_domain::command::IdempotencyScope;
 use till_domain::effect::{EffectId, OpenCall, Timer, TimerKind};
-use till_domain::ids::{EntryId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
+use till_domain::ids::{DisputeId, EntryId, MetadataId, PaymentId, PayoutId, RefundId, TransactionId};
 use till_domain::metadata::SetNumber;
 use till_domain::text::{ExternalId, IdempotencyKey};
 use till_domain::time::Millis;
@@ -162,11 +162,13 @@ fn open_payouts_of_a_merchant_stand_behind_its_effects_and_before_the_next_merch
         (MERCHANT, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0xff; 16])))),
         (MERCHANT, OpenCall::Payout(PayoutId::from_bytes([1; 16]))),
         (MERCHANT, OpenCall::Payout(PayoutId::from_bytes([2; 16]))),
+        (MERCHANT, OpenCall::Evidence(DisputeId::from_bytes([1; 16]))),
         (next, OpenCall::Payment(EffectId::operation(PaymentId::from_bytes([0; 16])))),
     ];
     let key_of = |(merchant, call)| match call {
         OpenCall::Payment(effect_id) => key(merchant, &AnyKey::Effects(effect_id)).1,
         OpenCall::Payout(payout_id) => key(merchant, &AnyKey::OpenPayouts(payout_id)).1,
+        OpenCall::Evidence(dispute_id) => key(merchant, &AnyKey::OpenEvidence(dispute_id)).1,
     };
     for (at, after) in calls.into_iter().enumerate() {
         let range = all_effects_range(Some(after));
@@ -190,8 +192,8 @@ fn bytes_that_nobody_wrote_are_named_for_what_is_wrong_with_them() {
     assert_eq!(decode_key(family, &longer), Err(KeyError::Malformed { table: TableKind::Payments }));
     assert_eq!(decode_key(family, &payment[..16]), Err(KeyError::TooShort { family, found_len: 16 }));
     let mut unknown = payment.clone();
-    unknown[16] = 31;
-    assert_eq!(decode_key(family, &unknown), Err(KeyError::UnknownTable { family, tag: 31 }));
+    unknown[16] = 19;
+    assert_eq!(decode_key(family, &unknown), Err(KeyError::UnknownTable { family, tag: 19 }));
     let elsewhere = decode_key(Family::Indexes, &payment);
     assert_eq!(elsewhere, Err(KeyError::UnknownTable { family: Family::Indexes, tag: 8 }));
     assert_eq!(decode_key(Family::Vault, &payment), Err(KeyError::NoRows { family: Family::Vault }));

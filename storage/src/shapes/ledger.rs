@@ -18,6 +18,7 @@ shape_enum! {
         BankClearing,
         Fees,
         Invoices,
+        Interest,
     }
 }
 
@@ -38,6 +39,8 @@ shape_enum! {
         Refund,
         Invoice,
         PayOut,
+        Dispute,
+        Interest,
     }
 }
 
@@ -69,6 +72,7 @@ shape_enum! {
         Refund(payment_id: [u8; 16], refund_id: [u8; 16]),
         Invoice(invoice_id: [u8; 16]),
         Payout(payout_id: [u8; 16]),
+        Dispute(payment_id: [u8; 16], dispute_id: [u8; 16]),
     }
 }
 

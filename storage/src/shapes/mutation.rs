@@ -18,8 +18,8 @@ use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
-    AuthorizationV1, CaptureV1, EffectV1, FailureV1, OperationV1, PaymentStatusV1, PaymentV1, PayoutV1, RefundV1,
-    RefusedOperationV1,
+    AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeStatusV1, DisputeV1, EffectV1, FailureV1, OperationV1,
+    PaymentStatusV1, PaymentV1, PayoutV1, RefundV1, RefusedOperationV1,
 };
 use super::personal::Personal;
 use super::session::SessionV1;
@@ -68,6 +68,7 @@ shape_enum! {
         Webhook(webhook_id: [u8; 16]),
         Invoice(invoice_id: [u8; 16]),
         Payout(payout_id: [u8; 16]),
+        Dispute(dispute_id: [u8; 16]),
     }
 }
 
@@ -117,7 +118,7 @@ shape_enum! {
             transaction_id: [u8; 16],
             settles_at: u64,
             credit_minor: u64,
-            fee_minor: u64,
+            debit_minor: u64,
             at: u64
         },
         KeyRenamed { key_id: [u8; 16], name: String },
@@ -171,7 +172,7 @@ shape_enum! {
         PaymentReversed {
             payment_id: [u8; 16],
             credit_minor: u64,
-            fee_minor: u64,
+            debit_minor: u64,
             at: u64,
             activity: ActivityV1
         },
@@ -201,8 +202,8 @@ shape_enum! {
             failure: FailureV1,
             at: u64
         },
-        RefundsUncovered { payment_id: [u8; 16], covered_minor: u64 },
-        RefundSettled { transaction_id: [u8; 16], settles_at: u64, amount_minor: u64, at: u64 },
+        DebitsUncovered { payment_id: [u8; 16], covered_minor: u64 },
+        DebitSettled { transaction_id: [u8; 16], settles_at: u64, amount_minor: u64, at: u64 },
         WebhookEventRecorded(event: WebhookEventV1),
         WebhookSaved { merchant_id: [u8; 16], webhook: WebhookV1 },
         WebhookEventsSwept { event_ids: Vec<[u8; 16]> },
@@ -210,6 +211,16 @@ shape_enum! {
         PayoutRequested { payout: PayoutV1, transaction: TransactionV1, activity: ActivityV1 },
         PayoutPaid { payout_id: [u8; 16], amount_minor: u64, at: u64 },
         PayoutFailed { payout_id: [u8; 16], amount_minor: u64, failure: FailureV1, at: u64 },
+        DisputeOpened { dispute: DisputeV1, transaction: TransactionV1, uncovered_minor: u64 },
+        DisputeChallenged {
+            dispute_id: [u8; 16],
+            evidence: String,
+            status: DisputeStatusV1,
+            activity: ActivityV1
+        },
+        EvidenceTaken { dispute_id: [u8; 16] },
+        DisputeEscalated { dispute_id: [u8; 16], activity: ActivityV1 },
+        DisputeClosed(closing: DisputeClosingV1),
     }
 }
 

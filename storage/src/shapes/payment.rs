@@ -1,6 +1,8 @@
-//! Shapes of payments, refunds and payouts, and of the calls to an acquirer that they wait for.
+//! Shapes of payments, refunds, disputes and payouts, and of the calls to an acquirer that they wait for.
 
+use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, OpenDispute};
 use till_domain::effect::{Effect, EffectKind};
+use till_domain::event::DisputeClosing;
 use till_domain::ids::{CustomerId, PaymentId};
 use till_domain::payment::{
     Authorization, Capture, CaptureMode, Failure, Operation, OperationKind, Payment, PaymentStatus, RefusedOperation,
@@ -11,7 +13,7 @@ use till_domain::refund::{Refund, RefundStatus};
 
 use crate::vault::SubjectId;
 
-use super::activity::ActorV1;
+use super::activity::{ActivityV1, ActorV1};
 use super::card::SaveCardV1;
 use super::codec::{Decode, Out, ShapeError};
 use super::customer::{ContactV1, OF_PAYMENT};
@@ -152,6 +154,66 @@ shape_struct! {
 }
 
 shape_enum! {
+    /// The status of a dispute.
+    DisputeStatusV1 of DisputeStatus {
+        Open,
+        Challenged,
+        Escalated,
+        Won,
+        Lost,
+        Conceded,
+    }
+}
+
+shape_enum! {
+    /// The decision that ends a dispute.
+    DisputeOutcomeV1 of DisputeOutcome {
+        Won,
+        Lost,
+        Conceded,
+    }
+}
+
+shape_struct! {
+    /// A dispute.
+    DisputeV1 of Dispute {
+        id: [u8; 16],
+        payment_id: [u8; 16],
+        status: DisputeStatusV1,
+        reason: Option<String>,
+        money: MoneyV1,
+        evidence: Option<String>,
+        evidence_due_at: u64,
+        transaction_id: [u8; 16],
+        created_at: u64,
+        closed_at: Option<u64>,
+    }
+}
+
+shape_struct! {
+    /// The decision of a dispute, with all that follows from it.
+    DisputeClosingV1 of DisputeClosing {
+        dispute_id: [u8; 16],
+        payment_id: [u8; 16],
+        outcome: DisputeOutcomeV1,
+        amount_minor: u64,
+        payment_status: PaymentStatusV1,
+        uncovered_minor: u64,
+        settles_at: Option<u64>,
+        at: u64,
+        activities: Vec<ActivityV1>,
+    }
+}
+
+shape_struct! {
+    /// The dispute of a payment that is not decided.
+    OpenDisputeV1 of OpenDispute {
+        id: [u8; 16],
+        amount_minor: u64,
+    }
+}
+
+shape_enum! {
     /// The status of a payout.
     PayoutStatusV1 of PayoutStatus {
         Pending,
@@ -207,6 +269,14 @@ pub(super) struct PaymentV2 {
     last_operation: Option<RefusedOperationV1>,
 }
 
+/// A payment that was disputed.
+#[derive(Debug, Decode)]
+pub(super) struct PaymentV3 {
+    second: PaymentV2,
+    charged_back_minor: u64,
+    open_dispute: Option<OpenDisputeV1>,
+}
+
 fn subject(id: PaymentId, customer_id: Option<CustomerId>) -> SubjectId {
     customer_id.map_or(SubjectId::payment(id), SubjectId::customer)
 }
@@ -215,7 +285,8 @@ impl PaymentV1 {
     /// True when the shape holds all of the payment.
     pub(super) fn holds(payment: &Payment) -> bool {
         let Payment { confirmed_refund_minor, operation, last_operation, .. } = payment;
-        *confirmed_refund_minor == 0 && operation.is_none() && last_operation.is_none()
+        let is_plain = *confirmed_refund_minor == 0 && operation.is_none() && last_operation.is_none();
+        is_plain && PaymentV2::holds(payment)
     }
 
     fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
@@ -277,16 +348,33 @@ impl Shape<Payment> for PaymentV1 {
             confirmed_refund_minor: 0,
             operation: None,
             last_operation: None,
+            charged_back_minor: 0,
+            open_dispute: None,
         })
+    }
+}
+
+impl PaymentV2 {
+    /// True when the shape holds all of the payment.
+    pub(super) fn holds(payment: &Payment) -> bool {
+        let Payment { charged_back_minor, open_dispute, .. } = payment;
+        *charged_back_minor == 0 && open_dispute.is_none()
+    }
+
+    fn write_what_it_holds(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        PaymentV1::write_what_it_holds(payment, personal, out)?;
+        u64::write(&payment.confirmed_refund_minor, personal, out)?;
+        Option::<OperationV1>::write(&payment.operation, personal, out)?;
+        Option::<RefusedOperationV1>::write(&payment.last_operation, personal, out)
     }
 }
 
 impl Shape<Payment> for PaymentV2 {
     fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        PaymentV1::write_what_it_holds(payment, personal, out)?;
-        u64::write(&payment.confirmed_refund_minor, personal, out)?;
-        Option::<OperationV1>::write(&payment.operation, personal, out)?;
-        Option::<RefusedOperationV1>::write(&payment.last_operation, personal, out)
+        if !PaymentV2::holds(payment) {
+            return Err(Unreadable { reason: "a dispute of a payment has no shape".to_owned() });
+        }
+        PaymentV2::write_what_it_holds(payment, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
@@ -295,6 +383,22 @@ impl Shape<Payment> for PaymentV2 {
             operation: self.operation.unpack(personal)?,
             last_operation: self.last_operation.unpack(personal)?,
             ..self.first.unpack(personal)?
+        })
+    }
+}
+
+impl Shape<Payment> for PaymentV3 {
+    fn write(payment: &Payment, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        PaymentV2::write_what_it_holds(payment, personal, out)?;
+        u64::write(&payment.charged_back_minor, personal, out)?;
+        Option::<OpenDisputeV1>::write(&payment.open_dispute, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Payment, ShapeError> {
+        Ok(Payment {
+            charged_back_minor: self.charged_back_minor,
+            open_dispute: self.open_dispute.unpack(personal)?,
+            ..self.second.unpack(personal)?
         })
     }
 }

@@ -9,8 +9,9 @@ use till_domain::card::{
 };
 use till_domain::command::{Caller, IdempotencyScope};
 use till_domain::customer::{Contact, Customer, CustomerFields, CustomerRef};
+use till_domain::dispute::{Dispute, DisputeOutcome, DisputeStatus, OpenDispute};
 use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
-use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
+use till_domain::event::{Answer, DisputeClosing, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
     MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
@@ -35,8 +36,8 @@ use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
-    Description, DestinationUrl, Email, ExternalId, HeaderName, HolderName, IdempotencyKey, InstallationIdentifier,
-    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
+    InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
@@ -280,6 +281,8 @@ pub(super) fn payment() -> Payment {
         confirmed_refund_minor: 0,
         operation: None,
         last_operation: None,
+        charged_back_minor: 0,
+        open_dispute: None,
     }
 }
 
@@ -404,6 +407,66 @@ pub(super) fn webhook_event_of_a_payout() -> WebhookEvent {
         payment_id: None,
         object: WebhookObject::Payout(payout().id, PayoutStatus::Failed),
         ..webhook_event()
+    }
+}
+
+pub(super) fn webhook_event_of_a_dispute() -> WebhookEvent {
+    WebhookEvent {
+        kind: WebhookEventKind::DisputeClosed,
+        object: WebhookObject::Dispute(dispute().id, DisputeStatus::Lost),
+        ..webhook_event()
+    }
+}
+
+/// A payment of the third shape.
+pub(super) fn payment_with_dispute() -> Payment {
+    let open_dispute = Some(OpenDispute { id: dispute().id, amount_minor: 2_300 });
+    Payment { charged_back_minor: 19, open_dispute, ..payment_with_operation() }
+}
+
+fn dispute() -> Dispute {
+    Dispute {
+        id: DisputeId::from_bytes([0x29; 16]),
+        payment_id: payment().id,
+        status: DisputeStatus::Escalated,
+        reason: Some(Reason::new("not received").expect("a reason")),
+        money: Money { amount: amount(2_300), ..money() },
+        evidence: Some(Evidence::new("signed on\narrival").expect("evidence")),
+        evidence_due_at: Millis(1_744_104_800_029),
+        transaction_id: TransactionId::from_bytes([0x2a; 16]),
+        created_at: Millis(1_743_500_000_029),
+        closed_at: Some(Millis(1_743_500_000_030)),
+    }
+}
+
+fn dispute_transaction() -> Transaction {
+    Transaction {
+        id: dispute().transaction_id,
+        cause: Cause::Dispute(payment().id, dispute().id),
+        currency: thb(),
+        legs: vec![
+            leg(0x2b, Account::Balance, Direction::Debit, EntryType::Dispute, 2_300),
+            leg(0x2c, Account::Interest, Direction::Credit, EntryType::Interest, 2_300),
+        ],
+        status: EntryStatus::OnHold,
+        created_at: Millis(1_743_500_000_029),
+        settles_at: None,
+        effective_at: None,
+        canceled_at: None,
+    }
+}
+
+fn dispute_closing() -> DisputeClosing {
+    DisputeClosing {
+        dispute_id: dispute().id,
+        payment_id: payment().id,
+        outcome: DisputeOutcome::Conceded,
+        amount_minor: 2_300,
+        payment_status: PaymentStatus::Reversed,
+        uncovered_minor: 18,
+        settles_at: Some(Millis(1_743_672_800_008)),
+        at: Millis(1_743_500_000_030),
+        activities: vec![conceded(), activity()],
     }
 }
 
@@ -720,7 +783,7 @@ pub(super) fn newer_events() -> Vec<Event> {
             lapses_at: Some(Millis(1_744_104_800_008)),
             fails: true,
         },
-        Event::PaymentReversed { payment_id, credit_minor: 10_000, fee_minor: 1_250, at, activity: activity() },
+        Event::PaymentReversed { payment_id, credit_minor: 10_000, debit_minor: 1_250, at, activity: activity() },
         Event::PaymentExpired { payment_id, released_minor: 10_000 },
         Event::LateSuccess { payment_id, authorization: authorization(), captured: true },
         Event::LateCallEnded { payment_id, failure: Some(failure()) },
@@ -740,8 +803,8 @@ pub(super) fn newer_events() -> Vec<Event> {
             activity: Some(activity()),
         },
         Event::RefundFailed { refund_id, payment_id, amount_minor: 17, uncovered_minor: 16, failure: failure(), at },
-        Event::RefundsUncovered { payment_id, covered_minor: 17 },
-        Event::RefundSettled {
+        Event::DebitsUncovered { payment_id, covered_minor: 17 },
+        Event::DebitSettled {
             transaction_id: refund().transaction_id,
             settles_at: Millis(1_743_672_800_008),
             amount_minor: 17,
@@ -754,6 +817,16 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::PayoutRequested { payout: payout(), transaction: payout_transaction(), activity: sent },
         Event::PayoutPaid { payout_id: payout().id, amount_minor: 1_099, at },
         Event::PayoutFailed { payout_id: payout().id, amount_minor: 1_099, failure: failure(), at },
+        Event::DisputeOpened { dispute: dispute(), transaction: dispute_transaction(), uncovered_minor: 18 },
+        Event::DisputeChallenged {
+            dispute_id: dispute().id,
+            evidence: Evidence::new("signed on\narrival").expect("evidence"),
+            status: DisputeStatus::Challenged,
+            activity: activity(),
+        },
+        Event::EvidenceTaken { dispute_id: dispute().id },
+        Event::DisputeEscalated { dispute_id: dispute().id, activity: activity() },
+        Event::DisputeClosed(dispute_closing()),
     ]
 }
 
@@ -773,6 +846,7 @@ pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Profiles(Single), records::Profiles::wrap(profile_with_card_numbers())),
         (AnyKey::Balances(Single), records::Balances::wrap(totals_with_uncovered_debits())),
         (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_operation())),
+        (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_dispute())),
         (AnyKey::Tokens(token().id), records::Tokens::wrap(sealed_token())),
         (AnyKey::Cards(card().id), records::Cards::wrap(sealed_card())),
     ]
@@ -823,7 +897,7 @@ pub(super) fn payment_events() -> Vec<Event> {
             transaction_id: transaction().id,
             settles_at: Millis(1_743_672_800_008),
             credit_minor: 10_000,
-            fee_minor: 1_250,
+            debit_minor: 1_250,
             at: Millis(1_743_672_800_009),
         },
         Event::KeyRenamed { key_id: api_key().id, name: Name::new("till 2").expect("a name") },
@@ -857,6 +931,7 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Webhook(webhook().id),
         Answer::Invoice(invoice().id),
         Answer::Payout(payout().id),
+        Answer::Dispute(dispute().id),
     ]
 }
 
@@ -911,6 +986,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::WebhookEvents(webhook_event().id), records::WebhookEvents::wrap(webhook_event())),
         (AnyKey::Invoices(invoice().id), records::Invoices::wrap(invoice())),
         (AnyKey::Payouts(payout().id), records::Payouts::wrap(payout())),
+        (AnyKey::Disputes(dispute().id), records::Disputes::wrap(dispute())),
         (AnyKey::PaymentsByExternalId(text("inv_1001")), records::PaymentsByExternalId::wrap(payment().id)),
         (AnyKey::CustomersByExternalId(text("buyer-7")), records::CustomersByExternalId::wrap(customer().id)),
         (AnyKey::CustomersByEmail(email().expect("given")), records::CustomersByEmail::wrap(customer().id)),
@@ -937,10 +1013,13 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::InvoicesByExternalId(text("bill-1")), records::InvoicesByExternalId::wrap(invoice().id)),
         (AnyKey::PayoutsByExternalId(text("out-1")), records::PayoutsByExternalId::wrap(payout().id)),
         (AnyKey::PayoutsByStatus((payout().status, payout().id)), records::PayoutsByStatus::wrap(Present)),
+        (AnyKey::DisputesByStatus((dispute().status, dispute().id)), records::DisputesByStatus::wrap(Present)),
+        (AnyKey::DisputesByPayment((payment().id, dispute().id)), records::DisputesByPayment::wrap(Present)),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),
         (AnyKey::OpenPayouts(payout().id), records::OpenPayouts::wrap(Present)),
+        (AnyKey::OpenEvidence(dispute().id), records::OpenEvidence::wrap(Present)),
         (AnyKey::KeyDirectory(api_key().digest), records::KeyDirectory::wrap(owner)),
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),

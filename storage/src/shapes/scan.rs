@@ -166,7 +166,7 @@ impl<R: RowReader> MerchantReader<R> {
 }
 
 /// At most `limit` open calls of all merchants after one: of each merchant those about payments, in the order of payment
-/// and refund, and then those of payouts.
+/// and refund, then those of payouts, and then those of evidence.
 ///
 /// # Errors
 /// [`Unreadable`] when they cannot be read.
@@ -183,6 +183,9 @@ pub fn open_effects(
         }
         Ok((Some(merchant_id), KeyParts::Row(AnyKey::OpenPayouts(payout_id)))) => {
             Ok((merchant_id, OpenCall::Payout(payout_id)))
+        }
+        Ok((Some(merchant_id), KeyParts::Row(AnyKey::OpenEvidence(dispute_id)))) => {
+            Ok((merchant_id, OpenCall::Evidence(dispute_id)))
         }
         Ok(_) | Err(_) => Err(malformed::<Effects>()),
     };

@@ -16,8 +16,8 @@ use till_domain::payment::Payment;
 use till_domain::records::Present;
 use till_domain::session::Session;
 use till_domain::text::{
-    Description, DestinationUrl, Email, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier, MetadataKey,
-    Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
+    Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, IdempotencyKey, InstallationIdentifier,
+    MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
 };
 use till_domain::time::Millis;
 
@@ -239,7 +239,7 @@ shown_as! {
 
 till_domain::each_id! { shown_ids }
 
-shown_texts! { Description DestinationUrl ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
+shown_texts! { Description DestinationUrl Evidence ExternalId HeaderName IdempotencyKey InstallationIdentifier MetadataKey Name Reason ReturnUrl TimeZone }
 
 personal_texts! { CanonicalJson Document Email Mobile PersonName }
 
@@ -256,7 +256,7 @@ shown_struct! {
     Payment {
         id, external_id, session_id, status, money, instrument, acquirer, capture_mode, return_url, customer_id,
         contact, save_card, created_at, authorization, capture, failure, refunded_minor, confirmed_refund_minor,
-        operation, last_operation
+        operation, last_operation, charged_back_minor, open_dispute
     }
 }
 

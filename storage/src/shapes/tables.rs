@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! tag | family | in what way the key's own type does not give its bytes | shape of format 1,
-//! the format and shape of what the first cannot hold, and the field or method that a row tells its key by
+//! the formats and shapes of what the ones before cannot hold, and the field or method that a row tells its key by
 //! ```
 
 use till_domain::records::{self, AnyKey, AnyRow, Table, Unreadable};
@@ -20,14 +20,14 @@ use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, InvoiceV1, TopupV
 use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
-use super::payment::{EffectV1, PaymentV1, PaymentV2, PayoutV1, RefundV1};
+use super::payment::{DisputeV1, EffectV1, PaymentV1, PaymentV2, PaymentV3, PayoutV1, RefundV1};
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 5;
+pub const ROW_FORMAT: u8 = 6;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -97,7 +97,7 @@ macro_rules! decode_parts {
 /// Declares the kinds of rows.
 macro_rules! tables {
     ($($name:ident = $tag:literal in $family:ident $(by $how:ident)?:
-        $shape:ty $(, if $fits:expr, else $format:literal $later:ty)? $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
+        $shape:ty $(, if $fits:expr, else $format:literal $later:ty)* $(, under $id:ident $(($($arguments:ident)?))?)?;)+) => {
         /// A kind of rows.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum TableKind {
@@ -187,13 +187,17 @@ macro_rules! tables {
         pub(super) fn push_value(row: &AnyRow, personal: &mut dyn Personal, bytes: &mut Vec<u8>) -> Result<(), Unreadable> {
             match row {
                 $(AnyRow::$name(row) => {
-                    $(let fits: fn(&<records::$name as Table>::Row) -> bool = $fits;
-                    if !fits(row) {
+                    let formats = [FIRST_ROW_FORMAT $(, {
+                        let fits: fn(&<records::$name as Table>::Row) -> bool = $fits;
+                        if fits(row) { FIRST_ROW_FORMAT } else { $format }
+                    })*];
+                    let format = formats.into_iter().fold(FIRST_ROW_FORMAT, u8::max);
+                    $(if format == $format {
                         let write = |out: &mut Out| <$later as Shape<_>>::write(row.as_ref(), personal, out);
-                        return codec::push::<$later>(stringify!($name), $format, bytes, write);
-                    })?
+                        return codec::push::<$later>(stringify!($name), format, bytes, write);
+                    })*
                     let write = |out: &mut Out| <$shape as Shape<_>>::write(row.as_ref(), personal, out);
-                    codec::push::<$shape>(stringify!($name), FIRST_ROW_FORMAT, bytes, write)
+                    codec::push::<$shape>(stringify!($name), format, bytes, write)
                 })+
             }
         }
@@ -205,7 +209,7 @@ macro_rules! tables {
                     $(if bytes.first() == Some(&$format) {
                         let shape: $later = codec::decode(stringify!($name), $format, bytes)?;
                         return Ok(records::$name::wrap(shape.unpack(personal)?));
-                    })?
+                    })*
                     let shape: $shape = codec::decode(stringify!($name), FIRST_ROW_FORMAT, bytes)?;
                     Ok(records::$name::wrap(shape.unpack(personal)?))
                 })+
@@ -230,7 +234,7 @@ tables! {
     Balances = 5 in Rows: BalanceTotalsV1, if BalanceTotalsV1::holds, else 3 BalanceTotalsV2;
     Tokens = 6 in Rows: TokenV1, if |token| CardFactsV1::holds(&token.card), else 2 TokenV2, under id;
     Sessions = 7 in Rows: SessionV1, under id;
-    Payments = 8 in Rows: PaymentV1, if PaymentV1::holds, else 3 PaymentV2, under id;
+    Payments = 8 in Rows: PaymentV1, if PaymentV1::holds, else 3 PaymentV2, if PaymentV2::holds, else 6 PaymentV3, under id;
     Customers = 9 in Rows: CustomerV1, under id;
     Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else 2 CardV2, under id;
     Topups = 11 in Rows: TopupV1, under id;
@@ -252,6 +256,7 @@ tables! {
     WebhookEvents = 28 in Rows: WebhookEventV1, under id;
     Invoices = 29 in Rows: InvoiceV1, under id;
     Payouts = 30 in Rows: PayoutV1, under id;
+    Disputes = 31 in Rows: DisputeV1, under id;
     PaymentsByExternalId = 32 in Indexes: [u8; 16];
     CustomersByExternalId = 33 in Indexes: [u8; 16];
     CustomersByEmail = 34 in Indexes by email_digest: [u8; 16];
@@ -275,10 +280,13 @@ tables! {
     InvoicesByExternalId = 53 in Indexes: [u8; 16];
     PayoutsByExternalId = 54 in Indexes: [u8; 16];
     PayoutsByStatus = 55 in Indexes: ();
+    DisputesByStatus = 56 in Indexes: ();
+    DisputesByPayment = 57 in Indexes: ();
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;
     OpenPayouts = 67 in Effects: ();
+    OpenEvidence = 68 in Effects: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

@@ -2,7 +2,7 @@
 
 use till_domain::webhook::{Subscription, Webhook, WebhookEvent, WebhookEventKind, WebhookObject, WebhookStatus};
 
-use super::payment::{PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
+use super::payment::{DisputeStatusV1, PaymentStatusV1, PayoutStatusV1, RefundStatusV1};
 use super::shape::{shape_enum, shape_struct};
 
 shape_enum! {
@@ -16,6 +16,8 @@ shape_enum! {
         RefundCompleted,
         PaymentOperationFailed,
         PayoutCompleted,
+        DisputeOpened,
+        DisputeClosed,
     }
 }
 
@@ -25,6 +27,7 @@ shape_enum! {
         Payment(status: PaymentStatusV1),
         Refund(refund_id: [u8; 16], status: RefundStatusV1),
         Payout(payout_id: [u8; 16], status: PayoutStatusV1),
+        Dispute(dispute_id: [u8; 16], status: DisputeStatusV1),
     }
 }
 

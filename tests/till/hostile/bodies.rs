@@ -117,9 +117,13 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
             "pse_01h455vb4pex5vsknk084sn02q",
         ],
         "payment_id" if matches!(endpoint, "capture-payment" | "void-payment") => &["@held-payment@", "@payment@"],
-        "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment") => &["@taken-payment@", "@payment@"],
+        "payment_id" if matches!(endpoint, "reverse-payment" | "refund-payment" | "open-dispute") => {
+            &["@taken-payment@", "@payment@"]
+        }
         "refund_id" if matches!(endpoint, "complete-refund" | "fail-refund") => &["@waiting-refund@", "@refund@"],
         "payout_id" if matches!(endpoint, "complete-payout" | "fail-payout") => &["@waiting-payout@", "@payout@"],
+        "dispute_id" if endpoint != "find-dispute" => &["@open-dispute@", "@dispute@"],
+        "dispute_id" => &["@dispute@", "dsp_01h455vb4pex5vsknk084sn02q"],
         "webhook_id" if endpoint == "list-webhook-deliveries" => &["@webhook@"],
         "webhook_id" => &["@webhook@", "whe_01h455vb4pex5vsknk084sn02q"],
         "destination_url" => &["https://shop.example/events"],
@@ -164,6 +168,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
             "@refund@",
             "@topup@",
             "@payout@",
+            "@dispute@",
         ],
         "external_id" => &["hostile-1", "order-1"],
         "amount" => return vec!["10000".to_owned(), "\"10000\"".to_owned(), "1".to_owned()],

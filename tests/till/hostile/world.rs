@@ -100,6 +100,8 @@ impl World {
             ("@waiting-refund@", waiting_refund(shop)),
             ("@payout@", payout(shop)),
             ("@waiting-payout@", waiting_payout(shop)),
+            ("@dispute@", decided_dispute(server, shop)),
+            ("@open-dispute@", open_dispute(server, shop)),
             ("@event@", newest("list-events", "event_id")),
             ("@webhook@", webhook(shop)),
             ("@customer@", customer),
@@ -143,6 +145,10 @@ impl World {
         let place = self.names.iter().position(|(known, _)| *known == "@waiting-payout@").expect("it was named");
         if self.shop.call("find-payout", &json!({ "payout_id": self.names[place].1 })).ok()["status"] != "PENDING" {
             self.names[place].1 = waiting_payout(&self.shop);
+        }
+        let place = self.names.iter().position(|(known, _)| *known == "@open-dispute@").expect("it was named");
+        if self.shop.call("find-dispute", &json!({ "dispute_id": self.names[place].1 })).ok()["status"] != "OPEN" {
+            self.names[place].1 = open_dispute(&self.server, &self.shop);
         }
         if self.shop.call("retrieve-metadata", &json!({ "key": "cart" })).status != 200 {
             fill_cart(&self.shop);
@@ -257,7 +263,7 @@ impl World {
             self.shop.settled(&answer.id());
             return self.settle();
         }
-        if case.endpoint.ends_with("-payment") {
+        if case.endpoint.ends_with("-payment") || case.endpoint == "challenge-dispute" {
             return self.settle();
         }
         self.quiet(Duration::from_millis(3))
@@ -299,6 +305,7 @@ impl World {
             shop.call("list-payments", &page).body,
             shop.call("list-refunds", &page).body,
             shop.call("list-payouts", &page).body,
+            shop.call("list-disputes", &page).body,
             shop.call("list-topups", &page).body,
             shop.call("list-metadata", &page).body,
             without_last_use(shop.call("list-keys", &page).body),
@@ -359,6 +366,19 @@ fn waiting_refund(shop: &Shop) -> String {
     let payment = shop.initiate(&shop.session_of("4000000000007726", 100), 100, &json!({})).id();
     shop.settled(&payment);
     shop.call("refund-payment", &json!({ "payment_id": payment })).id()
+}
+
+/// A dispute about a payment of its own.
+fn open_dispute(server: &Server, shop: &Shop) -> String {
+    server.admin("open-dispute", &json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(100) })).id()
+}
+
+/// The same once it is decided.
+fn decided_dispute(server: &Server, shop: &Shop) -> String {
+    let id = open_dispute(server, shop);
+    let body = json!({ "merchant_id": shop.merchant_id, "dispute_id": id, "outcome": "WON" });
+    server.admin("close-dispute", &body).ok();
+    id
 }
 
 /// A payout that the sandbox ends by itself.

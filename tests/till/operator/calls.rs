@@ -8,6 +8,7 @@ use crate::harness::{Answer, Server, Start, merged};
 
 /// The id of a merchant that there is not.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
+const NO_DISPUTE: &str = "dsp_01h455vb4pex5vsknk084sn02q";
 const NO_PAYOUT: &str = "pyo_01h455vb4pex5vsknk084sn02q";
 const NO_REFUND: &str = "rfn_01h455vb4pex5vsknk084sn02q";
 const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
@@ -118,6 +119,9 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("charge-invoice", json!({ "amount": 1 })),
         ("complete-payout", json!({ "payout_id": NO_PAYOUT })),
         ("fail-payout", json!({ "payout_id": NO_PAYOUT })),
+        ("open-dispute", json!({ "payment_id": "order-1" })),
+        ("escalate-dispute", json!({ "dispute_id": NO_DISPUTE })),
+        ("close-dispute", json!({ "dispute_id": NO_DISPUTE, "outcome": "WON" })),
         ("complete-refund", json!({ "refund_id": NO_REFUND })),
         ("fail-refund", json!({ "refund_id": NO_REFUND })),
     ] {

@@ -202,6 +202,9 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "open-balance",
                 "add-topup",
                 "charge-invoice",
+                "open-dispute",
+                "escalate-dispute",
+                "close-dispute",
                 "complete-payout",
                 "fail-payout",
                 "complete-refund",
@@ -260,6 +263,8 @@ fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
                 "void-payment",
                 "reverse-payment",
                 "refund-payment",
+                "challenge-dispute",
+                "concede-dispute",
                 "disconnect-webhook",
                 "rotate-webhook-secret",
             ];
@@ -296,6 +301,7 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
         "key_id" => json!("key_00000000000000000000000000"),
         "plan_id" => json!("pln_00000000000000000000000000"),
         "payment_session_id" => json!("pse_00000000000000000000000000"),
+        "dispute_id" => json!("dsp_00000000000000000000000000"),
         _ => json!("x"),
     };
     let required = items(&endpoint["arguments"]).iter().filter(|argument| argument["required"] == true);

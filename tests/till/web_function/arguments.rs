@@ -36,7 +36,7 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 17] = [
+const SOURCES: [Source; 18] = [
     source("webhook_id", "merchants", "connect-webhook", "/webhook_id"),
     source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
@@ -46,6 +46,7 @@ const SOURCES: [Source; 17] = [
     Source { also: &["customer_email"], ..source("payment_id", "merchants", "initiate-payment-flow", "") },
     Source { also: &["external_id"], ..source("refund_id", "merchants", "refund-payment", "") },
     Source { also: &["external_id"], ..source("payout_id", "merchants", "send-payout", "") },
+    source("dispute_id", "admin", "open-dispute", ""),
     source("topup_id", "merchants", "list-topups", "/page/0/topup_id"),
     source("contact_id", "merchants", "find-payment", "/customer_id"),
     source("invitation_id", "merchants", "invite-user", ""),
@@ -57,11 +58,19 @@ const SOURCES: [Source; 17] = [
 ];
 
 /// Calls about a payment that the acquirer has answered.
-const ABOUT_ANSWERED_PAYMENTS: [&str; 5] =
-    ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment"];
+const ABOUT_ANSWERED_PAYMENTS: [&str; 6] =
+    ["capture-payment", "void-payment", "reverse-payment", "refund-payment", "list-refunds-by-payment", "open-dispute"];
 
-/// Calls by which the operator ends a refund or a payout that waits.
-const ENDING: [&str; 4] = ["complete-refund", "fail-refund", "complete-payout", "fail-payout"];
+/// Calls by which the operator plays the provider.
+const PROVIDERS: [&str; 7] = [
+    "complete-refund",
+    "fail-refund",
+    "complete-payout",
+    "fail-payout",
+    "open-dispute",
+    "escalate-dispute",
+    "close-dispute",
+];
 /// The amount of a payout that the sandbox does not end by itself.
 const WAITING_PAYOUT: &str = "98";
 
@@ -141,8 +150,8 @@ impl Stranger {
 
     /// All required arguments of an endpoint, and those named.
     pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
-        let ends = ENDING.contains(&endpoint.name.as_str());
-        let home = if package == "admin" && !ends { Map::new() } else { self.home.clone() };
+        let is_providers = PROVIDERS.contains(&endpoint.name.as_str());
+        let home = if package == "admin" && !is_providers { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
@@ -181,10 +190,10 @@ impl Stranger {
         if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
             return self.payment_for(&endpoint.name, scope);
         }
-        if ENDING.contains(&endpoint.name.as_str()) && name == "refund_id" {
+        if PROVIDERS.contains(&endpoint.name.as_str()) && name == "refund_id" {
             return self.waiting_refund(scope);
         }
-        if ENDING.contains(&endpoint.name.as_str()) && name == "payout_id" {
+        if PROVIDERS.contains(&endpoint.name.as_str()) && name == "payout_id" {
             let send = self.client("merchants").package.endpoint("send-payout");
             return value(self.call("merchants", send, &json!({ "amount": WAITING_PAYOUT })));
         }

@@ -173,7 +173,8 @@ fn authorization_of(payment: &Payment) -> Option<(String, AuthorizeOutcome, u64)
     let reference = format!("{}/authorize", payment.id);
     if let Some(authorization) = &payment.authorization {
         let own = authorization.acquirer_reference.strip_prefix(OWN_PREFIX).map(str::to_owned);
-        let is_reversed = payment.status == PaymentStatus::Reversed;
+        // A payment that was charged back is reversed without a call to the sandbox.
+        let is_reversed = payment.status == PaymentStatus::Reversed && payment.charged_back_minor == 0;
         let standing = Standing {
             settles_at_once: payment.capture.is_some_and(|capture| capture.settles_at == capture.at),
             captured_minor: payment.captured_minor(),

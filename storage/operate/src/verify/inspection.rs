@@ -30,8 +30,8 @@ pub(super) struct Inspection<'a, 'p> {
 #[derive(Debug, Default)]
 struct Sums {
     entries: BalanceTotals,
-    /// Refunds on hold of each payment, in minor units.
-    held_refunds: BTreeMap<PaymentId, u64>,
+    /// Refunds and disputes on hold of each payment, in minor units.
+    held_debits: BTreeMap<PaymentId, u64>,
     entry_count: u64,
     /// Entries of transactions.
     entries_expected: u64,
@@ -137,13 +137,14 @@ impl Inspection<'_, '_> {
         }
     }
 
-    /// What the captures of payments do not cover of their refunds on hold. A capture that has settled covers nothing.
+    /// The part of refunds and disputes on hold that the captures of their payments do not cover. A capture that has settled
+    /// covers nothing.
     fn add_uncovered(&self, sums: &mut Sums) {
-        for (payment_id, held_minor) in &sums.held_refunds {
+        for (payment_id, held_minor) in &sums.held_debits {
             let Ok(Some(payment)) = self.personal.get::<Payments>(*payment_id) else { continue };
             let capture = payment.capture.map(|capture| self.personal.get::<Transactions>(capture.transaction_id));
-            let covers = matches!(capture, Some(Ok(Some(found))) if found.status == EntryStatus::OnHold);
-            let uncovered_minor = if covers { payment.missing_minor(*held_minor) } else { *held_minor };
+            let held = capture.and_then(Result::ok).flatten().filter(|found| found.status == EntryStatus::OnHold);
+            let uncovered_minor = held.map_or(*held_minor, |held| held.missing_minor(*held_minor));
             sums.entries = sums.entries.with_uncovered(uncovered_minor);
         }
     }
@@ -202,8 +203,10 @@ impl Sums {
             (EntryStatus::Canceled, Direction::Credit | Direction::Debit) => return,
         };
         *total = total.saturating_add(entry.amount.get());
-        if let (EntryStatus::OnHold, Cause::Refund(payment_id, _)) = (entry.status, entry.cause) {
-            let held = self.held_refunds.entry(payment_id).or_default();
+        if let (EntryStatus::OnHold, Cause::Refund(payment_id, _) | Cause::Dispute(payment_id, _)) =
+            (entry.status, entry.cause)
+        {
+            let held = self.held_debits.entry(payment_id).or_default();
             *held = held.saturating_add(entry.amount.get());
         } else if let (EntryStatus::OnHold, Cause::Payout(_)) = (entry.status, entry.cause) {
             self.entries = self.entries.with_uncovered(entry.amount.get());

@@ -106,12 +106,17 @@ fn a_payment_that_failed_with_its_capture_agrees_with_an_approved_line() {
     }
     book.write(&[line]).expect("in memory");
     let acquirer_reference = "sandbox-1".to_owned();
-    let approved = AuthorizationResult::Approved { acquirer_reference, captured: false, settles_at_once: false };
+    let approved = AuthorizationResult::Approved {
+        acquirer_reference,
+        captured: false,
+        settles_at_once: false,
+        is_disputed: false,
+    };
     shop.record(Command::RecordAuthorization(payment_id, approved));
     let failure = Failure { code: "capture_failed".to_owned(), message: "Refused.".to_owned() };
     let answers = [(OperationKind::Capture, CallResult::Declined(failure)), (OperationKind::Void, CallResult::Done)];
     for (attempt, (kind, result)) in (1..).zip(answers) {
-        let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, result };
+        let record = RecordOperation { payment_id, kind, attempt, settles_at_once: false, is_disputed: false, result };
         shop.record(Command::RecordOperation(record));
     }
     Filled { store, keyring, book, scratch }.names(&[]);

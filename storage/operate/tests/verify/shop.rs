@@ -253,7 +253,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
         let captured = self.note_in_book(payment_id, approves, book);
         let result = if approves {
             let acquirer_reference = "sandbox-1".to_owned();
-            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once: false }
+            AuthorizationResult::Approved { acquirer_reference, captured, settles_at_once: false, is_disputed: false }
         } else {
             AuthorizationResult::Declined { code: "card_declined".to_owned(), message: "Declined.".to_owned() }
         };
