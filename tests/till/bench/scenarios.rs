@@ -96,6 +96,11 @@ fn payments_made_beforehand_are_refunded() {
 }
 
 #[test]
+fn payouts_are_sent_from_balances_that_were_filled() {
+    assert_eq!(steps(&point("payout")), ["send-payout"]);
+}
+
+#[test]
 fn every_payment_that_is_told_is_captured_once_or_refunded_in_four_parts() {
     let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
     for (scenario, operations) in [("capture", 40), ("refund", 160)] {
@@ -135,9 +140,9 @@ fn the_ledger_is_read_at_a_depth() {
 
 #[test]
 fn a_mix_has_all_of_its_kinds() {
-    let weights = "initiate=3,metadata=3,activity=2,balance=2,ping=2,flow=2,capture=2,void=2,refund=2";
+    let weights = "initiate=3,metadata=3,activity=2,balance=2,ping=2,flow=2,capture=2,void=2,refund=2,payout=2";
     let point = point(&format!("mixed --weights {weights} --entries 20 --set-size 10"));
-    assert_eq!(steps(&point).len(), 14, "{:?}", steps(&point));
+    assert_eq!(steps(&point).len(), 15, "{:?}", steps(&point));
     let counts = |name: &str| {
         let step = point["steps"].as_array().expect("steps").iter().find(|step| step["name"] == name);
         step.and_then(|step| step["latency_micros"]["count"].as_u64()).expect("it is there")
@@ -152,6 +157,7 @@ fn a_mix_has_all_of_its_kinds() {
         "capture-payment",
         "void-payment",
         "refund-payment",
+        "send-payout",
     ];
     assert_eq!(kinds.iter().map(|kind| counts(kind)).sum::<u64>(), point["operations"].as_u64().expect("a number"));
 }

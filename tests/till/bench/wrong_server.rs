@@ -162,6 +162,19 @@ fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
 }
 
 #[test]
+fn a_payout_that_is_acknowledged_and_leaves_the_balance_as_it_was_is_a_wrong_answer() {
+    let forgetful = |function: &str, sent: &AtomicU64| match function {
+        "add-topup" => "\"tup_00000000000000000000000001\"".to_owned(),
+        "send-payout" => format!("\"pyo_{:026}\"", sent.fetch_add(1, Ordering::SeqCst)),
+        "get-balance" => "{\"currency\":\"THB\",\"available\":1000000000,\"pending\":0}".to_owned(),
+        _ => usual(function, sent),
+    };
+    let ended = run("payout", forgetful);
+    assert_eq!(ended.code, 3, "{ended:?}");
+    assert!(ended.output.contains("that were acknowledged as paid out"), "{ended:?}");
+}
+
+#[test]
 fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
     const VOIDED: u64 = 1_000_000; // More payments than are made: it stands for a void.
     let forgetful = |function: &str, initiated: &AtomicU64| match function {

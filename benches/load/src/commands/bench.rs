@@ -39,6 +39,8 @@ pub enum BenchCommand {
     Void(ChangeArguments),
     /// refund-payment, several of each payment, with captured payments made beforehand
     Refund(ChangeArguments),
+    /// send-payout, of balances that were filled beforehand
+    Payout(LoadArguments),
     /// add-to-metadata-set
     Metadata(MetadataArguments),
     /// list-activity-logs
@@ -339,6 +341,7 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
         BenchCommand::Compare(arguments) => return compare(arguments),
         BenchCommand::Ping(load) => (load, Work::of(Kind::Ping)),
         BenchCommand::Flow(load) => (load, Work::of(Kind::Flow)),
+        BenchCommand::Payout(load) => (load, Work::of(Kind::Payout)),
         BenchCommand::Initiate(InitiateArguments { load, sessions }) => {
             (load, Work { sessions: sessions.sessions, ..Work::of(Kind::Initiate) })
         }

@@ -21,6 +21,8 @@ pub enum Kind {
     Void,
     /// `refund-payment`, in parts.
     Refund,
+    /// `send-payout`.
+    Payout,
     /// `add-to-metadata-set`.
     Metadata,
     /// `list-activity-logs`.
@@ -31,13 +33,14 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Ping,
         Kind::Initiate,
         Kind::Flow,
         Kind::Capture,
         Kind::Void,
         Kind::Refund,
+        Kind::Payout,
         Kind::Metadata,
         Kind::Activity,
         Kind::Balance,
@@ -53,6 +56,7 @@ impl Kind {
             Kind::Capture => "capture",
             Kind::Void => "void",
             Kind::Refund => "refund",
+            Kind::Payout => "payout",
             Kind::Metadata => "metadata",
             Kind::Activity => "activity",
             Kind::Balance => "balance",
@@ -64,7 +68,9 @@ impl Kind {
     pub const fn pays(self) -> bool {
         match self {
             Kind::Initiate | Kind::Flow | Kind::Capture => true,
-            Kind::Ping | Kind::Void | Kind::Refund | Kind::Metadata | Kind::Activity | Kind::Balance => false,
+            Kind::Ping | Kind::Void | Kind::Refund | Kind::Payout | Kind::Metadata | Kind::Activity | Kind::Balance => {
+                false
+            }
         }
     }
 
@@ -72,7 +78,7 @@ impl Kind {
     #[must_use]
     pub const fn adds_entries(self) -> bool {
         match self {
-            Kind::Initiate | Kind::Flow | Kind::Capture | Kind::Void | Kind::Refund => true,
+            Kind::Initiate | Kind::Flow | Kind::Capture | Kind::Void | Kind::Refund | Kind::Payout => true,
             Kind::Ping | Kind::Metadata | Kind::Activity | Kind::Balance => false,
         }
     }
@@ -110,6 +116,12 @@ impl Scenario {
     #[must_use]
     pub fn pays(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.pays())
+    }
+
+    /// True when the balances of merchants are compared with what was acknowledged: money arrives, or is paid out.
+    #[must_use]
+    pub fn moves_money(&self) -> bool {
+        self.pays() || self.has(Kind::Payout)
     }
 
     /// Whether entries of the activity log or of the ledger come to those that were made beforehand.

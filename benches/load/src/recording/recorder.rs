@@ -3,7 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use till_domain::ids::{PaymentId, RefundId};
+use till_domain::ids::{PaymentId, PayoutId, RefundId};
 
 use super::interval::Interval;
 use super::latency;
@@ -83,13 +83,25 @@ impl Recorder {
     /// Writes down a refund, and says whether it was not known before.
     pub(crate) fn refund(&mut self, refund: RefundId, amount_minor: u64) -> bool {
         let is_new = self.tally.refunds.insert(refund.to_bytes());
-        self.tally.refunded_minor += if is_new { amount_minor } else { 0 };
+        self.tally.given_minor += if is_new { amount_minor } else { 0 };
         is_new
+    }
+
+    /// Writes down a payout, and says whether it was not known before.
+    pub(crate) fn payout(&mut self, payout: PayoutId, amount_minor: u64) -> bool {
+        let is_new = self.tally.payouts.insert(payout.to_bytes());
+        self.tally.given_minor += if is_new { amount_minor } else { 0 };
+        is_new
+    }
+
+    /// Writes down that so much may have been paid out by a call that failed.
+    pub(crate) fn doubtful_payout(&mut self, amount_minor: u64) {
+        self.tally.given_minor += amount_minor;
     }
 
     /// Writes down that so much may have been paid back by a call that failed.
     pub(crate) fn doubtful_refund(&mut self, amount_minor: u64) {
-        self.tally.refunded_minor += amount_minor;
+        self.tally.given_minor += amount_minor;
     }
 
     /// Whether what is meant to begin at `intended` is measured.
@@ -174,13 +186,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_before_is_noticed_and_neither_paid_nor_paid_back_twice() {
+    fn an_id_that_was_answered_before_is_noticed_and_counts_once() {
         let (mut recorder, _receiver, _) = recorder();
         let (payment, refund) = (PaymentId::from_bytes([7; 16]), RefundId::from_bytes([7; 16]));
         assert!(recorder.payment(payment, 100) && !recorder.payment(payment, 100));
         assert!(recorder.refund(refund, 40) && !recorder.refund(refund, 40));
+        let payout = PayoutId::from_bytes([7; 16]);
+        assert!(recorder.payout(payout, 300) && !recorder.payout(payout, 300));
         recorder.doubtful_refund(2);
+        recorder.doubtful_payout(5);
         let (tally, _) = recorder.finish();
-        assert_eq!((tally.paid_minor, tally.refunded_minor), (100, 42));
+        assert_eq!((tally.paid_minor, tally.given_minor), (100, 347));
     }
 }

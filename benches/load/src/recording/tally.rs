@@ -32,8 +32,10 @@ pub(crate) struct Tally {
     pub(crate) paid_minor: u64,
     /// The refunds that were answered, those of the warm-up too.
     pub(crate) refunds: HashSet<[u8; 16]>,
-    /// The amount that was paid back, or may have been by calls that failed, in minor units.
-    pub(crate) refunded_minor: u64,
+    /// The payouts that were answered, those of the warm-up too.
+    pub(crate) payouts: HashSet<[u8; 16]>,
+    /// The amount that was paid back or out, or may have been by calls that failed, in minor units.
+    pub(crate) given_minor: u64,
     /// What failed in all, the warm-up too: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
     /// Whether a thread had nothing left to call with.
@@ -61,7 +63,8 @@ impl Tally {
             payments: HashSet::new(),
             paid_minor: 0,
             refunds: HashSet::new(),
-            refunded_minor: 0,
+            payouts: HashSet::new(),
+            given_minor: 0,
             uncertain: 0,
             ran_out: false,
         }
@@ -103,7 +106,12 @@ impl Tally {
                 self.add_wrong("a refund id was answered twice, on different connections".to_owned());
             }
         }
-        self.refunded_minor += other.refunded_minor;
+        for payout in other.payouts {
+            if !self.payouts.insert(payout) {
+                self.add_wrong("a payout id was answered twice, on different connections".to_owned());
+            }
+        }
+        self.given_minor += other.given_minor;
         self.uncertain += other.uncertain;
         self.ran_out |= other.ran_out;
     }
@@ -126,13 +134,15 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_or_refund_that_two_threads_were_answered_is_wrong() {
+    fn an_id_that_two_threads_were_answered_is_wrong() {
         let (mut first, mut second) = (Tally::new(), Tally::new());
         first.payments.insert([1; 16]);
         second.payments.extend([[1; 16], [2; 16]]);
         first.refunds.insert([1; 16]);
         second.refunds.insert([1; 16]);
+        first.payouts.insert([1; 16]);
+        second.payouts.extend([[1; 16], [2; 16]]);
         first.merge(second);
-        assert_eq!((first.wrong, first.payments.len(), first.refunds.len()), (2, 2, 1));
+        assert_eq!((first.wrong, first.payments.len(), first.refunds.len(), first.payouts.len()), (3, 2, 1, 2));
     }
 }

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::result::Point;
 use super::search::{Next, Search};
 use crate::plan::{Load, Plan, SearchGoal};
-use crate::scenarios::{Baseline, Delivering, Stock, World};
+use crate::scenarios::{Baseline, Delivering, FollowUp, Stock, World};
 use crate::target::Server;
 use crate::webhooks::Endpoint;
 
@@ -120,7 +120,7 @@ impl<'a> Bench<'a> {
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<Point> {
         let tell = |text: &str| self.progress.tell(text);
         let world = Arc::new(self.wait(World::prepare(stock, plan, run, &self.interrupted, &tell))?);
-        let before = match plan.scenario.pays() {
+        let before = match plan.scenario.moves_money() {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
         };
@@ -135,6 +135,12 @@ impl<'a> Bench<'a> {
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
+        let follow_up = if plan.scenario.pays() {
+            follow_up
+        } else {
+            measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
+            None
+        };
         Ok(measured.into_point(plan, follow_up, deliveries))
     }
 

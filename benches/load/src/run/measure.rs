@@ -103,7 +103,7 @@ impl Measured {
             before,
             payments: u64::try_from(self.tally.payments.len()).expect("a count fits"),
             paid_minor: self.tally.paid_minor,
-            refunded_minor: self.tally.refunded_minor,
+            given_minor: self.tally.given_minor,
             uncertain: self.tally.uncertain,
             last_answer: self.last,
             span: self.span(plan),

@@ -12,6 +12,12 @@ pub(super) const REFUNDS_OF_A_PAYMENT: usize = 4;
 /// The amount that each of them pays back.
 pub(super) const REFUNDED_PART_MINOR: u64 = 2_500;
 
+/// The amount of a payout: the sandbox pays it at once.
+pub(super) const PAYOUT_MINOR: u64 = 100;
+
+/// The top-up that a merchant's payouts are paid from: enough for ten million of them.
+pub(super) const FUNDS_MINOR: u64 = 1_000_000_000;
+
 /// What flows pay: this and the flow's number, so that its ledger entry is told from all others.
 pub(super) const FLOW_FIRST_MINOR: u64 = 1_000_000;
 

@@ -2,7 +2,7 @@
 
 use super::hands::Hands;
 use super::world::World;
-use super::{changes, flow, initiate, lists, metadata, ping};
+use super::{changes, flow, initiate, lists, metadata, payouts, ping};
 use crate::plan::Kind;
 use crate::recording::{Step, Trouble};
 
@@ -16,6 +16,7 @@ impl World {
             Kind::Capture => changes::capture(self, hands).await,
             Kind::Void => changes::void(self, hands).await,
             Kind::Refund => changes::refund(self, hands).await,
+            Kind::Payout => payouts::send(self, hands).await,
             Kind::Metadata => metadata::add(self, hands).await,
             Kind::Activity => lists::activity(self, hands).await,
             Kind::Balance => lists::balance(self, hands).await,

@@ -14,6 +14,7 @@ mod ping;
 mod initiate;
 mod flow;
 mod changes;
+mod payouts;
 mod acknowledged;
 mod metadata;
 mod lists;

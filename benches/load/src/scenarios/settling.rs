@@ -60,8 +60,8 @@ pub(crate) struct Settling {
     pub(crate) payments: u64,
     /// What they amount to, in minor units.
     pub(crate) paid_minor: u64,
-    /// The amount that was paid back of these or of earlier ones, in minor units.
-    pub(crate) refunded_minor: u64,
+    /// The amount that was paid back of these or of earlier ones, or paid out, in minor units.
+    pub(crate) given_minor: u64,
     /// Calls that failed: each may have paid all the same.
     pub(crate) uncertain: u64,
     /// When the last answer was there.
@@ -83,10 +83,21 @@ impl Baseline {
     }
 }
 
+impl FollowUp {
+    /// Of a run without payments: the difference between the balances and the payouts that were acknowledged.
+    pub(crate) fn unlike_acknowledged(&self) -> Option<String> {
+        if self.last_captured_after_micros.is_none() {
+            return Some("the balances are below what the acknowledged payouts have left".to_owned());
+        }
+        let more = self.unexplained_minor;
+        (more > 0).then(|| format!("the balances have {more} minor units that were acknowledged as paid out"))
+    }
+}
+
 impl Settling {
     /// Waits until all that was paid is there.
     pub(crate) async fn wait(&self, stock: &Stock) -> anyhow::Result<FollowUp> {
-        let expected_minor = (self.before.total_minor + self.paid_minor).saturating_sub(self.refunded_minor);
+        let expected_minor = (self.before.total_minor + self.paid_minor).saturating_sub(self.given_minor);
         let mut backlog_at_end = None;
         loop {
             let asked = Instant::now();
@@ -122,7 +133,7 @@ pub(super) async fn wait_until_paid(stock: &Stock, before: &Baseline, paid_minor
         before: *before,
         payments: paid_minor / INITIATED_MINOR,
         paid_minor,
-        refunded_minor: 0,
+        given_minor: 0,
         uncertain: 0,
         last_answer: Instant::now(),
         span: Duration::ZERO,
@@ -139,7 +150,7 @@ mod tests {
     fn settling(span_seconds: u64) -> Settling {
         let before = Baseline { total_minor: 0, shops: 1 };
         let (last_answer, span) = (Instant::now(), Duration::from_secs(span_seconds));
-        Settling { before, payments: 10, paid_minor: 100_000, refunded_minor: 0, uncertain: 0, last_answer, span }
+        Settling { before, payments: 10, paid_minor: 100_000, given_minor: 0, uncertain: 0, last_answer, span }
     }
 
     fn kept_up(settling: &Settling, after_millis: u64) -> bool {

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 
 use super::amounts::{
-    CAPTURED_PART_MINOR, CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR, REFUNDED_PART_MINOR,
+    CAPTURED_PART_MINOR, CARD, CARD_SETTLING_AT_ONCE, CURRENCY, INITIATED_MINOR, PAYOUT_MINOR, REFUNDED_PART_MINOR,
 };
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
 use crate::client::{Head, Template};
@@ -23,6 +23,7 @@ pub(crate) struct Shop {
     installation_id: String,
     /// Finished requests.
     pub(super) get_balance: Vec<u8>,
+    pub(super) send_payout: Vec<u8>,
     pub(super) select: Vec<u8>,
     pub(super) initiate: Template,
     /// An initiation that only authorizes.
@@ -101,6 +102,7 @@ impl Shop {
             merchant_id,
             installation_id,
             get_balance: head("get-balance").with(&json!({})),
+            send_payout: head("send-payout").with(&json!({ "amount": PAYOUT_MINOR })),
             select: Vec::new(),
             initiate: Template::new(&initiate_head, &initiation, SESSION_PLACEHOLDER),
             authorize: Template::new(&initiate_head, &authorization, SESSION_PLACEHOLDER),

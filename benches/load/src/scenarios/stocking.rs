@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use super::prepare::Ends;
 use super::shop::{OperatorHeads, Shop};
 use super::stock::Stock;
-use super::{deliveries, entries};
+use super::{deliveries, entries, payouts};
 use crate::plan::{Kind, Plan};
 
 /// Calls of the operator at once: its listener has one thread.
@@ -39,6 +39,9 @@ impl Stock {
         if plan.scenario.has(Kind::Balance) {
             tell(&format!("making {} ledger entries for each merchant", plan.lists.entries));
             stock.balance = entries::of_balance(&stock, plan.lists.entries, &operator, OPERATOR_CALLS_AT_ONCE).await?;
+        }
+        if plan.scenario.has(Kind::Payout) {
+            payouts::fund(&stock, &operator, OPERATOR_CALLS_AT_ONCE).await?;
         }
         Ok(stock)
     }

@@ -1,0 +1,37 @@
+//! Payouts of merchants that have enough on their balances.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::amounts::{FUNDS_MINOR, PAYOUT_MINOR};
+use super::hands::Hands;
+use super::prepare::{Lines, accepted_id};
+use super::shop::OperatorHeads;
+use super::stock::Stock;
+use super::world::World;
+use crate::recording::{Step, Trouble};
+
+/// Sends a payout: the answer is the id of one that was not known before.
+pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
+    let recorder = Rc::clone(&hands.recorder);
+    let answer = Trouble::unless_accepted(hands.connection.call(&shop.send_payout).await);
+    let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_payout(PAYOUT_MINOR))?;
+    let payout = answer.id().and_then(|id| id.parse().ok());
+    let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;
+    if recorder.borrow_mut().payout(payout, PAYOUT_MINOR) {
+        return Ok(Step::SendPayout);
+    }
+    Err(Trouble::wrong("the id of a new payout", &answer))
+}
+
+/// Gives every merchant more than a run can pay out.
+pub(super) async fn fund(stock: &Stock, operator: &OperatorHeads, at_once: usize) -> anyhow::Result<()> {
+    let head = operator.head("add-topup");
+    let top_up = async |lines: &mut Lines, index: usize| {
+        let request = head.with(&json!({ "merchant_id": stock.shops[index].merchant_id, "amount": FUNDS_MINOR }));
+        accepted_id("add a top-up", lines.admin.call(&request).await).map(|_| ())
+    };
+    stock.ends.each(stock.shops.len(), at_once, top_up).await.map(|_: Vec<()>| ())
+}
