@@ -34,6 +34,9 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
         ("payment_reversed", "REVERSED"),
         ("refund_completed", "SUCCESSFUL"),
         ("payment_operation_failed", "AUTHORIZED"),
+        ("dispute_opened", "OPEN"),
+        ("dispute_closed", "CONCEDED"),
+        ("payout_completed", "SUCCESSFUL"),
     ] {
         let output = trigger(&server, &shop, event);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -41,8 +44,12 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
         let printed: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!((printed["event"].as_str(), printed["status"].as_str()), (Some(event), Some(status)));
         assert!(shop.all("list-events").contains(&printed), "{printed}");
-        let payment_id = printed["payment_id"].as_str().expect("an id");
-        assert!(said.contains(&format!("initiate-payment-flow: \"{payment_id}\"\n")), "{said}");
+        let (call, member) = match event {
+            "payout_completed" => ("send-payout", "payout_id"),
+            _ => ("initiate-payment-flow", "payment_id"),
+        };
+        let id = printed[member].as_str().expect("an id");
+        assert!(said.contains(&format!("{call}: \"{id}\"\n")), "{said}");
     }
 }
 

@@ -18,6 +18,12 @@ const EFFECT_MAX: Duration = Duration::from_secs(15);
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// The payment or the payout that an event is about, by its id.
+pub(super) enum Subject {
+    Payment(String),
+    Payout(String),
+}
+
 /// A merchant of a running server.
 pub(super) struct Merchant {
     agent: Agent,
@@ -106,15 +112,29 @@ impl Merchant {
         until_there(look)?.with_context(|| format!("the payment {payment_id} is still pending"))
     }
 
-    /// The event of this name about a payment, once there is one.
-    pub(super) fn event(&self, name: &str, payment_id: &str) -> anyhow::Result<Value> {
-        let filters = json!({ "event": name, "payment_id": payment_id });
+    /// The dispute that is open about a payment.
+    pub(super) fn dispute(&self, payment_id: &str) -> anyhow::Result<String> {
+        let page = self.call("list-disputes", &json!({ "payment_id": payment_id }))?;
+        self.id(&page["page"][0]["dispute_id"])
+    }
+
+    /// The event of this name about a payment or a payout, once there is one.
+    pub(super) fn event(&self, name: &str, subject: &Subject) -> anyhow::Result<Value> {
+        let (member, id) = match subject {
+            Subject::Payment(id) => ("payment_id", id),
+            Subject::Payout(id) => ("payout_id", id),
+        };
+        let mut filters = json!({ "event": name });
+        if let Subject::Payment(id) = subject {
+            filters["payment_id"] = json!(id);
+        }
         let look = || {
             let mut page = self.call("list-events", &filters)?;
-            Ok(page["page"].get_mut(0).map(Value::take))
+            let events = page["page"].as_array_mut().context("list-events answers no page")?;
+            Ok(events.iter_mut().find(|event| event[member] == json!(id)).map(Value::take))
         };
         let found = until_there(look)?;
-        found.with_context(|| format!("list-events shows no {name} of the payment {payment_id} yet"))
+        found.with_context(|| format!("list-events shows no {name} of {id} yet"))
     }
 }
 

@@ -56,6 +56,12 @@ enum Event {
     RefundCompleted,
     /// A capture is refused by the acquirer
     PaymentOperationFailed,
+    /// A dispute is opened about a captured payment
+    DisputeOpened,
+    /// A dispute is opened and conceded
+    DisputeClosed,
+    /// Money of a payment that settled at once is paid out
+    PayoutCompleted,
 }
 
 impl Event {
@@ -76,8 +82,8 @@ pub(super) fn trigger(configuration: &Configuration, arguments: &TriggerArgument
         );
     };
     let merchant = named(configuration, arguments)?;
-    let payment_id = plan.carry_out(&merchant)?;
-    let event = merchant.event(&event.name(), &payment_id)?;
+    let subject = plan.carry_out(&merchant)?;
+    let event = merchant.event(&event.name(), &subject)?;
     say("the event, as list-events shows it:");
     Ok(serde_json::to_string_pretty(&event)?)
 }

@@ -1,10 +1,10 @@
 //! The calls that cause each event, with the sandbox's cards of `docs/sandbox.md`.
 
 use anyhow::ensure;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Event;
-use super::merchant::Merchant;
+use super::merchant::{Merchant, Subject};
 use crate::commands::progress::say;
 
 /// The card that always succeeds.
@@ -12,10 +12,17 @@ const CARD: &str = "4242424242424242";
 /// The card whose captures are refused.
 const REFUSED_CAPTURE: &str = "4000000000003055";
 
+/// The card whose payments are disputed as soon as they are captured.
+const DISPUTED: &str = "4000000000000259";
+/// The card whose money is available at once.
+const SETTLES_AT_ONCE: &str = "4000000000000077";
+
+/// The amount of a payout, in minor units: the sandbox pays it at once.
+const PAYOUT: &str = "1000";
 /// The amount of a payment, in minor units.
 const AMOUNT: &str = "10000";
 
-/// The calls that cause an event: a payment, and what is done to it.
+/// The calls that cause an event: a payment, and what is done then.
 pub(super) struct Plan {
     card: &'static str,
     capture: Capture,
@@ -29,42 +36,58 @@ enum Capture {
     Later,
 }
 
-/// A call about a payment that is there.
+/// A call when the payment is there.
 #[derive(Clone, Copy)]
-struct Then {
-    endpoint: &'static str,
-    /// The status that the payment must have.
-    at: &'static str,
+enum Then {
+    /// One about the payment, which must have the status.
+    OfPayment { endpoint: &'static str, at: &'static str },
+    /// To give the dispute about the payment up.
+    ConcedeDispute,
+    /// To pay a part of its money out.
+    SendPayout,
 }
 
 /// The calls that cause the event, if calls can.
 pub(super) fn plan(event: Event) -> Option<Plan> {
     let later = |card, then| Plan { card, capture: Capture::Later, then };
-    let at_once = |then| Plan { card: CARD, capture: Capture::AtOnce, then };
-    let authorized = |endpoint| Some(Then { endpoint, at: "AUTHORIZED" });
-    let captured = |endpoint| Some(Then { endpoint, at: "SUCCESSFUL" });
+    let at_once = |card, then| Plan { card, capture: Capture::AtOnce, then };
+    let authorized = |endpoint| Some(Then::OfPayment { endpoint, at: "AUTHORIZED" });
+    let captured = |endpoint| Some(Then::OfPayment { endpoint, at: "SUCCESSFUL" });
     match event {
         Event::PaymentAuthorized => Some(later(CARD, None)),
         Event::PaymentVoided => Some(later(CARD, authorized("void-payment"))),
         Event::PaymentOperationFailed => Some(later(REFUSED_CAPTURE, authorized("capture-payment"))),
-        Event::PaymentCompleted => Some(at_once(None)),
-        Event::PaymentReversed => Some(at_once(captured("reverse-payment"))),
-        Event::RefundCompleted => Some(at_once(captured("refund-payment"))),
+        Event::PaymentCompleted => Some(at_once(CARD, None)),
+        Event::PaymentReversed => Some(at_once(CARD, captured("reverse-payment"))),
+        Event::RefundCompleted => Some(at_once(CARD, captured("refund-payment"))),
+        Event::DisputeOpened => Some(at_once(DISPUTED, None)),
+        Event::DisputeClosed => Some(at_once(DISPUTED, Some(Then::ConcedeDispute))),
+        Event::PayoutCompleted => Some(at_once(SETTLES_AT_ONCE, Some(Then::SendPayout))),
         Event::PaymentExpired => None,
     }
 }
 
 impl Plan {
-    /// Makes the calls, says what each did, and gives the payment's id.
-    pub(super) fn carry_out(&self, merchant: &Merchant) -> anyhow::Result<String> {
+    /// Makes the calls, says what each did, and gives what the event is about.
+    pub(super) fn carry_out(&self, merchant: &Merchant) -> anyhow::Result<Subject> {
         let payment_id = self.pay(merchant)?;
-        if let Some(Then { endpoint, at }) = self.then {
-            let status = merchant.settled(&payment_id)?;
-            ensure!(status == at, "the payment {payment_id} is {status}, and not {at}");
-            let answer = merchant.call(endpoint, &json!({ "payment_id": payment_id }))?;
-            say(&format!("{endpoint}: {answer}"));
+        let Some(then) = self.then else { return Ok(Subject::Payment(payment_id)) };
+        let status = merchant.settled(&payment_id)?;
+        match then {
+            Then::OfPayment { endpoint, at } => {
+                ensure!(status == at, "the payment {payment_id} is {status}, and not {at}");
+                call(merchant, endpoint, &json!({ "payment_id": payment_id }))?;
+                Ok(Subject::Payment(payment_id))
+            }
+            Then::ConcedeDispute => {
+                call(merchant, "concede-dispute", &json!({ "dispute_id": merchant.dispute(&payment_id)? }))?;
+                Ok(Subject::Payment(payment_id))
+            }
+            Then::SendPayout => {
+                let payout_id = call(merchant, "send-payout", &json!({ "amount": PAYOUT }))?;
+                Ok(Subject::Payout(merchant.id(&payout_id)?))
+            }
         }
-        Ok(payment_id)
     }
 
     fn pay(&self, merchant: &Merchant) -> anyhow::Result<String> {
@@ -88,4 +111,11 @@ impl Plan {
         say(&format!("initiate-payment-flow: {payment_id}"));
         merchant.id(&payment_id)
     }
+}
+
+/// Calls, and says what was answered.
+fn call(merchant: &Merchant, endpoint: &str, body: &Value) -> anyhow::Result<Value> {
+    let answer = merchant.call(endpoint, body)?;
+    say(&format!("{endpoint}: {answer}"));
+    Ok(answer)
 }
