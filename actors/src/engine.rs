@@ -3,6 +3,7 @@
 use actix::Arbiter;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
 use till_domain::command::Request;
@@ -21,6 +22,7 @@ use crate::expiry::{Remover, Walk};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
 use crate::outbox::Outbox;
+use crate::overdrawn::OverdrawnCounter;
 use crate::pause::Pause;
 use crate::registry::{Admission, Registry};
 use crate::removed_rows::RemovedRows;
@@ -93,6 +95,8 @@ pub struct Engine {
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     webhooks: Webhooks,
+    /// Merchants whose available balance is below zero, by the last count.
+    overdrawn: Arc<AtomicU64>,
     /// Background work, and beside it deliveries: a busy endpoint must not hold up a call to an acquirer.
     background: Mutex<Vec<Runtime>>,
 }
@@ -130,13 +134,17 @@ impl Engine {
             lifetimes: options.lifetimes,
         }));
         let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
+        let store = Arc::clone(&dependencies.store);
         let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
         let dispatcher =
             start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
         start_deliveries(&dispatcher, &outbox, &clock, &pause, &deliveries);
+        let overdrawn = Arc::new(AtomicU64::new(0));
+        let counter = OverdrawnCounter { store, pause: expiry_pause, count: Arc::clone(&overdrawn) };
+        background.spawn(counter.run());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(vec![background, deliveries]));
         let webhooks = Webhooks(dispatcher);
-        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, webhooks, background })
+        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, webhooks, overdrawn, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -178,6 +186,12 @@ impl Engine {
         let (mut open, now) = (OpenEffects::default(), self.clock.now());
         self.outbox.effects.each(|effect, since| open.add(effect, since, now));
         open
+    }
+
+    /// Merchants whose available balance is below zero, as of the last count.
+    #[must_use]
+    pub fn overdrawn_merchants(&self) -> u64 {
+        self.overdrawn.load(Ordering::Relaxed)
     }
 
     /// Payments that an acquirer authorized when they were over.

@@ -10,6 +10,7 @@ mod expiry;
 mod merchant;
 mod metadata_garbage;
 mod outbox;
+mod overdrawn;
 mod pause;
 mod registry;
 mod removed_rows;

@@ -22,6 +22,8 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     for (name, help, value) in gauges {
         families.gauge(name, help, value);
     }
+    let help = "Merchants whose available balance is below zero, counted anew a minute after the last count.";
+    families.gauge("till_merchants_overdrawn", help, engine.overdrawn_merchants());
     families.gauge_seconds(
         "till_timers_lag_seconds",
         "How late the earliest timer is that has come due and was not served.",

@@ -7,6 +7,7 @@ mod pace;
 mod remover;
 mod walk;
 
+pub(crate) use pace::Pace;
 pub use remover::EXPIRY_PAUSE;
 pub(crate) use remover::Remover;
 pub(crate) use walk::Walk;

@@ -11,13 +11,13 @@ const LOOK_COST_ROWS: usize = 8;
 
 /// Counts rows, and rests.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     rows: usize,
 }
 
 impl Pace {
     /// So many rows were looked at.
-    pub(super) async fn rest_after(&mut self, rows: usize) {
+    pub(crate) async fn rest_after(&mut self, rows: usize) {
         self.rows += rows + LOOK_COST_ROWS;
         while self.rows >= ROWS_BETWEEN_RESTS {
             self.rows -= ROWS_BETWEEN_RESTS;

@@ -18,6 +18,7 @@ mod lingering;
 mod loading;
 mod metadata;
 mod order;
+mod overdrawn;
 mod restart;
 mod retirement;
 mod sameness;
