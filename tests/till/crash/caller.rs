@@ -11,7 +11,7 @@ use super::cashier::Cashier;
 use super::changer::Changer;
 use super::deed::{Asked, Came, Deed, Sale, What};
 use super::merchants::Merchant;
-use super::payout;
+use super::{invoice, payout};
 
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
@@ -82,7 +82,8 @@ impl Caller {
         match self.dice.between(0, 100) {
             0..6 => self.topup(),
             6..8 => self.payout(),
-            8..18 => self.refused(),
+            8..9 => self.invoice(),
+            9..18 => self.refused(),
             18..24 => self.choose().map(drop),
             24..48 => self.change(),
             48..70 => self.move_money(),
@@ -112,16 +113,13 @@ impl Caller {
     fn choose(&mut self) -> Option<Chosen> {
         let minor = self.dice.between(100, 1_000_000);
         if self.dice.in_hundred(10) {
+            let bearer = self.dice.pick(&["customer", "merchant"]);
             let more = json!({
-                "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months", "interest_bearer": "customer",
+                "payment_method": "INSTALLMENT", "installment_plan_id": "sandbox_3_months", "interest_bearer": bearer,
             });
             let session = self.select(minor, &more)?;
-            return Some(Chosen {
-                session,
-                minor,
-                fate: Fate::Approved,
-                more: json!({ "interest_bearer": "customer" }),
-            });
+            let more = json!({ "interest_bearer": bearer });
+            return Some(Chosen { session, minor, fate: Fate::Approved, more });
         }
         let (number, fate) = self.dice.pick(&CARDS);
         let is_kept = self.dice.in_hundred(20);
@@ -204,6 +202,19 @@ impl Caller {
         let asked = Asked { minor, external_id, key, body };
         let came = payout::came(&payout::ask(&self.shop, &asked));
         self.note(What::Payout(asked), came)
+    }
+
+    fn invoice(&mut self) -> Option<()> {
+        let external_id = self.sometimes_fresh(50, "bill");
+        // Else nobody could tell what became of it when its answer is lost.
+        let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "charge");
+        let minor = invoice::amount(&mut self.dice);
+        let body = json!({
+            "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March 2026",
+        });
+        let asked = Asked { minor, external_id, key, body };
+        let came = Came::of(&invoice::ask(&self.operator, &asked));
+        self.note(What::Invoice(asked), came)
     }
 
     fn change(&mut self) -> Option<()> {

@@ -33,7 +33,19 @@ pub(super) struct Sale {
     pub(super) body: Value,
 }
 
-/// A selection, a top-up or a payout as it was asked for.
+impl Sale {
+    /// The interest of a capture of this amount, as far as the merchant bears it: 3 % of it, rounded half up.
+    pub(super) fn interest_minor(&self, captured_minor: u64) -> u64 {
+        if self.is_with_interest() { (captured_minor * 3 + 50) / 100 } else { 0 }
+    }
+
+    /// True for instalments whose interest the merchant bears.
+    pub(super) fn is_with_interest(&self) -> bool {
+        self.body["interest_bearer"] == "merchant"
+    }
+}
+
+/// A selection, a top-up, a payout or an invoice as it was asked for.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) minor: u64,
@@ -54,6 +66,8 @@ pub(super) enum What {
     Topup(Asked),
     /// A payout.
     Payout(Asked),
+    /// An invoice.
+    Invoice(Asked),
     /// Metadata, keys, the team or the plan.
     Change(Change),
     /// A capture, a void, a reversal or a refund of a payment that is there.

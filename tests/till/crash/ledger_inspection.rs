@@ -8,8 +8,8 @@ use crate::harness::Shop;
 
 use super::inspection::{assert_same, eventually};
 use super::merchants::Merchant;
-use super::payout;
 use super::truth::Truth;
+use super::{invoice, payout};
 
 /// An entry: type, direction, payment, refund, amount, whether it was canceled.
 type Posted = (String, String, String, String, u64, bool);
@@ -25,10 +25,15 @@ pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
     check_refunds_follow_captures(&entries);
     check_topups(&entries, truth);
     payout::check_entries(&entries, truth);
+    invoice::check_entries(&entries, truth);
     check_balance(shop, &entries);
 }
 
-/// One entry for each capture, fee and refund, and nothing else but top-ups and payouts. What was reversed and what failed is canceled.
+/// The types of entries that belong to no payment.
+const OF_NO_PAYMENT: [&str; 3] = ["ADD_PREFUND", "PAY_OUT", "INVOICE"];
+
+/// One entry for each capture, fee, interest and refund, and nothing else of payments. What was reversed and what failed is
+/// canceled.
 fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
     for (id, payment) in &truth.payments {
@@ -47,14 +52,15 @@ fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
         let captured = payment.captured_minor();
         post("PAYMENT", "CREDIT", "", captured, payment.is_reversed());
         post("PAYMENT_FEE", "DEBIT", "", merchant.fee_minor(captured), payment.is_reversed());
+        post("INTEREST", "DEBIT", "", payment.sale.interest_minor(captured), payment.is_reversed());
         let fails = payment.sale.fate.refund_failure().is_some();
         payment.refunds.iter().for_each(|(id, refund)| post("REFUND", "DEBIT", id, refund.minor, fails));
     }
     expected.sort();
-    let others = entries.iter().filter(|entry| entry["type"] != "ADD_PREFUND" && entry["type"] != "PAY_OUT");
+    let others = entries.iter().filter(|entry| !OF_NO_PAYMENT.contains(&text(entry, "type")));
     let mut found: Vec<Posted> = others.map(posted).collect();
     found.sort();
-    assert_same("captures, fees and refunds in the ledger", &found, &expected);
+    assert_same("captures, fees, interest and refunds in the ledger", &found, &expected);
 }
 
 fn posted(entry: &Value) -> Posted {

@@ -22,6 +22,7 @@ mod movement_reckoning;
 mod inspection;
 mod affairs_inspection;
 mod payout;
+mod invoice;
 mod refund_inspection;
 mod ledger_inspection;
 mod sandbox;

@@ -12,8 +12,8 @@ use super::change_reckoning;
 use super::deed::{Asked, Came, Deed, Sale, What, told};
 use super::merchants::Merchant;
 use super::movement_reckoning;
-use super::payout;
 use super::truth::{Fact, Truth};
+use super::{invoice, payout};
 
 /// Threads that check.
 const CHECKERS: usize = 8;
@@ -132,6 +132,7 @@ impl Desk {
                 Fact::Topup(id.to_owned(), asked.minor)
             }
             What::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
+            What::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
             What::Change(change) => {
                 if change.key.is_some() {
                     assert_replays(&change.ask(&self.shop.client()), id);
@@ -159,6 +160,10 @@ impl Desk {
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
             What::Payout(asked) => payout::unknown(&self.shop, asked),
+            What::Invoice(asked) => {
+                let (fact, was_done) = invoice::unknown(&self.operator, asked);
+                (Some(fact), was_done)
+            }
             What::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
                 let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
@@ -247,7 +252,7 @@ fn not_done(what: &What) -> Option<Fact> {
         What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
         What::Movement(movement) => movement_reckoning::not_accepted(movement),
         What::Payout(asked) => payout::not_done(asked),
-        What::Session(_) | What::Topup(_) | What::Change(_) => None,
+        What::Session(_) | What::Topup(_) | What::Invoice(_) | What::Change(_) => None,
     }
 }
 

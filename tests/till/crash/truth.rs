@@ -26,6 +26,8 @@ pub(super) enum Fact {
     Payout(String, Payout),
     /// No payout has this external id.
     NoPayout(String),
+    /// An invoice of this amount is there.
+    Invoice(String, u64),
     /// A top-up is there.
     Topup(String, u64),
     /// A top-up of this amount may be there once: nothing names it but the amount.
@@ -45,6 +47,8 @@ pub(super) struct Truth {
     pub(super) payments: BTreeMap<String, Payment>,
     /// By id.
     pub(super) payouts: BTreeMap<String, Payout>,
+    /// Amounts by id.
+    pub(super) invoices: BTreeMap<String, u64>,
     /// Amounts by id.
     pub(super) topups: BTreeMap<String, u64>,
     /// Amounts of top-ups that may be there once.
@@ -84,6 +88,9 @@ impl Truth {
                 assert!(self.payouts.insert(id.clone(), payout).is_none(), "{id} was answered to two calls");
             }
             Fact::NoPayout(external_id) => drop(self.absent_payouts.insert(external_id)),
+            Fact::Invoice(id, minor) => {
+                assert!(self.invoices.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
+            }
             Fact::Topup(id, minor) => {
                 assert!(self.topups.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
@@ -115,6 +122,9 @@ pub(super) struct Movements {
     failed_refunds: usize,
     payouts: usize,
     failed_payouts: usize,
+    invoices: usize,
+    /// Captures of instalments whose interest the merchant bears.
+    with_interest: usize,
 }
 
 impl Movements {
@@ -125,6 +135,7 @@ impl Movements {
         let payouts = truths.iter().flat_map(|truth| truth.payouts.values());
         let (failed, paid): (Vec<_>, Vec<_>) = payouts.partition(|payout| payout.failure().is_some());
         (movements.payouts, movements.failed_payouts) = (paid.len(), failed.len());
+        movements.invoices = truths.iter().map(|truth| truth.invoices.len()).sum();
         movements
     }
 
@@ -132,6 +143,7 @@ impl Movements {
         let took = payment.captured_minor() > 0;
         let captures = if took { &mut self.captures } else { &mut self.refused_captures };
         *captures += payment.captures.len();
+        self.with_interest += usize::from(took && payment.sale.is_with_interest());
         self.voids += usize::from(payment.status() == "VOIDED");
         self.reversals += usize::from(payment.is_reversed());
         let fails = payment.sale.fate.refund_failure().is_some();
@@ -143,11 +155,12 @@ impl Movements {
 impl fmt::Display for Movements {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Movements { captures, refused_captures, voids, reversals, refunds, failed_refunds, .. } = self;
-        let Movements { payouts, failed_payouts, .. } = self;
+        let Movements { payouts, failed_payouts, invoices, with_interest, .. } = self;
         write!(
             f,
-            "{captures} captures and {refused_captures} refused ones, {voids} voids, {reversals} reversals, \
-             {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones"
+            "{captures} captures and {refused_captures} refused ones, {with_interest} with interest, {voids} voids, {reversals} reversals, \
+             {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones, \
+             {invoices} invoices"
         )
     }
 }

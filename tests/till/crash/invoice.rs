@@ -1,0 +1,62 @@
+//! Invoices under load and after a crash: each that was acknowledged is charged once, whatever the balance is.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Client, Dice};
+
+use super::caller::post;
+use super::deed::Asked;
+use super::inspection::assert_same;
+use super::reckoning::{assert_replays, is_replay};
+use super::truth::{Fact, Truth};
+
+/// An amount: less than top-ups bring in, so that payouts go on being accepted.
+pub(super) fn amount(dice: &mut Dice) -> u64 {
+    dice.between(1, 1_000_000_000)
+}
+
+/// Makes the call, the first time or again.
+pub(super) fn ask(operator: &Client, asked: &Asked) -> Answer {
+    post(operator, "/admin/charge-invoice", &asked.body, asked.key.as_deref())
+}
+
+/// Asking again with the same key gives the same answer.
+pub(super) fn acknowledged(operator: &Client, asked: &Asked, id: &str) -> Fact {
+    if asked.key.is_some() {
+        assert_replays(&ask(operator, asked), id);
+    }
+    Fact::Invoice(id.to_owned(), asked.minor)
+}
+
+/// Asks again until it is there once, and tells whether the first call had been enough.
+pub(super) fn unknown(operator: &Client, asked: &Asked) -> (Fact, bool) {
+    let first = ask(operator, asked);
+    let (id, was_done) = match first.status {
+        200 => (first.clone().id(), is_replay(&first)),
+        _ => (taken_by(&first), true),
+    };
+    match &asked.key {
+        Some(_) => assert_replays(&ask(operator, asked), &id),
+        None => assert_eq!(taken_by(&ask(operator, asked)), id, "asked a third time: {asked:?}"),
+    }
+    (Fact::Invoice(id, asked.minor), was_done)
+}
+
+/// The invoice that has an external id, from the refusal that says so.
+fn taken_by(answer: &Answer) -> String {
+    let details = answer.refused("CONFLICT");
+    details["invoice_id"].as_str().unwrap_or_else(|| panic!("no invoice_id in {details}")).to_owned()
+}
+
+/// One entry for each, which is effective at once.
+pub(super) fn check_entries(entries: &[Value], truth: &Truth) {
+    let posted = entries.iter().filter(|entry| entry["type"] == "INVOICE");
+    let own = |entry: &Value| {
+        let text = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        (text("invoice_id"), entry["amount"].as_u64(), text("direction"), text("status"))
+    };
+    let mut found: Vec<_> = posted.map(own).collect();
+    found.sort();
+    let entry = |(id, minor): (&String, &u64)| (id.clone(), Some(*minor), "DEBIT".to_owned(), "EFFECTIVE".to_owned());
+    assert_same("invoices in the ledger", &found, &truth.invoices.iter().map(entry).collect::<Vec<_>>());
+}
