@@ -10,6 +10,7 @@ use super::cards::{CARDS, Fate};
 use super::cashier::Cashier;
 use super::changer::Changer;
 use super::deed::{Asked, Came, Deed, Sale, What};
+use super::disputer::Disputer;
 use super::merchants::Merchant;
 use super::{invoice, payout};
 
@@ -31,6 +32,7 @@ pub(super) struct Caller {
     last_sale: Option<Sale>,
     changer: Changer,
     cashier: Cashier,
+    disputer: Disputer,
     deeds: Vec<Deed>,
 }
 
@@ -54,6 +56,7 @@ impl Caller {
         Caller {
             changer: Changer::new(&name, plans),
             cashier: Cashier::new(&name, Arc::clone(&merchants[merchant].payments)),
+            disputer: Disputer::new(&name, Arc::clone(&merchants[merchant].payments)),
             merchant,
             shop: merchants[merchant].shop.on(server),
             device: server.client(),
@@ -85,8 +88,9 @@ impl Caller {
             8..9 => self.invoice(),
             9..18 => self.refused(),
             18..24 => self.choose().map(drop),
-            24..48 => self.change(),
-            48..70 => self.move_money(),
+            24..42 => self.change(),
+            42..62 => self.move_money(),
+            62..74 => self.dispute(),
             _ => {
                 let sale = self.prepare_sale()?;
                 self.initiate(sale)
@@ -180,6 +184,12 @@ impl Caller {
         let Some(movement) = self.cashier.next(&mut self.dice) else { return Some(()) };
         let came = movement.came(&movement.ask(&self.shop.client()));
         self.note(What::Movement(movement), came)
+    }
+
+    fn dispute(&mut self) -> Option<()> {
+        let Some(call) = self.disputer.next(&self.shop, &mut self.dice) else { return Some(()) };
+        let came = call.came(&call.ask(&self.shop, &self.operator));
+        self.note(What::Dispute(call), came)
     }
 
     fn topup(&mut self) -> Option<()> {

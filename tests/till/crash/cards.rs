@@ -13,6 +13,8 @@ pub(super) enum Fate {
     CaptureRefused(&'static str),
     /// It does whatever it is asked for but refunds, which fail with this code after a second.
     RefundsRefused(&'static str),
+    /// It does whatever it is asked for, and the customer disputes the whole capture as soon as it is made.
+    Disputed,
 }
 
 impl Fate {
@@ -20,13 +22,13 @@ impl Fate {
     pub(super) const fn refund_failure(self) -> Option<&'static str> {
         match self {
             Fate::RefundsRefused(code) => Some(code),
-            Fate::Approved | Fate::Declined(_) | Fate::CaptureRefused(_) => None,
+            Fate::Approved | Fate::Disputed | Fate::Declined(_) | Fate::CaptureRefused(_) => None,
         }
     }
 }
 
 /// Cards and what becomes of their payments. Two time out at each first call: one does what it was asked, one does not.
-pub(super) const CARDS: [(&str, Fate); 13] = [
+pub(super) const CARDS: [(&str, Fate); 15] = [
     (CARD, Fate::Approved),
     (CARD, Fate::Approved),
     (CARD, Fate::Approved),
@@ -35,6 +37,8 @@ pub(super) const CARDS: [(&str, Fate); 13] = [
     ("4000000000000077", Fate::Approved),
     ("4000000000003063", Fate::Approved),
     ("4000000000003097", Fate::Approved),
+    ("4000000000000259", Fate::Disputed),
+    ("4000000000000259", Fate::Disputed),
     ("4000000000003055", Fate::CaptureRefused("capture_failed")),
     ("4000000000005126", Fate::RefundsRefused("refund_failed")),
     ("4000000000000002", Fate::Declined("card_declined")),

@@ -6,6 +6,7 @@ use crate::harness::Answer;
 
 use super::cards::Fate;
 use super::change::Change;
+use super::dispute_call::DisputeCall;
 use super::movement::Movement;
 
 /// What came back.
@@ -72,6 +73,8 @@ pub(super) enum What {
     Change(Change),
     /// A capture, a void, a reversal or a refund of a payment that is there.
     Movement(Movement),
+    /// A dispute of a payment that is there, or a step of a dispute.
+    Dispute(DisputeCall),
     /// A payment under this external id that must be refused.
     RefusedPayment(String),
 }

@@ -12,7 +12,7 @@ use super::merchants::Merchant;
 use super::payment::Payment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
-use super::{affairs_inspection, ledger_inspection, payout, refund_inspection};
+use super::{affairs_inspection, dispute_inspection, ledger_inspection, payout, refund_inspection};
 
 /// The time that the acquirer may take to answer every call, and timers to make effective what is due.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -28,6 +28,7 @@ pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth])
         let shop = merchant.shop.on(server);
         refund_inspection::inspect(server, merchant, truth);
         payout::inspect(&shop, truth);
+        dispute_inspection::inspect(&shop, truth);
         check_payments(server, merchant, truth);
         check_activity(&shop, truth);
         ledger_inspection::inspect(&shop, merchant, truth);
@@ -73,10 +74,11 @@ fn check_payment(found: &Value, id: &str, payment: &Payment, merchant: &Merchant
     let fees = if fee == 0 { json!([]) } else { json!([{ "type": "PAYMENT_FEE", "amount": fee, "currency": "THB" }]) };
     let expected = json!({
         "payment_id": id, "external_id": sale.external_id, "payment_session_id": sale.session, "amount": sale.minor,
-        "status": status, "amount_captured": captured, "amount_refunded": payment.refunded_minor(), "fees": fees,
+        "status": status, "amount_captured": captured, "amount_refunded": payment.refunded_minor(),
+        "amount_charged_back": payment.charged_back_minor(), "fees": fees,
         "failure_code": payment.failure(), "operation": null,
         "capturable": status == "AUTHORIZED", "voidable": status == "AUTHORIZED",
-        "refundable": status == "SUCCESSFUL" || status == "PARTIALLY_REFUNDED",
+        "refundable": payment.is_refundable(),
     });
     for (name, value) in expected.as_object().expect("an object") {
         assert_eq!(&found[name], value, "{name} of {found}: {payment:?}");
@@ -119,9 +121,10 @@ fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// What was done to payments and refunds, each once, one entry for each change of team and plan, and nothing else.
+/// What was done to payments, refunds and disputes, each once, one entry for each change of team and plan, and nothing else.
 fn check_activity(shop: &Shop, truth: &Truth) {
-    let is_of_payment = |activity: &Value| matches!(activity["object_type"].as_str(), Some("PAYMENT" | "REFUND"));
+    let is_of_payment =
+        |activity: &Value| matches!(activity["object_type"].as_str(), Some("PAYMENT" | "REFUND" | "DISPUTE"));
     let (found, others): (Vec<Value>, Vec<Value>) = shop.all("list-activity-logs").into_iter().partition(is_of_payment);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mut found: Vec<(Option<String>, Option<String>, Option<String>)> = found
@@ -129,7 +132,7 @@ fn check_activity(shop: &Shop, truth: &Truth) {
         .map(|entry| (text(&entry["activity_type"]), text(&entry["object_id"]), text(&entry["parent_id"])))
         .collect();
     found.sort();
-    assert_same("payments and refunds in the activity log", &found, &expected_activity(truth));
+    assert_same("payments, refunds and disputes in the activity log", &found, &expected_activity(truth));
     let (payouts, others): (Vec<Value>, Vec<Value>) =
         others.into_iter().partition(|activity| activity["object_type"] == "PAYOUT");
     payout::check_activity(&payouts, truth);
@@ -152,6 +155,9 @@ fn expected_activity(truth: &Truth) -> Vec<(Option<String>, Option<String>, Opti
             _ => {}
         }
         payment.refunds.keys().for_each(|refund_id| note("REFUND_CREATED", refund_id, Some(id)));
+        for (dispute_id, dispute) in &payment.disputes {
+            dispute.activities().into_iter().for_each(|activity| note(activity, dispute_id, Some(id)));
+        }
     }
     expected.sort();
     expected

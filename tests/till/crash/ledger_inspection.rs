@@ -9,14 +9,15 @@ use crate::harness::Shop;
 use super::inspection::{assert_same, eventually};
 use super::merchants::Merchant;
 use super::truth::Truth;
-use super::{invoice, payout};
+use super::{dispute_inspection, invoice, payout};
 
 /// An entry: type, direction, payment, refund, amount, whether it was canceled.
 type Posted = (String, String, String, String, u64, bool);
 
 /// Checks all entries; of a merchant that settles soon, once nothing is held any more.
 pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
-    let settled = |entries: &Vec<Value>| entries.iter().all(|entry| entry["status"] != "ON_HOLD");
+    let is_due = |entry: &Value| entry["status"] == "ON_HOLD" && !dispute_inspection::is_undecided(entry, truth);
+    let settled = |entries: &Vec<Value>| !entries.iter().any(is_due);
     let is_ready = |entries: &Vec<Value>| !merchant.settles_soon || settled(entries);
     let entries = eventually("the settlement of what is due", || shop.all("balance-history"), is_ready);
     let ids: Vec<&str> = entries.iter().map(|entry| text(entry, "entry_id")).collect();
@@ -26,13 +27,14 @@ pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
     check_topups(&entries, truth);
     payout::check_entries(&entries, truth);
     invoice::check_entries(&entries, truth);
+    dispute_inspection::check_entries(&entries, truth);
     check_balance(shop, &entries);
 }
 
-/// The types of entries that belong to no payment.
-const OF_NO_PAYMENT: [&str; 3] = ["ADD_PREFUND", "PAY_OUT", "INVOICE"];
+/// The types of entries that have checks of their own.
+const CHECKED_APART: [&str; 4] = ["ADD_PREFUND", "PAY_OUT", "INVOICE", "DISPUTE"];
 
-/// One entry for each capture, fee, interest and refund, and nothing else of payments. What was reversed and what failed is
+/// One entry for each capture, fee, interest and refund, and nothing else of payments but disputes. What was reversed and what failed is
 /// canceled.
 fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
@@ -57,7 +59,7 @@ fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
         payment.refunds.iter().for_each(|(id, refund)| post("REFUND", "DEBIT", id, refund.minor, fails));
     }
     expected.sort();
-    let others = entries.iter().filter(|entry| !OF_NO_PAYMENT.contains(&text(entry, "type")));
+    let others = entries.iter().filter(|entry| !CHECKED_APART.contains(&text(entry, "type")));
     let mut found: Vec<Posted> = others.map(posted).collect();
     found.sort();
     assert_same("captures, fees, interest and refunds in the ledger", &found, &expected);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::cards::Fate;
 use super::deed::Sale;
+use super::dispute::{Change, Dispute};
 
 /// A payment, what was accepted of it, and what that comes to.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(super) struct Payment {
     reversals: usize,
     /// Accepted refunds by id.
     pub(super) refunds: BTreeMap<String, Refund>,
+    /// Disputes by id.
+    pub(super) disputes: BTreeMap<String, Dispute>,
 }
 
 /// An accepted refund.
@@ -24,19 +27,27 @@ pub(super) struct Refund {
     pub(super) external_id: Option<String>,
 }
 
-/// The accepted operations of a payment.
+/// The accepted operations of a payment, and what is known of its disputes.
 #[derive(Debug, Clone)]
 pub(super) enum Accepted {
     Capture(u64),
     Void,
     Reversal,
     Refund(String, Refund),
+    Dispute(String, Change),
 }
 
 impl Payment {
     /// One of which nothing was accepted yet.
     pub(super) fn new(sale: Sale) -> Payment {
-        Payment { sale, captures: Vec::new(), voids: 0, reversals: 0, refunds: BTreeMap::new() }
+        Payment {
+            sale,
+            captures: Vec::new(),
+            voids: 0,
+            reversals: 0,
+            refunds: BTreeMap::new(),
+            disputes: BTreeMap::new(),
+        }
     }
 
     /// Notes what was accepted.
@@ -45,6 +56,7 @@ impl Payment {
             Accepted::Capture(minor) => self.captures.push(minor),
             Accepted::Void => self.voids += 1,
             Accepted::Reversal => self.reversals += 1,
+            Accepted::Dispute(id, change) => self.disputes.entry(id.clone()).or_default().note(&id, change),
             Accepted::Refund(id, refund) => {
                 let before = self.refunds.insert(id.clone(), refund);
                 assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.refunds[&id]);
@@ -61,14 +73,19 @@ impl Payment {
                 0
             }
             Fate::CaptureRefused(_) => 0,
-            Fate::Approved | Fate::RefundsRefused(_) => self.captures.len() + usize::from(self.sale.capture),
+            Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed => {
+                self.captures.len() + usize::from(self.sale.capture)
+            }
         };
         assert!(taken + self.voids <= 1, "{id} is captured or voided once: {self:?}");
         assert!(self.reversals <= taken, "{id} is reversed once and captured before: {self:?}");
         assert!(self.captures.iter().all(|minor| *minor <= self.sale.minor), "{id} is captured up to its amount");
-        assert!(self.refunded_minor() <= self.captured_minor(), "more of {id} is refunded than captured: {self:?}");
-        let given_back = self.refunded_minor() == 0 || !self.is_reversed();
-        assert!(given_back, "{id} is reversed and refunded: {self:?}");
+        assert!(self.taken_back_minor() <= self.captured_minor(), "more of {id} is taken back than captured: {self:?}");
+        let given_back = self.taken_back_minor() == 0 || !self.is_reversed();
+        assert!(given_back, "{id} is reversed, and refunded or disputed: {self:?}");
+        let of_its_card = self.disputes.values().filter(|dispute| dispute.is_of_its_card()).count();
+        let is_disputed = self.sale.fate == Fate::Disputed && self.captured_minor() > 0;
+        assert_eq!(of_its_card, usize::from(is_disputed), "{id} is disputed once where its card is: {self:?}");
         let fits = self.refunds.values().all(|refund| refund.minor <= self.captured_minor());
         assert!(fits, "a refund of {id} is of more than was captured: {self:?}");
     }
@@ -77,8 +94,10 @@ impl Payment {
     pub(super) fn captured_minor(&self) -> u64 {
         match (self.sale.fate, self.sale.capture) {
             (Fate::Declined(_) | Fate::CaptureRefused(_), _) => 0,
-            (Fate::Approved | Fate::RefundsRefused(_), true) => self.sale.minor,
-            (Fate::Approved | Fate::RefundsRefused(_), false) => self.captures.first().copied().unwrap_or(0),
+            (Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed, true) => self.sale.minor,
+            (Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed, false) => {
+                self.captures.first().copied().unwrap_or(0)
+            }
         }
     }
 
@@ -86,6 +105,27 @@ impl Payment {
     pub(super) fn refunded_minor(&self) -> u64 {
         let gives_back = self.sale.fate.refund_failure().is_none();
         if gives_back { self.refunds.values().map(|refund| refund.minor).sum() } else { 0 }
+    }
+
+    /// The amount of disputes that are lost or conceded.
+    pub(super) fn charged_back_minor(&self) -> u64 {
+        self.disputes.values().map(Dispute::charged_back_minor).sum()
+    }
+
+    /// The amount in dispute: at most one dispute is open at a time.
+    fn disputed_minor(&self) -> u64 {
+        self.disputes.values().map(Dispute::undecided_minor).sum()
+    }
+
+    /// The amount that is refunded, charged back or in dispute.
+    fn taken_back_minor(&self) -> u64 {
+        self.refunded_minor() + self.charged_back_minor() + self.disputed_minor()
+    }
+
+    /// True when something is left that can be refunded.
+    pub(super) fn is_refundable(&self) -> bool {
+        let may_be = matches!(self.status(), "SUCCESSFUL" | "PARTIALLY_REFUNDED" | "DISPUTED");
+        may_be && self.taken_back_minor() < self.captured_minor()
     }
 
     /// True when the authorization was voided.
@@ -105,13 +145,15 @@ impl Payment {
 
     /// The status.
     pub(super) fn status(&self) -> &'static str {
-        match (self.captured_minor(), self.refunded_minor()) {
+        match (self.captured_minor(), self.refunded_minor(), self.charged_back_minor()) {
             _ if self.failure().is_some() => "FAILED",
             _ if self.is_given_up() => "VOIDED",
-            (0, _) => "AUTHORIZED",
+            (0, _, _) => "AUTHORIZED",
             _ if self.is_reversed() => "REVERSED",
-            (_, 0) => "SUCCESSFUL",
-            (captured, refunded) if captured == refunded => "REFUNDED",
+            _ if self.disputed_minor() > 0 => "DISPUTED",
+            (captured, refunded, 0) if captured == refunded => "REFUNDED",
+            (captured, refunded, charged_back) if captured == refunded + charged_back => "REVERSED",
+            (_, 0, _) => "SUCCESSFUL",
             _ => "PARTIALLY_REFUNDED",
         }
     }
@@ -121,7 +163,7 @@ impl Payment {
         match self.sale.fate {
             Fate::Declined(code) => Some(code),
             Fate::CaptureRefused(code) if self.sale.capture => Some(code),
-            Fate::CaptureRefused(_) | Fate::Approved | Fate::RefundsRefused(_) => None,
+            Fate::CaptureRefused(_) | Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed => None,
         }
     }
 
@@ -129,7 +171,9 @@ impl Payment {
     pub(super) fn refused_capture(&self) -> Option<&'static str> {
         match self.sale.fate {
             Fate::CaptureRefused(code) if !self.captures.is_empty() && !self.is_given_up() => Some(code),
-            Fate::CaptureRefused(_) | Fate::Declined(_) | Fate::Approved | Fate::RefundsRefused(_) => None,
+            Fate::CaptureRefused(_) | Fate::Declined(_) | Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed => {
+                None
+            }
         }
     }
 }

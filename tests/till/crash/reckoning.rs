@@ -10,6 +10,7 @@ use crate::harness::{Answer, Client, Server, Shop};
 use super::caller::post;
 use super::change_reckoning;
 use super::deed::{Asked, Came, Deed, Sale, What, told};
+use super::dispute_reckoning::{self, DisputeDesk};
 use super::merchants::Merchant;
 use super::movement_reckoning;
 use super::truth::{Fact, Truth};
@@ -53,6 +54,7 @@ pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], tr
     let (payments, others): (Vec<_>, Vec<_>) =
         facts.into_iter().partition(|(_, fact)| matches!(fact, Fact::Payment(..)));
     payments.into_iter().chain(others).for_each(|(merchant, fact)| truths[merchant].note(fact));
+    dispute_reckoning::note_those_of_cards(server, merchants, truths);
     counts
 }
 
@@ -88,6 +90,10 @@ struct AskedAgain {
 impl Desk {
     fn new(server: &Server, shop: &Shop) -> Desk {
         Desk { shop: shop.on(server), device: server.client(), operator: server.admin_client() }
+    }
+
+    const fn disputes(&self) -> DisputeDesk<'_> {
+        DisputeDesk { shop: &self.shop, operator: &self.operator }
     }
 
     fn settle(&self, deed: &Deed) -> Settled {
@@ -140,6 +146,7 @@ impl Desk {
                 Fact::Changed(change.meaning.clone(), id.to_owned())
             }
             What::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
+            What::Dispute(call) => self.disputes().acknowledged(call, id),
             What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
@@ -173,6 +180,7 @@ impl Desk {
                 let again = movement_reckoning::unknown(&self.shop, movement);
                 (again.fact, again.was_done)
             }
+            What::Dispute(call) => self.disputes().unknown(call),
             What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
     }
@@ -252,7 +260,7 @@ fn not_done(what: &What) -> Option<Fact> {
         What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
         What::Movement(movement) => movement_reckoning::not_accepted(movement),
         What::Payout(asked) => payout::not_done(asked),
-        What::Session(_) | What::Topup(_) | What::Invoice(_) | What::Change(_) => None,
+        What::Session(_) | What::Topup(_) | What::Invoice(_) | What::Change(_) | What::Dispute(_) => None,
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use crate::harness::{Dice, Server, Start};
 
 use super::merchants::Merchant;
+use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
 use super::sandbox::Extent;
-use super::truth::{Movements, Truth};
+use super::truth::Truth;
 use super::{inspection, load, sandbox};
 
 /// Lives of one data directory.

@@ -128,7 +128,7 @@ fn expected_lines((id, payment): (&String, &Payment)) -> Vec<Line> {
     let mut lines = vec![authorized, line("refunded", payment.refunded_minor() + reversed, "")];
     let capture_end = match sale.fate {
         Fate::CaptureRefused(code) => code,
-        Fate::Approved | Fate::RefundsRefused(_) | Fate::Declined(_) => "done",
+        Fate::Approved | Fate::RefundsRefused(_) | Fate::Disputed | Fate::Declined(_) => "done",
     };
     let by_itself = payment.fails_by_its_capture().then_some(sale.minor);
     lines.extend(payment.captures.iter().copied().chain(by_itself).map(|minor| line("capture", minor, capture_end)));

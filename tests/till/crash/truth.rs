@@ -1,7 +1,6 @@
 //! What must be there, by merchant: gathered from what was acknowledged and from what was asked again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use serde_json::json;
 
@@ -10,6 +9,7 @@ use crate::harness::Shop;
 use super::affairs::Affairs;
 use super::change::Meaning;
 use super::deed::Sale;
+use super::dispute::Dispute;
 use super::payment::{Accepted, Payment};
 use super::payout::Payout;
 
@@ -18,7 +18,7 @@ use super::payout::Payout;
 pub(super) enum Fact {
     /// A payment is there.
     Payment(String, Sale),
-    /// A capture, a void, a reversal or a refund of this payment was accepted.
+    /// A capture, a void, a reversal, a refund or a dispute of this payment was accepted.
     Accepted(String, Accepted),
     /// No refund has this external id.
     NoRefund(String),
@@ -65,6 +65,14 @@ pub(super) struct Truth {
     pub(super) absent_payouts: BTreeSet<String>,
 }
 
+/// A dispute with its payment.
+pub(super) struct Disputed<'a> {
+    pub(super) payment_id: &'a str,
+    pub(super) payment: &'a Payment,
+    pub(super) id: &'a str,
+    pub(super) dispute: &'a Dispute,
+}
+
 impl Truth {
     /// What is so of a merchant before anything is asked of it.
     pub(super) fn of(shop: &Shop) -> Truth {
@@ -103,64 +111,19 @@ impl Truth {
         }
     }
 
+    /// All disputes, by payment and by id.
+    pub(super) fn disputes<'a>(&'a self) -> impl Iterator<Item = Disputed<'a>> {
+        let of_payment = |(payment_id, payment): (&'a String, &'a Payment)| {
+            let disputes = payment.disputes.iter();
+            disputes.map(move |(id, dispute)| Disputed { payment_id, payment, id, dispute })
+        };
+        self.payments.iter().flat_map(of_payment)
+    }
+
     /// Sessions that no payment has used.
     pub(super) fn idle_sessions(&self) -> Vec<(String, u64)> {
         let used: BTreeSet<&str> = self.payments.values().map(|payment| payment.sale.session.as_str()).collect();
         let idle = self.sessions.iter().filter(|(id, _)| !used.contains(id.as_str()));
         idle.map(|(id, minor)| (id.clone(), *minor)).collect()
-    }
-}
-
-/// The number of operations beyond automatic captures, for a round's report.
-#[derive(Debug, Default)]
-pub(super) struct Movements {
-    captures: usize,
-    refused_captures: usize,
-    voids: usize,
-    reversals: usize,
-    refunds: usize,
-    failed_refunds: usize,
-    payouts: usize,
-    failed_payouts: usize,
-    invoices: usize,
-    /// Captures of instalments whose interest the merchant bears.
-    with_interest: usize,
-}
-
-impl Movements {
-    /// Of all merchants.
-    pub(super) fn of(truths: &[Truth]) -> Movements {
-        let mut movements = Movements::default();
-        truths.iter().flat_map(|truth| truth.payments.values()).for_each(|payment| movements.add(payment));
-        let payouts = truths.iter().flat_map(|truth| truth.payouts.values());
-        let (failed, paid): (Vec<_>, Vec<_>) = payouts.partition(|payout| payout.failure().is_some());
-        (movements.payouts, movements.failed_payouts) = (paid.len(), failed.len());
-        movements.invoices = truths.iter().map(|truth| truth.invoices.len()).sum();
-        movements
-    }
-
-    fn add(&mut self, payment: &Payment) {
-        let took = payment.captured_minor() > 0;
-        let captures = if took { &mut self.captures } else { &mut self.refused_captures };
-        *captures += payment.captures.len();
-        self.with_interest += usize::from(took && payment.sale.is_with_interest());
-        self.voids += usize::from(payment.status() == "VOIDED");
-        self.reversals += usize::from(payment.is_reversed());
-        let fails = payment.sale.fate.refund_failure().is_some();
-        let refunds = if fails { &mut self.failed_refunds } else { &mut self.refunds };
-        *refunds += payment.refunds.len();
-    }
-}
-
-impl fmt::Display for Movements {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Movements { captures, refused_captures, voids, reversals, refunds, failed_refunds, .. } = self;
-        let Movements { payouts, failed_payouts, invoices, with_interest, .. } = self;
-        write!(
-            f,
-            "{captures} captures and {refused_captures} refused ones, {with_interest} with interest, {voids} voids, {reversals} reversals, \
-             {refunds} refunds and {failed_refunds} failed ones, {payouts} payouts and {failed_payouts} failed ones, \
-             {invoices} invoices"
-        )
     }
 }

@@ -214,8 +214,13 @@ impl Shop {
 
     /// All entries of a list, page by page from the newest.
     pub(crate) fn all(&self, endpoint: &str) -> Vec<Value> {
+        self.all_of(endpoint, &json!({}))
+    }
+
+    /// The same of those that pass these filters.
+    pub(crate) fn all_of(&self, endpoint: &str, filters: &Value) -> Vec<Value> {
         let mut entries = Vec::new();
-        let mut body = json!({ "per_page": 100 });
+        let mut body = merged(&json!({ "per_page": 100 }), filters);
         loop {
             let page = self.call(endpoint, &body).ok();
             entries.extend(page["page"].as_array().expect("a page").iter().cloned());

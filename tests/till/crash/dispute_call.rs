@@ -1,0 +1,59 @@
+//! Calls about disputes: those of the merchant, and those by which the operator plays the provider.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, Client, Shop};
+
+use super::caller::post;
+use super::deed::Came;
+use super::dispute::{End, Step};
+
+/// A call as it was made.
+#[derive(Debug, Clone)]
+pub(super) struct DisputeCall {
+    /// The payment's id; the body may name it by its external id.
+    pub(super) payment_id: String,
+    pub(super) kind: Kind,
+    pub(super) key: Option<String>,
+    /// The whole body, to be sent again.
+    pub(super) body: Value,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A dispute, which is found by its reason when the answer is lost. Without an amount, about all that is left.
+    Open { minor: Option<u64>, reason: String },
+    /// A step of the dispute with this id.
+    Step(String, Step),
+}
+
+impl DisputeCall {
+    /// Makes the call, the first time or again.
+    pub(super) fn ask(&self, shop: &Shop, operator: &Client) -> Answer {
+        let path = match &self.kind {
+            Kind::Open { .. } => "/admin/open-dispute",
+            Kind::Step(_, Step::Challenge(_)) => "/merchants/challenge-dispute",
+            Kind::Step(_, Step::Escalate) => "/admin/escalate-dispute",
+            Kind::Step(_, Step::End(End::Conceded)) => "/merchants/concede-dispute",
+            Kind::Step(_, Step::End(End::Won | End::Lost)) => "/admin/close-dispute",
+        };
+        let client = if path.starts_with("/admin") { operator.clone() } else { shop.client() };
+        post(&client, path, &self.body, self.key.as_deref())
+    }
+
+    /// Reads the answer. The payment or the dispute need not permit the call: others may have been quicker.
+    #[track_caller]
+    pub(super) fn came(&self, answer: &Answer) -> Came {
+        if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
+    }
+
+    /// True when nothing was done because of the state of the payment or of the dispute.
+    pub(super) fn is_refused_by(&self, answer: &Answer) -> bool {
+        let codes: &[&str] = match self.kind {
+            Kind::Open { .. } => &["INVALID_STATE", "AMOUNT_EXCEEDS_LIMIT"],
+            Kind::Step(..) => &["INVALID_STATE"],
+        };
+        answer.status == 400 && codes.contains(&answer.code())
+    }
+}

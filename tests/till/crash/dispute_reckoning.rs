@@ -1,0 +1,154 @@
+//! After a crash: a step of a dispute that was acknowledged was taken once, a call that nobody acknowledged is made again
+//! until it is known what became of it, and a card that is disputed when it is captured has its dispute.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Client, Server, Shop};
+
+use super::cards::Fate;
+use super::deed::told;
+use super::dispute::{Change, Dispute, Known, Opening, Step};
+use super::dispute_call::{DisputeCall, Kind};
+use super::inspection::eventually;
+use super::merchants::Merchant;
+use super::payment::{Accepted, Payment};
+use super::reckoning::{assert_replays, in_parallel, is_replay};
+use super::truth::{Fact, Truth};
+
+/// The place where calls about a merchant's disputes are made again.
+pub(super) struct DisputeDesk<'a> {
+    pub(super) shop: &'a Shop,
+    pub(super) operator: &'a Client,
+}
+
+impl DisputeDesk<'_> {
+    /// Asking again with the same key gives the same answer.
+    pub(super) fn acknowledged(&self, call: &DisputeCall, told: &str) -> Fact {
+        if call.key.is_some() {
+            assert_replays(&self.ask(call), told);
+        }
+        self.accepted(call, told)
+    }
+
+    /// Asks again until it is known whether the call was accepted, and whether the first call had been enough.
+    pub(super) fn unknown(&self, call: &DisputeCall) -> (Option<Fact>, bool) {
+        match &call.kind {
+            Kind::Open { reason, .. } => self.opening_again(call, reason),
+            Kind::Step(dispute_id, step) => self.step_again(call, dispute_id, step),
+        }
+    }
+
+    fn ask(&self, call: &DisputeCall) -> Answer {
+        call.ask(self.shop, self.operator)
+    }
+
+    /// A dispute that is there under the reason of a call without a key is not asked for again.
+    fn opening_again(&self, call: &DisputeCall, reason: &str) -> (Option<Fact>, bool) {
+        let before = self.opened_for(&call.payment_id, reason);
+        if let (Some(id), None) = (&before, &call.key) {
+            return (Some(self.accepted(call, id)), true);
+        }
+        let first = self.ask(call);
+        if call.is_refused_by(&first) {
+            assert_eq!(before, None, "a dispute that is there is answered: {call:?}");
+            return (None, false);
+        }
+        let (was_done, id) = (is_replay(&first), first.id());
+        assert_eq!(before, was_done.then(|| id.clone()), "by its reason and asked again: {call:?}");
+        if call.key.is_some() {
+            assert_replays(&self.ask(call), &id);
+        }
+        (Some(self.accepted(call, &id)), was_done)
+    }
+
+    fn opened_for(&self, payment_id: &str, reason: &str) -> Option<String> {
+        let disputes = of_payment(self.shop, payment_id).into_iter();
+        let mut ids =
+            disputes.filter(|dispute| dispute["reason"] == reason).map(|dispute| told(&dispute["dispute_id"]));
+        let found = ids.next();
+        assert_eq!(ids.next(), None, "opened once for {reason}");
+        found
+    }
+
+    fn step_again(&self, call: &DisputeCall, dispute_id: &str, step: &Step) -> (Option<Fact>, bool) {
+        let first = self.ask(call);
+        if !call.is_refused_by(&first) {
+            let was_done = is_replay(&first);
+            let told = told(&first.ok());
+            if call.key.is_some() {
+                assert_replays(&self.ask(call), &told);
+            }
+            return (Some(self.accepted(call, &told)), was_done);
+        }
+        if call.key.is_some() || !self.shows(dispute_id, step, &first.details()["status"]) {
+            return (None, false);
+        }
+        let change = Change::Taken(step.clone(), Known::ByTheDispute);
+        (Some(Fact::Accepted(call.payment_id.clone(), Accepted::Dispute(dispute_id.to_owned(), change))), true)
+    }
+
+    /// True when a dispute in which a step was refused has taken it. Of one that is over, only the activity log tells
+    /// whether it was escalated.
+    fn shows(&self, dispute_id: &str, step: &Step, status: &Value) -> bool {
+        match step {
+            Step::Challenge(evidence) => {
+                let dispute = self.shop.call("find-dispute", &json!({ "dispute_id": dispute_id })).ok();
+                dispute["evidence"] == **evidence
+            }
+            Step::End(end) => status == end.status(),
+            Step::Escalate => {
+                let body = json!({ "object_id": dispute_id, "activity_type": "dispute_escalated" });
+                status == "ESCALATED" || self.shop.call("list-activity-logs", &body).ok()["page"] != json!([])
+            }
+        }
+    }
+
+    fn accepted(&self, call: &DisputeCall, told: &str) -> Fact {
+        let (id, change) = match &call.kind {
+            Kind::Open { minor, reason } => {
+                let minor = minor.unwrap_or_else(|| self.amount(told));
+                (told, Change::Opened(Opening { minor, reason: Some(reason.clone()) }))
+            }
+            Kind::Step(dispute_id, step) => {
+                assert_eq!(told, "true", "{call:?}");
+                (dispute_id.as_str(), Change::Taken(step.clone(), Known::ByItsAnswer))
+            }
+        };
+        Fact::Accepted(call.payment_id.clone(), Accepted::Dispute(id.to_owned(), change))
+    }
+
+    /// The amount of a dispute that was asked for without one.
+    fn amount(&self, dispute_id: &str) -> u64 {
+        let dispute = self.shop.call("find-dispute", &json!({ "dispute_id": dispute_id })).ok();
+        dispute["amount"].as_u64().expect("an amount")
+    }
+}
+
+/// The disputes of a payment: few.
+pub(super) fn of_payment(shop: &Shop, payment_id: &str) -> Vec<Value> {
+    shop.all_of("list-disputes", &json!({ "payment_id": payment_id }))
+}
+
+/// Notes the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole capture.
+pub(super) fn note_those_of_cards(server: &Server, merchants: &[Merchant], truths: &mut [Truth]) {
+    for (merchant, truth) in merchants.iter().zip(truths) {
+        let is_new = |payment: &Payment| {
+            let is_taken = payment.sale.fate == Fate::Disputed && payment.captured_minor() > 0;
+            is_taken && !payment.disputes.values().any(Dispute::is_of_its_card)
+        };
+        let new = truth.payments.iter().filter(|(_, payment)| is_new(payment));
+        let new: Vec<(String, u64)> = new.map(|(id, payment)| (id.clone(), payment.captured_minor())).collect();
+        let facts = in_parallel(&new, |payments| {
+            let shop = merchant.shop.on(server);
+            payments.iter().map(|(payment_id, minor)| of_its_card(&shop, payment_id, *minor)).collect()
+        });
+        facts.into_iter().for_each(|fact| truth.note(fact));
+    }
+}
+
+fn of_its_card(shop: &Shop, payment_id: &str, minor: u64) -> Fact {
+    let without_reason = || of_payment(shop, payment_id).into_iter().find(|dispute| dispute["reason"].is_null());
+    let dispute = eventually("the dispute of a card", without_reason, Option::is_some).expect("it is there");
+    let change = Change::Opened(Opening { minor, reason: None });
+    Fact::Accepted(payment_id.to_owned(), Accepted::Dispute(told(&dispute["dispute_id"]), change))
+}
