@@ -2,15 +2,14 @@
 //! in it is otherwise than in the log that went on.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::harness::{Dice, Server, Start};
+use crate::harness::{Dice, Server};
 
+use super::exported_log;
 use super::round::Round;
 
 /// How long the load lasts before the checkpoint and after it.
@@ -23,24 +22,6 @@ fn take(server: &Server) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The lines of each merchant's log, in their order, of a data directory or a checkpoint that no server uses.
-fn logs(directory: &Path) -> BTreeMap<String, Vec<Value>> {
-    let place = TempDir::new().expect("a temporary directory can be made");
-    let to = place.path().join("export");
-    let mut command = Start::default().command(directory);
-    let output =
-        command.args(["export", "--what", "log", "--to"]).arg(&to).output().expect("the binary can be started");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = std::fs::read_to_string(to.join("log.jsonl")).expect("it was written");
-    let mut logs: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for line in text.lines() {
-        let line: Value = serde_json::from_str(line).expect("a JSON object a line");
-        let merchant_id = line["merchant_id"].as_str().expect("an id").to_owned();
-        logs.entry(merchant_id).or_default().push(line);
-    }
-    logs
-}
-
 #[test]
 fn a_checkpoint_under_load_has_exactly_a_beginning_of_every_log() {
     let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
@@ -51,9 +32,9 @@ fn a_checkpoint_under_load_has_exactly_a_beginning_of_every_log() {
         thread::sleep(LOAD);
         server.kill();
     });
-    let taken = logs(&round.server.data().join("checkpoints").join("under-load"));
+    let taken = exported_log::read(&round.server.data().join("checkpoints").join("under-load"));
     round.end();
-    let whole = logs(round.server.data());
+    let whole = exported_log::read(round.server.data());
     assert_eq!(taken.keys().collect::<Vec<_>>(), whole.keys().collect::<Vec<_>>(), "the merchants were there before");
     for (merchant_id, beginning) in &taken {
         let log = &whole[merchant_id];

@@ -33,6 +33,8 @@ pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth])
         check_activity(&shop, truth);
         ledger_inspection::inspect(&shop, merchant, truth);
     }
+    let open = || server.metric("till_effects_open");
+    eventually("an answer to every call to the acquirer", open, |open| *open == Some(0.0));
 }
 
 /// The first answer of `ask` for which `is_ready` holds.

@@ -31,6 +31,8 @@ mod invoice;
 mod refund_inspection;
 mod dispute_inspection;
 mod ledger_inspection;
+mod exported_log;
+mod dispute_log;
 mod sandbox;
 mod round;
 mod stop;

@@ -11,7 +11,7 @@ use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
 use super::sandbox::Extent;
 use super::truth::Truth;
-use super::{inspection, load, sandbox};
+use super::{dispute_log, inspection, load, sandbox};
 
 /// Lives of one data directory.
 const LIVES: u64 = 3;
@@ -130,6 +130,7 @@ impl Round {
         };
         self.check_book();
         self.verify();
+        dispute_log::check(self.server.data(), &self.truths);
         ended
     }
 
