@@ -15,8 +15,8 @@ use super::cards::{Behaviour, Handling, code_and_message};
 use super::judgement::{Ask, PendingEnd, TakenMoney, What, by_evidence};
 use super::queue::{Answered, Queue, Request, Waiting};
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
+    EvidenceRequest, FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest, Reference,
 };
 
 /// What stands before our reference in the sandbox's own.
@@ -213,7 +213,12 @@ fn completion(answered: &Answered) -> Option<Completion> {
     let line = answered.line.as_ref()?;
     let declined = match &line.deed {
         Deed::FollowUp { declined, .. } => declined,
-        Deed::PendingRefund { .. } | Deed::Payout(PayoutOutcome::Pending) => return Some(Completion::Pending),
+        Deed::PendingRefund { authorization: _, fails_at_ms: Some(_) } => {
+            return Some(Completion::Pending(Awaited::Time));
+        }
+        Deed::PendingRefund { authorization: _, fails_at_ms: None } | Deed::Payout(PayoutOutcome::Pending) => {
+            return Some(Completion::Pending(Awaited::Decision));
+        }
         Deed::Payout(PayoutOutcome::Paid) => &None,
         Deed::Payout(PayoutOutcome::Declined(reason)) => &Some(*reason),
         Deed::Authorize { .. } | Deed::TimedOut => return None,

@@ -84,7 +84,7 @@ pub(super) fn decline_code(answer: AcquirerAnswer<Completion>) -> String {
     match wait(answer).expect("an answer") {
         Completion::Done { acquirer_reference, .. } => panic!("{acquirer_reference} was done"),
         Completion::Declined { code, .. } => code,
-        Completion::Pending => panic!("it is pending"),
+        Completion::Pending(_) => panic!("it is pending"),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use till_actors::acquirer::{
-    Acquirer, AcquirerAnswer, Completion, FollowUpRequest, Found, LateAnswer, Reference, Step,
+    Acquirer, AcquirerAnswer, Awaited, Completion, FollowUpRequest, Found, LateAnswer, Reference, Step,
 };
 use till_domain::ids::{MerchantId, RefundId};
 use till_domain::payment::CaptureMode;
@@ -68,7 +68,7 @@ fn reference(step: Step) -> Reference {
 }
 
 fn is_pending(answer: AcquirerAnswer<Completion>) -> bool {
-    wait(answer) == Ok(Completion::Pending)
+    matches!(wait(answer), Ok(Completion::Pending(_)))
 }
 
 fn totals(book: &MemoryBook) -> MerchantTotals {
@@ -85,7 +85,7 @@ fn a_refund_is_pending_until_the_operator_completes_it() {
     let sandbox = start(&book);
     assert!(is_pending(sandbox.refund(refund(8, 60))), "asked again of the sandbox of the next process");
     let found = wait(sandbox.find(MERCHANT, reference(refund_step(8))));
-    assert_eq!(found, Ok(Some(Found::Completion(Completion::Pending))));
+    assert_eq!(found, Ok(Some(Found::Completion(Completion::Pending(Awaited::Decision)))));
     assert_eq!(totals(&book).refunded_minor, 0, "no money has moved");
     let end = |merchant, number| sandbox.end_pending(merchant, reference(refund_step(number)), PendingEnd::Completed);
     assert_eq!(wait(end(MerchantId::from_bytes([9; 16]), 8)), Ok(false), "of another merchant");
@@ -266,7 +266,7 @@ fn answers_are_sent_once_more_and_ends_of_pending_refunds_are_sent() {
         assert_eq!(wait(sandbox.authorize(authorize(1, card(digits), CaptureMode::Automatic))), approved(1, true));
         let refunded = wait(sandbox.refund(refund(8, 60)));
         assert_eq!(wait(sandbox.end_pending(MERCHANT, reference(refund_step(8)), PendingEnd::Completed)), {
-            Ok(refunded == Ok(Completion::Pending))
+            Ok(refunded == Ok(Completion::Pending(Awaited::Decision)))
         });
         let late: Vec<LateAnswer> = std::iter::from_fn(|| late.try_recv().ok()).collect();
         assert_eq!(late.len(), sent, "{digits}");

@@ -226,7 +226,16 @@ pub enum Completion {
         message: String,
     },
     /// It is under way, and no money has moved yet: asked again under the same reference, the acquirer says how it ended.
-    Pending,
+    Pending(Awaited),
+}
+
+/// The reason why a call has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// Time: it ends by itself.
+    Time,
+    /// Somebody's decision, which may never come.
+    Decision,
 }
 
 /// How a call ended that was found by its reference.

@@ -5,7 +5,7 @@ pub mod conformance;
 mod reference;
 
 pub use calls::{
-    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Completion, EvidenceRequest,
-    FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest,
+    Acquirer, AcquirerAnswer, AcquirerUnavailable, Authorization, AuthorizeRequest, Awaited, Completion,
+    EvidenceRequest, FollowUpRequest, Found, Instrument, LateAnswer, LateAnswers, PayoutRequest,
 };
 pub use reference::{NamedCall, Reference, Step, UnknownReference};

@@ -239,7 +239,7 @@ fn operated(
 const fn taken(completion: &Completion) -> (bool, bool) {
     match completion {
         Completion::Done { acquirer_reference: _, settles_at_once, is_disputed } => (*settles_at_once, *is_disputed),
-        Completion::Declined { .. } | Completion::Pending => (false, false),
+        Completion::Declined { .. } | Completion::Pending(_) => (false, false),
     }
 }
 
@@ -306,7 +306,7 @@ fn end_of(completion: Completion) -> Result<CallResult, NoResult> {
     match completion {
         Completion::Done { .. } => Ok(CallResult::Done),
         Completion::Declined { code, message } => Ok(CallResult::Declined(Failure { code, message })),
-        Completion::Pending => Err(NoResult::Unanswered("the call is pending there".to_owned())),
+        Completion::Pending(_) => Err(NoResult::Unanswered("the call is pending there".to_owned())),
     }
 }
 
