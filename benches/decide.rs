@@ -101,6 +101,7 @@ fn merchant() -> CreateMerchant {
         settlement_delay_seconds: 172_800,
         support_email: None,
         card_numbers_in_identifiers: false,
+        test_clock: false,
     }
 }
 

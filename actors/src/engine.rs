@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc as blocking;
 use std::time::{Duration, Instant};
-use till_domain::command::Request;
+use till_domain::command::{AdvanceClock, Idempotency, Request};
 use till_domain::ids::MerchantId;
 use till_domain::payment::Lifetimes;
+use till_domain::records::Unreadable;
 use till_storage::commit::{BarrierVerdict, CommitStats, Committer, Submission, Urgency};
 use till_storage::journal::Head;
 use till_storage::vault::Keyring;
@@ -29,6 +30,7 @@ use crate::removed_rows::RemovedRows;
 use crate::reply::{Denied, Reply};
 use crate::security_codes::SecurityCodes;
 use crate::store::Store;
+use crate::test_clock::{Advancer, MerchantClocks};
 use crate::timers::TimerService;
 use crate::webhooks::{Dispatcher, Endpoint, Waiting, WebhookDelivery, Webhooks, remove_old_deliveries};
 
@@ -91,7 +93,8 @@ pub struct Engine {
     registry: Arc<Registry>,
     committer: Arc<Committer>,
     outbox: Arc<Outbox>,
-    clock: Arc<dyn Clock>,
+    clocks: Arc<MerchantClocks>,
+    advancer: Advancer,
     pause: Pause,
     arbiters: Mutex<Vec<Arbiter>>,
     webhooks: Webhooks,
@@ -108,8 +111,11 @@ impl Engine {
     /// # Errors
     /// [`StartError`]; then nothing runs on.
     pub fn start(dependencies: Dependencies, options: EngineOptions) -> Result<Engine, StartError> {
-        let outbox = Arc::new(Outbox::new());
-        outbox.take_up(dependencies.store.as_ref()).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let unreadable = |error: Unreadable| StartError::Unreadable(error.to_string());
+        let clocks = MerchantClocks::read(Arc::clone(&dependencies.clock), dependencies.store.as_ref());
+        let clocks = Arc::new(clocks.map_err(unreadable)?);
+        let outbox = Arc::new(Outbox::new(Arc::clone(&clocks)));
+        outbox.take_up(dependencies.store.as_ref()).map_err(unreadable)?;
         let journal: Arc<dyn till_storage::journal::Journal> = Arc::clone(&dependencies.store) as _;
         let committer = Arc::new(Committer::start(journal, options.linger, options.on_fatal)?);
         let background = runtime("till-background")?;
@@ -119,7 +125,7 @@ impl Engine {
         let waiting: Vec<Endpoint> =
             waiting.into_iter().map(|(merchant_id, webhook_id)| Endpoint { merchant_id, webhook_id }).collect();
         let taken_up = outbox.take_up_webhooks(dependencies.store.as_ref(), &waiting);
-        taken_up.map_err(|error| StartError::Unreadable(error.to_string()))?;
+        taken_up.map_err(unreadable)?;
         // From here on nothing fails, so that no thread is left behind.
         let arbiters: Vec<Arbiter> = (0..options.arbiters.max(1)).map(|_| Arbiter::new()).collect();
         let registry = Arc::new(Registry::new(arbiters.iter().map(Arbiter::handle).collect(), options.live_actors_max));
@@ -134,17 +140,18 @@ impl Engine {
             lifetimes: options.lifetimes,
         }));
         let (clock, pause) = (Arc::clone(&dependencies.clock), Pause::new(options.paused));
-        let store = Arc::clone(&dependencies.store);
         let (expiry_pause, lifetimes) = (options.expiry_pause, options.lifetimes);
+        let (store, acquirers) = (Arc::clone(&dependencies.store), dependencies.acquirers.clone());
+        let overdrawn = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&overdrawn);
+        background.spawn(OverdrawnCounter { store: Arc::clone(&store), pause: expiry_pause, count }.run());
+        let advancer = Advancer { store, registry: Arc::clone(&registry), acquirers, turns: Mutex::default() };
         let dispatcher =
             start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);
         start_deliveries(&dispatcher, &outbox, &clock, &pause, &deliveries);
-        let overdrawn = Arc::new(AtomicU64::new(0));
-        let counter = OverdrawnCounter { store, pause: expiry_pause, count: Arc::clone(&overdrawn) };
-        background.spawn(counter.run());
         let (arbiters, background) = (Mutex::new(arbiters), Mutex::new(vec![background, deliveries]));
         let webhooks = Webhooks(dispatcher);
-        Ok(Engine { registry, committer, outbox, clock, pause, arbiters, webhooks, overdrawn, background })
+        Ok(Engine { registry, committer, outbox, clocks, advancer, pause, arbiters, webhooks, overdrawn, background })
     }
 
     /// Sends a request to its merchant's actor and waits for the answer.
@@ -154,6 +161,25 @@ impl Engine {
     pub async fn submit(&self, merchant_id: MerchantId, request: Request, secret: Option<Secret>) -> Reply {
         let receiver = self.registry.submit(merchant_id, request, secret, Admission::Bounded)?;
         receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+    }
+
+    /// Advances the test clock of a merchant for the operator, and answers when everything that is due until then is
+    /// recorded.
+    ///
+    /// # Errors
+    /// [`Denied`]: refused by the rules, not carried out during a pause, or not done in time: then the same call goes on
+    /// where this one stood.
+    pub async fn advance_clock(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
+        if self.is_paused() {
+            return Err(Denied::not_done("calls to acquirers and timers are paused"));
+        }
+        self.advancer.advance(command, idempotency).await
+    }
+
+    /// The time of every merchant.
+    #[must_use]
+    pub fn clocks(&self) -> &MerchantClocks {
+        &self.clocks
     }
 
     /// The commit thread's numbers.
@@ -183,7 +209,7 @@ impl Engine {
     /// Effects that have no result yet. Looks at every one.
     #[must_use]
     pub fn open_effects(&self) -> OpenEffects {
-        let (mut open, now) = (OpenEffects::default(), self.clock.now());
+        let (mut open, now) = (OpenEffects::default(), self.clocks.wall());
         self.outbox.effects.each(|effect, since| open.add(effect, since, now));
         open
     }
@@ -210,7 +236,7 @@ impl Engine {
     #[must_use]
     pub fn webhook_lag(&self) -> (usize, Duration) {
         let Waiting { count, since } = self.webhooks.statistics().waiting();
-        let lag = since.map_or(0, |since| self.clock.now().0.saturating_sub(since.0));
+        let lag = since.map_or(0, |since| self.clocks.wall().0.saturating_sub(since.0));
         (count, Duration::from_millis(lag))
     }
 
@@ -224,7 +250,7 @@ impl Engine {
     #[must_use]
     pub fn timer_lag(&self) -> Duration {
         let due = self.outbox.timers.earliest_due();
-        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clock.now().0.saturating_sub(due.0)))
+        due.map_or(Duration::ZERO, |due| Duration::from_millis(self.clocks.wall().0.saturating_sub(due.0)))
     }
 
     /// Checks that the commit thread and every arbiter answer within `patience`. Blocks its thread, which must not be
@@ -383,7 +409,7 @@ fn start_background(
     let collector = GarbageCollector { store: store_too, registry: registry_too };
     runtime.spawn(Scheduler::new(collector, &outbox.garbage, &clock).run(Pause::new(false).watch()));
     let (store_too, registry_too) = (Arc::clone(&store), Arc::clone(registry));
-    let timers = TimerService { store: store_too, registry: registry_too, clock: Arc::clone(&clock) };
+    let timers = TimerService { store: store_too, registry: registry_too, clocks: outbox.clocks() };
     runtime.spawn(Scheduler::new(timers, &outbox.timers, &clock).run(pause.watch()));
     let (late_answers, answered) = mpsc::channel(LATE_ANSWERS_WAITING_MAX);
     acquirers.values().for_each(|acquirer| acquirer.send_late_answers(late_answers.clone()));
@@ -392,7 +418,7 @@ fn start_background(
     let (registry_too, outbox_too) = (Arc::clone(registry), Arc::clone(outbox));
     let dispatcher = Dispatcher::new(library, webhooks, registry_too, outbox_too, Arc::clone(&clock));
     let caller = Caller { acquirers, keyring, security_codes, store };
-    let effects = EffectRunner { caller, registry: Arc::clone(registry), clock: Arc::clone(&clock), lifetimes };
+    let effects = EffectRunner { caller, registry: Arc::clone(registry), clocks: outbox.clocks(), lifetimes };
     runtime.spawn(Scheduler::new(effects, &outbox.effects, &clock).run(pause.watch()));
     Arc::new(dispatcher)
 }

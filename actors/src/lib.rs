@@ -17,6 +17,7 @@ mod removed_rows;
 mod reply;
 pub mod security_codes;
 mod store;
+mod test_clock;
 mod timers;
 pub mod webhooks;
 
@@ -27,3 +28,4 @@ pub use merchant::Secret;
 pub use removed_rows::RemovedRows;
 pub use reply::{Answered, Denied, FailedOutcome, Reply};
 pub use store::Store;
+pub use test_clock::MerchantClocks;

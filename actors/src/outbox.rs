@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use till_domain::effect::{Effect, OpenCall};
 use till_domain::event::{Event, Mutation};
 use till_domain::ids::{MerchantId, PaymentId, WebhookId};
+use till_domain::merchant::TestClock;
 use till_domain::payment::Payment;
 use till_domain::records::{AnyKey, MetadataGarbage, Unreadable, WebhookDirectory};
 use till_domain::time::Millis;
@@ -19,6 +20,7 @@ use crate::bounds::{InFlight, Permit};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
+use crate::test_clock::MerchantClocks;
 use crate::webhooks::Endpoint;
 
 /// Effects that wait in memory with all that their call needs. The others are read when it is their turn.
@@ -54,10 +56,10 @@ impl PreparedCall {
 }
 
 /// The queues of pending work. They only repeat what rows say: work that is lost here is found at the next start.
-#[derive(Debug)]
 pub(crate) struct Outbox {
     pub(crate) effects: Arc<Queue<OpenEffect, PreparedCall>>,
-    /// Merchants, by their earliest timers.
+    clocks: Arc<MerchantClocks>,
+    /// Merchants, by their earliest timers, at the instants of the wall clock.
     pub(crate) timers: Arc<Queue<MerchantId>>,
     /// Merchants that have metadata garbage.
     pub(crate) garbage: Arc<Queue<MerchantId>>,
@@ -73,8 +75,9 @@ pub(crate) struct Outbox {
 
 impl Outbox {
     /// An empty one.
-    pub(crate) fn new() -> Outbox {
+    pub(crate) fn new(clocks: Arc<MerchantClocks>) -> Outbox {
         Outbox {
+            clocks,
             effects: Arc::default(),
             timers: Arc::default(),
             garbage: Arc::default(),
@@ -85,6 +88,11 @@ impl Outbox {
             late_successes: AtomicU64::new(0),
             removed: RemovedRows::default(),
         }
+    }
+
+    /// The time of every merchant.
+    pub(crate) fn clocks(&self) -> Arc<MerchantClocks> {
+        Arc::clone(&self.clocks)
     }
 
     /// The number of changes to API keys. A change is counted after it can be read and before it is answered.
@@ -161,7 +169,7 @@ impl Outbox {
         let mut after = None;
         while let Some((merchant_id, due)) = next_merchant_with_timers(store, after)? {
             if let Some(due) = due {
-                self.timers.add(merchant_id, due, None);
+                self.timers.add(merchant_id, self.clocks.wall_at(merchant_id, due), None);
             }
             if MerchantReader::new(merchant_id, None, store).has_any::<MetadataGarbage>(..)? {
                 self.garbage.add(merchant_id, AT_ONCE, None);
@@ -185,6 +193,7 @@ pub(crate) struct Pending {
     late_success: Option<PaymentId>,
     has_events: bool,
     webhooks: Vec<WebhookId>,
+    test_clock: Option<TestClock>,
 }
 
 impl Pending {
@@ -201,6 +210,7 @@ impl Pending {
             late_success: None,
             has_events: false,
             webhooks: Vec::new(),
+            test_clock: None,
         }
     }
 
@@ -214,6 +224,7 @@ impl Pending {
 
     /// Adds what follows from a further record.
     pub(crate) fn add(&mut self, changes: &Changes) {
+        self.test_clock = changes.test_clock(self.merchant_id).or(self.test_clock);
         for key in changes.written() {
             if let AnyKey::Effects(effect_id) = key {
                 self.effects.push((OpenCall::Payment(*effect_id), changes.opened(*effect_id)));
@@ -242,6 +253,11 @@ impl Pending {
             outbox.key_changes.fetch_add(1, Ordering::AcqRel);
         }
         outbox.removed.add(self.removed);
+        if let Some(test_clock) = self.test_clock {
+            outbox.clocks.set(merchant_id, test_clock);
+            // Timers that waited for a later instant may be due.
+            outbox.timers.add(merchant_id, outbox.clocks.wall(), None);
+        }
         if let Some(payment_id) = self.late_success {
             outbox.late_successes.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%merchant_id, %payment_id, "a payment that was over is authorized after all: its money is given back");
@@ -251,7 +267,7 @@ impl Pending {
             outbox.effects.add(OpenEffect { merchant_id, call }, AT_ONCE, prepared);
         }
         if let Some(due) = self.timer {
-            outbox.timers.add(merchant_id, due, None);
+            outbox.timers.add(merchant_id, outbox.clocks.wall_at(merchant_id, due), None);
         }
         for webhook_id in self.webhooks {
             outbox.look_at_webhook(Endpoint { merchant_id, webhook_id });

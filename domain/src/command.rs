@@ -138,6 +138,12 @@ pub enum Command {
     RecordGivenBack(PaymentId, CallResult),
     /// Do what is due.
     FireTimers(Vec<Timer>),
+    /// Judge a call that advances the test clock, before its steps are taken. Changes nothing, and keeps no answer.
+    JudgeAdvance(AdvanceClock),
+    /// Set the test clock to an instant up to which everything that is due has happened.
+    AdvanceClock(AdvanceClock),
+    /// Take the test clock to the instant of some timers, and do what is due then.
+    StepClock(StepClock),
     /// Change the team or the plan of the merchant that is named for the activity log.
     ChangeTeam(MerchantId, TeamChange),
     /// Change the webhooks of the merchant that is named for their directory.
@@ -197,6 +203,9 @@ impl Command {
             | Command::RecordPayout(_, _)
             | Command::RecordGivenBack(_, _)
             | Command::FireTimers(_)
+            | Command::JudgeAdvance(_)
+            | Command::AdvanceClock(_)
+            | Command::StepClock(_)
             | Command::ChangeTeam(_, _)
             | Command::ChangeWebhook(
                 _,
@@ -309,6 +318,8 @@ pub struct CreateMerchant {
     pub support_email: Option<Email>,
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
+    /// True when it has a test clock.
+    pub test_clock: bool,
 }
 
 /// Change what the operator has set for a merchant. What is not given stays as it is.
@@ -333,6 +344,26 @@ pub struct GenerateKey {
     pub api_version: String,
     /// When it ends, in the future.
     pub expires_at: Option<Millis>,
+}
+
+/// Set the test clock to an instant up to which everything that is due has happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AdvanceClock {
+    /// The merchant, for the list of all test clocks.
+    pub merchant_id: MerchantId,
+    /// The instant. When it has passed, since the steps took longer, the clock stays as it is.
+    pub to: Millis,
+}
+
+/// Take the test clock to the instant of some timers, and do what is due then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepClock {
+    /// The merchant, for the list of all test clocks.
+    pub merchant_id: MerchantId,
+    /// The instant; when it has passed, the clock stays as it is.
+    pub to: Millis,
+    /// The timers that are due then.
+    pub timers: Vec<Timer>,
 }
 
 /// Add an installation.

@@ -12,7 +12,7 @@ use crate::ids::{
 };
 use crate::key::ApiKey;
 use crate::ledger::{Invoice, Topup, Transaction};
-use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::merchant::{Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use crate::payment::{Authorization, Capture, Failure, Operation, Payment, PaymentStatus, RefusedOperation};
 use crate::payout::Payout;
@@ -41,6 +41,17 @@ pub struct Mutation {
     pub answer: Option<(IdempotencyScope, StoredAnswer)>,
     /// What happened, in order.
     pub events: Vec<Event>,
+}
+
+impl Mutation {
+    /// The test clock that it sets, if it sets one.
+    #[must_use]
+    pub fn test_clock(&self) -> Option<TestClock> {
+        self.events.iter().rev().find_map(|event| {
+            let Event::TestClockSet { merchant_id: _, test_clock } = event else { return None };
+            Some(*test_clock)
+        })
+    }
 }
 
 /// A kept answer.
@@ -674,6 +685,13 @@ pub enum Event {
     },
     /// A dispute was decided.
     DisputeClosed(DisputeClosing),
+    /// The merchant has a test clock, which shows the time of this record.
+    TestClockSet {
+        /// The merchant, for the list of all test clocks.
+        merchant_id: MerchantId,
+        /// The clock from now on.
+        test_clock: TestClock,
+    },
 }
 
 /// The decision of a dispute, with all that follows from it.

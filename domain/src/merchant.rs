@@ -9,6 +9,8 @@ use crate::time::Millis;
 pub const SETTLEMENT_DELAY_DEFAULT_SECONDS: u64 = 172_800;
 /// The longest settlement delay: a year.
 pub const SETTLEMENT_DELAY_MAX_SECONDS: u64 = 31_536_000;
+/// The longest time that one call advances a test clock by: 400 days.
+pub const ADVANCE_MAX_SECONDS: u64 = 400 * 86_400;
 /// Most installations of one merchant: they are part of its bounded state.
 pub const INSTALLATIONS_MAX: usize = 1_000;
 
@@ -31,6 +33,13 @@ pub struct Profile {
     pub suspended: bool,
     /// True when its identifiers may look like card numbers.
     pub card_numbers_in_identifiers: bool,
+}
+
+/// The clock of a merchant that tests advance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TestClock {
+    /// The time by which the merchant is ahead of the wall clock, in milliseconds. It only grows.
+    pub offset_ms: u64,
 }
 
 /// A kind of payment method.

@@ -14,7 +14,7 @@ use crate::ids::{
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
-use crate::merchant::{Installation, Integration, PaymentMethod, Profile};
+use crate::merchant::{Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
 use crate::payment::Payment;
 use crate::payout::{Payout, PayoutStatus};
@@ -53,10 +53,20 @@ pub struct MerchantState {
     pub webhook_events: u64,
     /// Its webhooks that are sent events, at most [`crate::webhook::WEBHOOKS_MAX`].
     pub connected_webhooks: BTreeSet<WebhookId>,
+    /// Its test clock; none when its time is the wall clock.
+    pub test_clock: Option<TestClock>,
     /// When its last event happened.
     pub last_at: Millis,
     /// The position of its last id.
     pub last_id: IdPosition,
+}
+
+impl MerchantState {
+    /// The time by which the merchant is ahead of the wall clock, in milliseconds: 0 without a test clock.
+    #[must_use]
+    pub fn clock_offset_ms(&self) -> u64 {
+        self.test_clock.map_or(0, |test_clock| test_clock.offset_ms)
+    }
 }
 
 /// A row could not be read: the bytes are damaged or the disk failed. Nothing is decided on it.
@@ -312,6 +322,8 @@ tables! {
     KeyDirectory: KeyDigest => KeyOwner;
     /// Of all merchants: that there is one, since when. Not below the merchant.
     MerchantDirectory: MerchantId => Millis, for lists;
+    /// Of all merchants: the clocks of those that have a test clock. Not below the merchant.
+    TestClocks: MerchantId => TestClock, for lists;
     /// Of all merchants: which one a named call to create a merchant made. Not below the merchant.
     CreatedMerchants: IdempotencyKey => CreatedMerchant;
     /// Metadata records by key, expired ones that nobody has met yet among them.

@@ -6,6 +6,7 @@ use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
 use crate::session::InterestBearer;
+use crate::time::Millis;
 
 /// Arguments of one call that can be card numbers, its Idempotency-Key among them.
 pub const CARD_NUMBERS_MAX: usize = 5;
@@ -247,6 +248,23 @@ pub enum Refusal {
         /// In which arguments, the first ones filled.
         arguments: [Option<&'static str>; CARD_NUMBERS_MAX],
     },
+    /// The merchant has no test clock.
+    #[error(
+        "The merchant has no test clock: its time is the wall clock. Create a merchant with test_clock: true to test with."
+    )]
+    NoTestClock,
+    /// A test clock would stand still or go back.
+    #[error("must be later than the merchant's time, which is {}", .now.unix_seconds())]
+    ClockNotForward {
+        /// The merchant's time.
+        now: Millis,
+    },
+    /// A test clock would be advanced by too much at once.
+    #[error("must be at most 400 days later than the merchant's time: send {} or less", .latest.unix_seconds())]
+    ClockTooFar {
+        /// The latest instant that it can be advanced to by one call.
+        latest: Millis,
+    },
     /// The sets of the record would hold too many items.
     #[error("would make the record hold more than 1000000 items")]
     MetadataItemsExceeded,
@@ -301,6 +319,8 @@ impl Refusal {
             | Refusal::CardIdMissing
             | Refusal::VersionMismatch { .. }
             | Refusal::CardNumbersGiven { .. }
+            | Refusal::ClockNotForward { .. }
+            | Refusal::ClockTooFar { .. }
             | Refusal::NotASet
             | Refusal::MetadataItemsExceeded
             | Refusal::MetadataBytesExceeded
@@ -308,7 +328,7 @@ impl Refusal {
             | Refusal::MetadataSetsExceeded => "INVALID_ARGUMENTS",
             Refusal::CustomerRequired => "CUSTOMER_REQUIRED",
             Refusal::CustomerMismatch => "CUSTOMER_MISMATCH",
-            Refusal::InvalidState { .. } | Refusal::DisputeState { .. } => "INVALID_STATE",
+            Refusal::InvalidState { .. } | Refusal::DisputeState { .. } | Refusal::NoTestClock => "INVALID_STATE",
             Refusal::NotRefundable { .. } => "NOT_REFUNDABLE",
             Refusal::InsufficientBalance { .. } => "INSUFFICIENT_BALANCE",
             Refusal::TotalTooLarge | Refusal::AmountExceedsPayment { .. } => "AMOUNT_EXCEEDS_LIMIT",
@@ -328,6 +348,9 @@ impl Refusal {
             Refusal::CardIdMissing => Some(ArgumentFault { argument: "card_id", missing: true }),
             Refusal::CardNumbersGiven { arguments: [Some(argument), ..] } => {
                 Some(ArgumentFault { argument, missing: false })
+            }
+            Refusal::ClockNotForward { .. } | Refusal::ClockTooFar { .. } => {
+                Some(ArgumentFault { argument: "to", missing: false })
             }
             Refusal::VersionMismatch { .. } => Some(ArgumentFault { argument: "version", missing: false }),
             Refusal::NotASet | Refusal::MetadataDocumentExceeded | Refusal::MetadataSetsExceeded => {
@@ -373,6 +396,7 @@ impl Refusal {
             | Refusal::AlreadyMember { .. }
             | Refusal::AlreadyInvited { .. }
             | Refusal::InvitationAccepted { .. }
+            | Refusal::NoTestClock
             | Refusal::TotalTooLarge => None,
         }
     }

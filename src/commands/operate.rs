@@ -12,6 +12,9 @@ pub enum OperatorCall {
     /// Merchants
     #[command(subcommand)]
     Merchant(MerchantCall),
+    /// Test clocks of merchants
+    #[command(subcommand)]
+    Clock(ClockCall),
     /// API keys
     #[command(subcommand)]
     Key(KeyCall),
@@ -68,6 +71,9 @@ pub enum MerchantCall {
         /// Takes identifiers and metadata that look like card numbers
         #[arg(long, value_name = "BOOL", action = clap::ArgAction::Set)]
         card_numbers_in_identifiers: Option<bool>,
+        /// Gives it a clock of its own, which `till clock advance` takes forward
+        #[arg(long)]
+        test_clock: bool,
         /// Whether this was asked before
         #[command(flatten)]
         again: Again,
@@ -102,6 +108,23 @@ pub enum MerchantCall {
     Suspend(ChangeMerchant),
     /// Takes a suspended merchant's calls again
     Resume(ChangeMerchant),
+}
+
+/// Calls about test clocks.
+#[derive(Debug, Subcommand)]
+pub enum ClockCall {
+    /// Advances a merchant's test clock and lets everything happen that is due until then
+    Advance {
+        /// The merchant
+        #[arg(long)]
+        merchant_id: String,
+        /// The merchant's time from then on, in Unix seconds; at most 400 days from its present one
+        #[arg(long)]
+        to: u64,
+        /// Whether this was asked before
+        #[command(flatten)]
+        again: Again,
+    },
 }
 
 /// Calls about API keys.
@@ -417,6 +440,9 @@ impl OperatorCall {
     pub fn request(&self) -> Request<'_> {
         match self {
             OperatorCall::Merchant(call) => call.request(),
+            OperatorCall::Clock(ClockCall::Advance { merchant_id, to, again }) => {
+                ("advance-clock", json!({ "merchant_id": merchant_id, "to": to }), again.key())
+            }
             OperatorCall::Key(call) => call.request(),
             OperatorCall::Resume => ("resume-effects", json!({}), None),
             OperatorCall::Reload => ("reload", json!({}), None),
@@ -448,6 +474,7 @@ impl MerchantCall {
                 settlement_delay_seconds,
                 support_email,
                 card_numbers_in_identifiers,
+                test_clock,
                 again,
             } => {
                 let body = json!({
@@ -457,6 +484,7 @@ impl MerchantCall {
                     "settlement_delay_seconds": settlement_delay_seconds,
                     "support_email": support_email,
                     "card_numbers_in_identifiers": card_numbers_in_identifiers,
+                    "test_clock": test_clock.then_some(true),
                 });
                 ("create-merchant", body, again.key())
             }
@@ -642,6 +670,7 @@ mod tests {
             ("till merchant list", "list-merchants"),
             ("till merchant suspend --merchant-id mer_1", "suspend-merchant"),
             ("till merchant resume --merchant-id mer_1", "resume-merchant"),
+            ("till clock advance --merchant-id mer_1 --to 1767225600", "advance-clock"),
             ("till key generate --merchant-id mer_1 --name A", "generate-key"),
             ("till key revoke --merchant-id mer_1 --key-id key_1", "revoke-key"),
             ("till installation add --merchant-id mer_1 --name A --platform WEB --identifier a.b", "add-installation"),
@@ -674,7 +703,7 @@ mod tests {
         let (_, body, key) = request(
             "till merchant create --name A --currency THB --time-zone Asia/Bangkok --idempotency-key once --data /d",
         );
-        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null, "card_numbers_in_identifiers": null});
+        let expected = json!({"name": "A", "currency": "THB", "time_zone": "Asia/Bangkok", "settlement_delay_seconds": null, "support_email": null, "card_numbers_in_identifiers": null, "test_clock": null});
         assert_eq!((body, key.as_deref()), (expected, Some("once")));
     }
 }

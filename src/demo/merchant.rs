@@ -77,6 +77,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
         settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
         support_email: None,
         card_numbers_in_identifiers: false,
+        test_clock: false,
     };
     submit(service, merchant_id, Command::CreateMerchant(create), None).await?;
     submit(service, merchant_id, Command::OpenBalance, None).await?;

@@ -118,6 +118,9 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::CardIdMissing
         | Refusal::TotalTooLarge
         | Refusal::VersionMismatch { .. }
+        | Refusal::NoTestClock
+        | Refusal::ClockNotForward { .. }
+        | Refusal::ClockTooFar { .. }
         | Refusal::NotASet
         | Refusal::CardNumbersGiven { .. }
         | Refusal::MetadataItemsExceeded
@@ -146,6 +149,7 @@ mod tests {
     use till_domain::money::{AmountMinor, Currency};
     use till_domain::payment::PaymentStatus;
     use till_domain::session::InterestBearer;
+    use till_domain::time::Millis;
 
     const PAYMENT: PaymentId = PaymentId::from_bytes([1; 16]);
     const THB: Currency = Currency::from_bytes(*b"THB");
@@ -199,6 +203,9 @@ mod tests {
             Refusal::InvitationAccepted { user_id: UserId::from_bytes([3; 16]) },
             Refusal::TotalTooLarge,
             Refusal::VersionMismatch { current: 3 },
+            Refusal::NoTestClock,
+            Refusal::ClockNotForward { now: Millis(1_743_500_000_000) },
+            Refusal::ClockTooFar { latest: Millis(1_743_500_000_000) },
             Refusal::NotASet,
             Refusal::CardNumbersGiven { arguments: [Some("external_id"), None, None, None, None] },
             Refusal::MetadataItemsExceeded,

@@ -69,6 +69,12 @@ impl Named {
         Some(Named { merchant_id: merchant_id?, installation_id: installation_id? })
     }
 
+    /// The merchant.
+    #[must_use]
+    pub fn merchant_id(self) -> MerchantId {
+        self.merchant_id
+    }
+
     /// The installation that a body names, whatever else is wrong with it.
     fn of_faulty(body: &Object) -> Option<Named> {
         let text = |name: &str| body.get(name).and_then(Json::as_str);

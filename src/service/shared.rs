@@ -6,7 +6,7 @@ use till_actors::clock::Clock;
 use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::AddressPolicy;
 use till_actors::{Answered, Engine, Secret, Store};
-use till_domain::command::{Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
+use till_domain::command::{AdvanceClock, Caller, Command, Expired, Idempotency, IdempotencyScope, Request};
 use till_domain::event::Answer;
 use till_domain::ids::{InstallationId, MerchantId};
 use till_domain::records::Unreadable;
@@ -85,10 +85,16 @@ impl From<Answered> for Reply {
 }
 
 impl Service {
-    /// Now.
+    /// Now, by the wall clock.
     #[must_use]
     pub fn now(&self) -> Millis {
         self.clock.now()
+    }
+
+    /// Now, by the clock of a merchant.
+    #[must_use]
+    pub fn clock_of(&self, merchant_id: MerchantId) -> Millis {
+        self.engine.clocks().now(merchant_id)
     }
 
     /// Has a command carried out by its merchant's actor.
@@ -107,6 +113,21 @@ impl Service {
         let idempotency = self.idempotency(declaration, call, installation(caller))?;
         let request = Request { caller, idempotency, command };
         self.engine.submit(merchant_id, request, secret).await.map_err(|denied| denial::to_api_error(&denied))
+    }
+
+    /// Advances the test clock of a merchant for the operator.
+    ///
+    /// # Errors
+    /// The refusal of the rules; `UNAVAILABLE` when it could not be carried out now, or took too long.
+    pub async fn advance_clock<C>(
+        &self,
+        declaration: &'static Declaration,
+        call: &Call<C>,
+        command: AdvanceClock,
+    ) -> Result<Answered, ApiError> {
+        let idempotency = self.idempotency(declaration, call, None)?;
+        let advanced = self.engine.advance_clock(command, idempotency).await;
+        advanced.map_err(|denied| denial::to_api_error(&denied))
     }
 
     /// The name of a call, when the caller gave it one.
@@ -156,16 +177,18 @@ impl Service {
         MerchantReader::of_all_merchants(&*self.store)
     }
 
-    /// The later of the clock and the merchant's last event: what expires is judged by it.
+    /// The later of the merchant's clock and its last event: what expires is judged by it.
     ///
     /// # Errors
     /// `UNAVAILABLE` when the last record cannot be read.
     pub fn merchant_now(&self, merchant_id: MerchantId) -> Result<Millis, ApiError> {
         let head = self.store.head(merchant_id).map_err(|error| unreadable(&error))?;
         let last = self.store.read(merchant_id, head.sequence, 1).map_err(|error| unreadable(&error))?;
-        let Some(stored) = last.first() else { return Ok(self.now()) };
+        let Some(stored) = last.first() else { return Ok(self.clock_of(merchant_id)) };
         let last = record::decode(&stored.bytes).map_err(|error| unreadable(&error))?;
-        Ok(self.now().max(Millis(last.header.at_ms)))
+        // A record has the time of the wall clock.
+        let wall = self.now().max(Millis(last.header.at_ms));
+        Ok(Millis(wall.0.saturating_add(self.engine.clocks().offset_ms(merchant_id))))
     }
 
     fn is_behind(&self, merchant_id: MerchantId) -> Result<bool, ApiError> {

@@ -11,9 +11,9 @@ use till_domain::time::Millis;
 
 use super::call::{Caller, NoResult};
 use crate::background::{Retry, Served, Work};
-use crate::clock::Clock;
 use crate::outbox::{OpenEffect, PreparedCall};
 use crate::registry::{Admission, Registry};
+use crate::test_clock::MerchantClocks;
 
 /// After this long without an answer a call is unknown, and is asked again.
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,7 +22,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(30);
 pub(crate) struct EffectRunner {
     pub(crate) caller: Caller,
     pub(crate) registry: Arc<Registry>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clocks: Arc<MerchantClocks>,
     pub(crate) lifetimes: Lifetimes,
 }
 
@@ -66,7 +66,7 @@ impl EffectRunner {
         };
         if let Some(effect) = effect {
             let answer = in_time(self.caller.call(merchant_id, &effect, &payment)).await;
-            if answer.is_err() && self.is_overdue(&payment) {
+            if answer.is_err() && self.is_overdue(merchant_id, &payment) {
                 let command = Command::ExpirePayment(payment.id);
                 self.registry.carry_out(merchant_id, command, Admission::Always).await?;
             }
@@ -93,9 +93,9 @@ impl EffectRunner {
     }
 
     /// True when the acquirer has left a payment without an answer for too long. It is asked on all the same.
-    fn is_overdue(&self, payment: &Payment) -> bool {
+    fn is_overdue(&self, merchant_id: MerchantId, payment: &Payment) -> bool {
         let due = payment.created_at.plus_seconds(self.lifetimes.pending_seconds);
-        payment.status == PaymentStatus::Pending && due <= self.clock.now()
+        payment.status == PaymentStatus::Pending && due <= self.clocks.now(merchant_id)
     }
 
     /// Once an authorization is recorded as answered, its security code must not be kept any longer.

@@ -8,6 +8,7 @@ use till_domain::apply::{apply_rows, apply_state};
 use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
 use till_domain::ids::MerchantId;
+use till_domain::merchant::TestClock;
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
 use till_storage::shapes::{self, Personal};
@@ -52,6 +53,12 @@ impl Changes {
     /// The keys that get a row.
     pub(crate) fn written(&self) -> impl Iterator<Item = &AnyKey> {
         self.rows.iter().filter(|(_, row)| row.is_some()).map(|(key, _)| key)
+    }
+
+    /// The merchant's test clock, when it is written.
+    pub(crate) fn test_clock(&self, merchant_id: MerchantId) -> Option<TestClock> {
+        let written = self.rows.get(&AnyKey::TestClocks(merchant_id))?.as_ref()?;
+        if let AnyRow::TestClocks(test_clock) = written { Some(**test_clock) } else { None }
     }
 
     /// An effect and its payment, when both are written.

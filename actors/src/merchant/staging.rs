@@ -61,15 +61,15 @@ impl Staging {
         self.head
     }
 
-    /// Decides on a request at an instant.
+    /// Decides on a request when the wall clock shows `wall`.
     pub(crate) fn decide(
         &self,
         request: &Request,
-        clock: Millis,
+        wall: Millis,
         lifetimes: Lifetimes,
         entropy: &mut OsEntropy,
     ) -> Result<Outcome, Stop> {
-        let mut context = Context::new(clock, &self.records.state, entropy).with_lifetimes(lifetimes);
+        let mut context = Context::new(wall, &self.records.state, entropy).with_lifetimes(lifetimes);
         decide(&self.records, request, &mut context)
     }
 
@@ -144,10 +144,17 @@ impl Staging {
             sequence: self.head.sequence.next(),
             batch_id,
             epoch: self.epoch,
-            at_ms: mutation.at.0,
+            at_ms: self.wall_time(mutation).0,
             prev_hash: self.head.hash,
         };
         record::encode(&header, &body).map_err(|error| Denied::not_done(error.to_string()))
+    }
+
+    /// The time of a record by the wall clock, also of a merchant with a test clock: the moments that a store is
+    /// restored to are those of all merchants. As the merchant's time it never goes back.
+    fn wall_time(&self, mutation: &Mutation) -> Millis {
+        let test_clock = mutation.test_clock().or(self.records.state.test_clock);
+        Millis(mutation.at.0.saturating_sub(test_clock.map_or(0, |test_clock| test_clock.offset_ms)))
     }
 
     fn push_pending_subject_keys(&mut self, rows: &mut RowWrites) {

@@ -86,6 +86,7 @@ pub(crate) fn create(merchant_id: MerchantId) -> Request {
         settlement_delay_seconds: SETTLEMENT_DELAY_SECONDS,
         support_email: None,
         card_numbers_in_identifiers: false,
+        test_clock: false,
     };
     by(Caller::Operator, Command::CreateMerchant(command))
 }

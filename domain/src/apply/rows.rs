@@ -19,8 +19,8 @@ use crate::records::{
     Answers, ApiKeys, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants, CurrentPlan,
     Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Installations, Integrations,
     Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
-    PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, Timers, TokenQueues, Tokens,
-    Topups, TopupsByExternalId, Unreadable, Users,
+    PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, TestClocks, Timers, TokenQueues,
+    Tokens, Topups, TopupsByExternalId, Unreadable, Users,
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
@@ -63,6 +63,10 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::CardNumbersInIdentifiersChanged { allowed } => {
             change::<Profiles>(rows, Single, |profile| profile.card_numbers_in_identifiers = *allowed)
+        }
+        Event::TestClockSet { merchant_id, test_clock } => {
+            rows.put::<TestClocks>(*merchant_id, *test_clock);
+            Ok(())
         }
         Event::KeyGenerated { merchant_id, key } => {
             generate_key(*merchant_id, key, rows);

@@ -32,6 +32,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 profile.card_numbers_in_identifiers = *allowed;
             }
         }
+        Event::TestClockSet { merchant_id: _, test_clock } => state.test_clock = Some(*test_clock),
         Event::KeyGenerated { merchant_id: _, key } => {
             state.keys.insert(key.id, key.clone());
         }

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, VaultWrite};
 use crate::ids::{Entropy, Id, IdPosition, RawId};
-use crate::merchant::Profile;
+use crate::merchant::{Profile, TestClock};
 use crate::payment::Lifetimes;
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
@@ -10,18 +10,36 @@ use crate::time::Millis;
 
 /// The time and the fresh ids of one decision.
 pub struct Context<'a> {
-    /// The later of the clock and the merchant's last event.
+    /// The merchant's time: the later of its clock and its last event.
     pub now: Millis,
+    /// The time by which the merchant is ahead of the wall clock.
+    offset_ms: u64,
     pub(super) lifetimes: Lifetimes,
     last_id: IdPosition,
     entropy: &'a mut dyn Entropy,
 }
 
 impl<'a> Context<'a> {
-    /// The context of the next decision on `state`, at `clock`.
-    pub fn new(clock: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
+    /// The context of the next decision on `state`, when the wall clock shows `wall`.
+    pub fn new(wall: Millis, state: &MerchantState, entropy: &'a mut dyn Entropy) -> Context<'a> {
+        let offset_ms = state.clock_offset_ms();
+        let clock = Millis(wall.0.saturating_add(offset_ms));
         let lifetimes = Lifetimes::default();
-        Context { now: clock.max(state.last_at), lifetimes, last_id: state.last_id, entropy }
+        Context { now: clock.max(state.last_at), offset_ms, lifetimes, last_id: state.last_id, entropy }
+    }
+
+    /// The wall clock, by which webhooks are sent and signed. As the merchant's time it never goes back.
+    #[must_use]
+    pub(super) const fn wall(&self) -> Millis {
+        Millis(self.now.0.saturating_sub(self.offset_ms))
+    }
+
+    /// Takes the merchant's time to a later instant, and gives the test clock that shows it from now on.
+    pub(super) fn advance_to(&mut self, to: Millis) -> TestClock {
+        let ahead_ms = to.0.saturating_sub(self.now.0);
+        self.offset_ms = self.offset_ms.saturating_add(ahead_ms);
+        self.now = self.now.max(to);
+        TestClock { offset_ms: self.offset_ms }
     }
 
     /// The same where payments wait for other times.

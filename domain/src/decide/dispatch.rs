@@ -3,7 +3,7 @@
 use super::context::{Context, Decision};
 use super::{
     acquirer, disputes, initiate, installations, keys, metadata, operations, operator, payouts, refunds, sdk, sweeping,
-    team, timers, webhooks,
+    team, test_clock, timers, webhooks,
 };
 use crate::command::{Caller, Command, Request, TeamChange};
 use crate::event::Answer;
@@ -62,6 +62,9 @@ pub(super) fn dispatch(
         Command::RecordPayout(payout_id, result) => payouts::record_payout(records, *payout_id, result, context),
         Command::RecordGivenBack(payment_id, result) => Ok(acquirer::record_given_back(records, *payment_id, result)?),
         Command::FireTimers(timers) => timers::fire_timers(records, timers, context),
+        Command::JudgeAdvance(command) => Ok(test_clock::judge(state, command, context)?),
+        Command::AdvanceClock(command) => Ok(test_clock::advance(state, command, context)?),
+        Command::StepClock(command) => test_clock::step(records, command, context),
         Command::ChangeTeam(merchant_id, change) => {
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
             change_team(records, asker, change, context)

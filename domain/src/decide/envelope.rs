@@ -98,9 +98,11 @@ fn check_not_suspended(state: &MerchantState, request: &Request) -> Result<(), R
     if refused { Err(Refusal::MerchantSuspended) } else { Ok(()) }
 }
 
-/// The record of a decision. A named call leaves one even when it changed nothing, so that its answer is kept.
+/// The record of a decision. A named call leaves one even when it changed nothing, so that its answer is kept; one that
+/// is only judged is not answered yet.
 fn outcome(request: &Request, decision: Decision, answer: Answer, context: &Context<'_>) -> Outcome {
-    let kept = request.idempotency.as_ref().map(|idempotency| {
+    let is_only_judged = matches!(request.command, Command::JudgeAdvance(_));
+    let kept = request.idempotency.as_ref().filter(|_| !is_only_judged).map(|idempotency| {
         let expires_at = context.now.plus_seconds(ANSWER_KEPT_SECONDS);
         (idempotency.scope.clone(), StoredAnswer { fingerprint: idempotency.fingerprint, answer, expires_at })
     });

@@ -21,6 +21,7 @@ mod operator;
 mod posting;
 mod sdk;
 mod team;
+mod test_clock;
 mod sweeping;
 mod timers;
 mod token_queue;

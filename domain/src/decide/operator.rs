@@ -5,7 +5,7 @@ use super::posting;
 use crate::command::{AddTopup, ChargeInvoice, CreateMerchant, UpdateMerchant};
 use crate::event::{Answer, Event};
 use crate::ledger::{Invoice, Topup};
-use crate::merchant::{Integration, PaymentMethod, Profile};
+use crate::merchant::{Integration, PaymentMethod, Profile, TestClock};
 use crate::money::Money;
 use crate::records::{InvoicesByExternalId, MerchantState, Records, TopupsByExternalId};
 use crate::refusal::{Refusal, Stop};
@@ -30,8 +30,11 @@ pub(super) fn create_merchant(
         card_numbers_in_identifiers: command.card_numbers_in_identifiers,
     };
     let integrations = PaymentMethod::ALL.into_iter().map(|method| (method, Integration::initial())).collect();
-    let event = Event::MerchantCreated { merchant_id: command.merchant_id, profile, integrations };
-    (Decision::one(event), answer)
+    let merchant_id = command.merchant_id;
+    let created = Event::MerchantCreated { merchant_id, profile, integrations };
+    let test_clock = command.test_clock.then(|| Event::TestClockSet { merchant_id, test_clock: TestClock::default() });
+    let events = [created].into_iter().chain(test_clock).collect();
+    (Decision { events, vault: Vec::new() }, answer)
 }
 
 pub(super) fn set_suspended(state: &MerchantState, suspended: bool) -> (Decision, Answer) {

@@ -24,7 +24,7 @@ pub(super) fn change(
         }
         WebhookChange::RotateSecret(id) => {
             let webhook = found(records, *id)?;
-            let until = context.now.plus_seconds(PREVIOUS_SECRET_SECONDS);
+            let until = context.wall().plus_seconds(PREVIOUS_SECRET_SECONDS);
             let rotated = Webhook { previous_secret_until: Some(until), ..Webhook::clone(&webhook) };
             let decision = Decision::one(saved(rotated)).with_vault(VaultWrite::ReplaceWebhookSecret(*id));
             Ok((decision, Answer::Webhook(*id)))

@@ -20,8 +20,8 @@ use till_domain::records::{
     Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
     MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
     OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
-    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, Timers,
-    TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
+    Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 
@@ -214,6 +214,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         Event::RefundConfirmed { activity, .. } => activity.iter().map(|activity| activity.id.raw()).collect(),
         Event::MetadataSaved { record, timer_was: None, .. } => vec![record.id.raw()],
         Event::MerchantCreated { .. }
+        | Event::TestClockSet { .. }
         | Event::SuspensionChanged { .. }
         | Event::CardNumbersInIdentifiersChanged { .. }
         | Event::KeyRevoked { .. }
@@ -266,6 +267,7 @@ fn check_mirrors(world: &World) {
     let state = &world.state;
     assert_eq!(world.find::<Profiles>(Single), state.profile);
     assert_eq!(world.find::<Balances>(Single), state.balance);
+    assert_eq!(world.find::<TestClocks>(world.merchant_id), state.test_clock);
     assert_eq!(world.all::<ApiKeys>(), state.keys.values().cloned().collect::<Vec<_>>());
     assert_eq!(world.all::<Installations>(), state.installations.values().cloned().collect::<Vec<_>>());
     assert_eq!(world.all::<Users>(), state.users.values().cloned().collect::<Vec<_>>());

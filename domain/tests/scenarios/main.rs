@@ -32,6 +32,7 @@ mod saved_cards;
 mod sessions;
 mod team;
 mod sweeping;
+mod test_clock;
 mod timers;
 mod unused_tokens;
 

@@ -140,7 +140,7 @@ struct Run {
 impl Run {
     /// A run that is short of money for some steps.
     fn seeded(seed: u64, steps_without_topup: usize) -> Run {
-        let mut world = World::open();
+        let mut world = if seed.is_multiple_of(3) { World::on_test_clock() } else { World::open() };
         world.given(configure(PaymentMethod::Card, with_fee(6_000, 5)));
         Run {
             world,
@@ -206,6 +206,7 @@ impl Run {
             8..=23 => self.selection(),
             24..=43 => self.initiation(),
             44..=59 => self.acquirer_result(),
+            60..=66 if self.world.state.test_clock.is_some() && self.random.once_in(3) => self.clock_change(),
             60..=66 => self.due_timers(),
             67..=70 if self.random.once_in(2) => self.dispute(),
             67..=80 => self.call_about_a_payment(),
@@ -388,6 +389,22 @@ impl Run {
         let mut some: Vec<Timer> = timers.iter().take(8).copied().collect();
         some.extend(self.random.pick(&timers));
         fire(some)
+    }
+
+    /// The next timers at their instant mostly; at times an advance, a long one, or one that goes back.
+    fn clock_change(&mut self) -> Ask {
+        let (merchant_id, now) = (self.world.merchant_id, self.world.merchant_now());
+        match self.random.below(8) {
+            0 => advance_clock(merchant_id, now.plus_seconds(self.random.below(3 * 86_400))),
+            1 => advance_clock(merchant_id, Millis(now.0.saturating_sub(self.random.below(7_200_000)))),
+            2 => judge_advance(merchant_id, now.plus_seconds(self.random.below(800 * 86_400))),
+            _ => {
+                let mut timers = self.world.timers();
+                timers.truncate(1 + usize::try_from(self.random.below(8)).expect("a small number"));
+                let due = timers.first().map_or(now, |timer| timer.due);
+                step_clock(merchant_id, due, timers)
+            }
+        }
     }
 
     /// Few records with few sets of few items, so that they meet.
@@ -685,6 +702,7 @@ impl Run {
             Event::MetadataSwept { finished, .. } => {
                 self.saw(if *finished { "metadata swept" } else { "metadata swept in part" });
             }
+            Event::TestClockSet { .. } => self.saw("clock advanced"),
             Event::MerchantCreated { .. }
             | Event::SuspensionChanged { .. }
             | Event::CardNumbersInIdentifiersChanged { .. }
@@ -840,6 +858,7 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "DISABLED",
         "webhook events swept",
         "settled",
+        "clock advanced",
         "sessions swept",
         "tokens swept",
         "answers swept",

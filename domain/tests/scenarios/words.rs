@@ -3,11 +3,11 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
-    AddInstallation, AddToMetadataSet, AddTopup, AuthorizationResult, CallResult, CapturePayment, ChallengeDispute,
-    ChargeInvoice, Command, ConnectWebhook, CreateMerchant, DeleteMetadata, EvidenceResult, Expired, GenerateKey,
-    InitiatePayment, OpenDispute, RecordOperation, RefundPayment, RemoveFromMetadataSet, SelectPaymentMethod,
-    Selection, SendPayout, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook,
-    WebhookChange,
+    AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthorizationResult, CallResult, CapturePayment,
+    ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, CreateMerchant, DeleteMetadata, EvidenceResult, Expired,
+    GenerateKey, InitiatePayment, OpenDispute, RecordOperation, RefundPayment, RemoveFromMetadataSet,
+    SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
+    UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::dispute::DisputeOutcome;
@@ -474,6 +474,26 @@ pub(crate) fn fire(timers: impl IntoIterator<Item = Timer>) -> Ask {
     Ask::of(Who::Till, Command::FireTimers(timers.into_iter().collect()))
 }
 
+/// The call that judges an advance of the clock of the merchant, which comes before its steps.
+pub(crate) fn judge_advance(merchant_id: MerchantId, to: Millis) -> Ask {
+    Ask::of(Who::Operator, Command::JudgeAdvance(AdvanceClock { merchant_id, to }))
+}
+
+pub(crate) fn advance_clock(merchant_id: MerchantId, to: Millis) -> Ask {
+    Ask::of(Who::Operator, Command::AdvanceClock(AdvanceClock { merchant_id, to }))
+}
+
+pub(crate) fn step_clock(merchant_id: MerchantId, to: Millis, timers: Vec<Timer>) -> Ask {
+    Ask::of(Who::Till, Command::StepClock(StepClock { merchant_id, to, timers }))
+}
+
+pub(crate) fn with_test_clock(mut ask: Ask) -> Ask {
+    if let Command::CreateMerchant(command) = &mut ask.command {
+        command.test_clock = true;
+    }
+    ask
+}
+
 pub(crate) fn sweep(expired: impl IntoIterator<Item = Expired>) -> Ask {
     Ask::of(Who::Till, Command::Sweep(expired.into_iter().collect()))
 }
@@ -491,6 +511,7 @@ pub(crate) fn create_merchant_settling_after(merchant_id: MerchantId, settlement
         settlement_delay_seconds,
         support_email: None,
         card_numbers_in_identifiers: false,
+        test_clock: false,
     };
     Ask::of(Who::Operator, Command::CreateMerchant(command))
 }

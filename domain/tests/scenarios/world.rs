@@ -4,8 +4,8 @@ use crate::invariants;
 use crate::random::Random;
 use crate::words::{Ask, Initiate, Person, Select, Who, nobody};
 use crate::words::{
-    add_installation, approved, approved_and_captured, create_merchant_settling_after, fire, generate_key, initiate,
-    result, select_token, tokenize,
+    add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
+    generate_key, initiate, result, select_token, tokenize, with_test_clock,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -101,8 +101,17 @@ impl World {
 
     /// The same with another settlement delay.
     pub(crate) fn settling_after(delay_seconds: u64) -> World {
+        World::created_by(|merchant_id| create_merchant_settling_after(merchant_id, delay_seconds))
+    }
+
+    /// The same with a test clock.
+    pub(crate) fn on_test_clock() -> World {
+        World::created_by(|merchant_id| with_test_clock(create_merchant(merchant_id)))
+    }
+
+    fn created_by(create: impl FnOnce(MerchantId) -> Ask) -> World {
         let mut world = World::empty();
-        world.given(create_merchant_settling_after(world.merchant_id, delay_seconds));
+        world.given(create(world.merchant_id));
         world.key_id = Some(world.key(generate_key(world.merchant_id, 1, None)));
         world.given(add_installation());
         world.installation_id = world.state.installations.keys().next().copied();
@@ -112,6 +121,11 @@ impl World {
     /// Time passes.
     pub(crate) fn after_seconds(&mut self, seconds: u64) {
         self.clock = self.clock.plus_seconds(seconds);
+    }
+
+    /// The merchant's time by its clock.
+    pub(crate) fn merchant_now(&self) -> Millis {
+        Millis(self.clock.0 + self.state.clock_offset_ms())
     }
 
     /// Asks for something that must not be refused.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     balances, checkpoints, disputes, installations, keys, merchants, payment_methods, payouts, refunds, reload,
-    resume_effects, rotate_vault_key,
+    resume_effects, rotate_vault_key, test_clock,
 };
 use crate::access::Operator;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -21,6 +21,7 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<Operator>>> {
         endpoint(&merchants::LIST_MERCHANTS, of(service), merchants::list_merchants),
         endpoint(&merchants::SUSPEND_MERCHANT, of(service), merchants::suspend_merchant),
         endpoint(&merchants::RESUME_MERCHANT, of(service), merchants::resume_merchant),
+        endpoint(&test_clock::ADVANCE_CLOCK, of(service), test_clock::advance_clock),
         endpoint(&keys::GENERATE_KEY, of(service), keys::generate_key),
         endpoint(&keys::REVOKE_KEY, of(service), keys::revoke_key),
         endpoint(&installations::ADD_INSTALLATION, of(service), installations::add_installation),

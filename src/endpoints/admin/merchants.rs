@@ -58,6 +58,11 @@ pub(super) static CREATE_MERCHANT: Declaration = Declaration {
             "The address that stands for the operator in its activity.",
         ),
         CARD_NUMBERS_ARGUMENT,
+        Argument::optional(
+            "test_clock",
+            ValueType::BOOLEAN,
+            "Whether its time can be advanced by advance-clock, for tests; it cannot when left out, and that stays so.",
+        ),
     ],
     returns: Returns::String,
     errors: &[],
@@ -175,6 +180,7 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
     let delay = fields.optional("settlement_delay_seconds", field::integer(0..=SETTLEMENT_DELAY_MAX_SECONDS));
     let support_email = fields.optional("support_email", arguments::email);
     let card_numbers = fields.optional(CARD_NUMBERS_ARGUMENT.name, field::boolean);
+    let test_clock = fields.optional("test_clock", field::boolean);
     fields.finish(|| {
         Some(CreateMerchant {
             merchant_id,
@@ -184,6 +190,7 @@ fn parse(mut fields: Fields<'_>, merchant_id: MerchantId) -> Result<CreateMercha
             settlement_delay_seconds: delay.unwrap_or(SETTLEMENT_DELAY_DEFAULT_SECONDS),
             support_email,
             card_numbers_in_identifiers: card_numbers.unwrap_or(false),
+            test_clock: test_clock.unwrap_or(false),
         })
     })
 }
@@ -274,7 +281,8 @@ pub(super) async fn resume_merchant(service: Shared, call: Call<Operator>) -> Re
 
 async fn shape(service: &Service, merchant_id: MerchantId) -> Result<MerchantShape, ApiError> {
     check_exists(service, merchant_id)?;
-    MerchantShape::read(&service.reader(merchant_id).await?)
+    let reader = service.reader(merchant_id).await?;
+    MerchantShape::read(&reader, service.merchant_now(merchant_id)?)
 }
 
 /// Refuses an id that is no merchant's.

@@ -15,6 +15,7 @@ mod refunds;
 mod reload;
 mod resume_effects;
 mod rotate_vault_key;
+mod test_clock;
 mod waiting;
 
 pub use functions::functions;

@@ -74,12 +74,11 @@ pub(super) async fn list_events(service: Shared, call: Call<MerchantCaller>) -> 
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, event_id());
-    let zone = zone(&profile);
+    let (now, zone) = (service.clock_of(reader.merchant_id()), zone(&profile));
     let filters = Filters {
         kind: fields.optional("event", field::one_of(&WebhookEventKind::ALL, WebhookEventKind::name)),
         payment: fields.optional("payment_id", arguments::payment_ref),
-        created: fields
-            .optional("created_at", |value| created_range(&arguments::own_text(value)?, service.now(), &zone)),
+        created: fields.optional("created_at", |value| created_range(&arguments::own_text(value)?, now, &zone)),
     };
     let request = fields.finish(|| page)?;
     let passes = |event: &WebhookEvent| filters.kind.is_none_or(|kind| kind == event.kind);

@@ -116,7 +116,7 @@ pub(super) async fn list_activity_logs(service: Shared, call: Call<MerchantCalle
     let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<ActivityId>("an activity log id (act_...)"));
-    let filters = Filters::read(&mut fields, service.now(), &zone(&profile));
+    let filters = Filters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
     let request = fields.finish(|| page)?;
     filters.check_actors(&reader, &profile)?;
     let page = search(&reader, &filters.selection(&reader)?, request).await?;

@@ -22,7 +22,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{Named, SdkCaller, Shared};
+use crate::service::{Named, SdkCaller, Service, Shared};
 
 /// Digits; the check digit must be right, too.
 const CARD_NUMBER: ValueType = ValueType::Text(Text::of(12, 19, "4242424242424242").matching("^[0-9]+$"));
@@ -68,7 +68,7 @@ struct SentCard {
 
 /// `POST /sdk/tokenize-card`
 pub(super) async fn tokenize_card(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
-    let (caller, card) = service.sdk_call(&call, parse(call.fields(), service.now())).await?;
+    let (caller, card) = service.sdk_call(&call, parse(call.fields(), &service)).await?;
     let merchant_id = caller.merchant_id();
     let facts = card_facts(&service.keyring, merchant_id, &card.number, card.holder, card.expiry);
     let command = Command::TokenizeCard(TokenizeCard { card: facts, usage: card.usage });
@@ -99,8 +99,9 @@ pub fn card_facts(
     }
 }
 
-fn parse(mut fields: Fields<'_>, now: Millis) -> Result<(Named, SentCard), ApiError> {
+fn parse(mut fields: Fields<'_>, service: &Service) -> Result<(Named, SentCard), ApiError> {
     let named = Named::read(&mut fields);
+    let now = named.map_or_else(|| service.now(), |named| service.clock_of(named.merchant_id()));
     let number = fields.required("number", number);
     let holder = fields.required("name", |value| arguments::checked(HolderName::new(field::name(value)?)));
     let expiry = fields.required("expiration_date", |value| expiry(value, now));

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use till_domain::merchant::{AcquirerName, PaymentMethod};
-use till_domain::records::{Balances, Integrations, Profiles, Rows, Single};
+use till_domain::records::{Balances, Integrations, Profiles, Rows, Single, TestClocks};
+use till_domain::time::Millis;
 
 use crate::endpoints::forms::PAYMENT_METHOD_WORDS;
 use crate::protocol::api_error::ApiError;
@@ -35,7 +36,25 @@ pub(in crate::endpoints) static MERCHANT: ObjectType = ObjectType {
             ValueType::Array(&ValueType::Object(&INTEGRATION)),
             "How each method is carried out.",
         ),
+        Attribute::nullable(
+            "test_clock",
+            ValueType::Object(&TEST_CLOCK),
+            "Its clock when that can be advanced; null when its time is the wall clock.",
+        ),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was created."),
+    ],
+};
+
+/// The declared members of a test clock.
+static TEST_CLOCK: ObjectType = ObjectType {
+    name: "test_clock",
+    attributes: &[
+        Attribute::always("now", ValueType::TIMESTAMP, "The merchant's time."),
+        Attribute::always(
+            "ahead_seconds",
+            ValueType::INTEGER,
+            "How far that is ahead of the wall clock, rounded down.",
+        ),
     ],
 };
 
@@ -69,7 +88,14 @@ pub(in crate::endpoints) struct MerchantShape {
     card_numbers_in_identifiers: bool,
     balance_open: bool,
     payment_methods: Vec<MethodShape>,
+    test_clock: Option<TestClockShape>,
     created_at: u64,
+}
+
+#[derive(Serialize)]
+struct TestClockShape {
+    now: u64,
+    ahead_seconds: u64,
 }
 
 #[derive(Serialize)]
@@ -83,9 +109,10 @@ struct MethodShape {
 }
 
 impl MerchantShape {
-    /// The object for the reader's merchant.
-    pub(in crate::endpoints) fn read(reader: &Reader<'_>) -> Result<MerchantShape, ApiError> {
+    /// The object for the reader's merchant, whose time is `now`.
+    pub(in crate::endpoints) fn read(reader: &Reader<'_>, now: Millis) -> Result<MerchantShape, ApiError> {
         let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
+        let test_clock = reader.get::<TestClocks>(reader.merchant_id())?;
         let mut payment_methods = Vec::new();
         for method in PaymentMethod::ALL {
             payment_methods.extend(MethodShape::read(reader, method)?);
@@ -101,6 +128,10 @@ impl MerchantShape {
             card_numbers_in_identifiers: profile.card_numbers_in_identifiers,
             balance_open: reader.get::<Balances>(Single)?.is_some(),
             payment_methods,
+            test_clock: test_clock.map(|test_clock| TestClockShape {
+                now: now.unix_seconds(),
+                ahead_seconds: test_clock.offset_ms / 1_000,
+            }),
             created_at: profile.created_at.unix_seconds(),
         })
     }

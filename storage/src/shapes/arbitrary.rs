@@ -13,7 +13,7 @@ use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
 };
-use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile, TestClock};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{
@@ -114,6 +114,10 @@ impl Draw {
             mobile: self.maybe(|draw| Mobile::from_stored(draw.text())),
             name: self.maybe(|draw| PersonName::from_stored(draw.text())),
         }
+    }
+
+    fn test_clock(&mut self) -> TestClock {
+        TestClock { offset_ms: self.magnitude() }
     }
 
     fn profile(&mut self) -> Profile {
@@ -809,7 +813,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(52) {
+        match self.below(53) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -877,6 +881,7 @@ impl Draw {
             },
             32 => Event::TokenKept { token_id: self.id() },
             33 => Event::CardNumbersInIdentifiersChanged { allowed: self.flag() },
+            52 => Event::TestClockSet { merchant_id: self.id(), test_clock: self.test_clock() },
             34..=44 => self.operation_event(),
             _ => self.metadata_event(),
         }
@@ -909,6 +914,7 @@ impl Draw {
             plan: self.maybe(Draw::plan_choice),
             webhook_events: if self.flag() { self.magnitude() } else { 0 },
             connected_webhooks: self.list(3, Draw::id).into_iter().collect(),
+            test_clock: self.maybe(Draw::test_clock),
             last_at: self.millis(),
             last_id: self.position(),
         }
@@ -922,7 +928,8 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(54) {
+        match self.below(55) {
+            54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),
             48 => {
                 let key = (self.one_of(&DisputeStatus::ALL), self.id());

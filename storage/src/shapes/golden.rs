@@ -200,6 +200,14 @@ fn the_state_of_a_merchant_with_webhooks_is_the_bytes_of_format_4() {
     let connected_webhooks = [samples::webhook().id].into();
     let state = MerchantState { webhook_events: 300, connected_webhooks, ..samples::state() };
     let golden = check("state.4", &encode_state(&state).expect("samples encode"));
+    assert_eq!(golden[0], 4);
+    assert_eq!(decode_state(&golden), Ok(state));
+}
+
+#[test]
+fn the_state_of_a_merchant_with_a_test_clock_is_the_bytes_of_format_5() {
+    let state = MerchantState { test_clock: Some(samples::test_clock()), ..samples::state() };
+    let golden = check("state.5", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], STATE_FORMAT);
     assert_eq!(decode_state(&golden), Ok(state));
 }
@@ -308,6 +316,6 @@ fn the_position_of_every_instrument_is_the_one_of_format_1() {
 fn every_golden_line_is_checked_by_a_test() {
     let lines = golden().len();
     let events = samples::events().len() + samples::newer_events().len();
-    let later = LATER_EVENTS.len() + samples::later_rows().len() + 3;
+    let later = LATER_EVENTS.len() + samples::later_rows().len() + 4;
     assert_eq!(lines, events + 4 + samples::answers().len() + 1 + 2 * TableKind::ALL.len() + 1 + later);
 }

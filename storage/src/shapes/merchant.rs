@@ -1,7 +1,7 @@
 //! Shapes of a merchant: who it is, its keys, what it takes payments with, where.
 
 use till_domain::key::ApiKey;
-use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile, TestClock};
 use till_domain::money::FeeRate;
 use till_domain::records::{CreatedMerchant, KeyOwner, Unreadable};
 
@@ -69,6 +69,13 @@ shape_struct! {
         created_at: u64,
         suspended: bool,
         card_numbers_in_identifiers: bool,
+    }
+}
+
+shape_struct! {
+    /// The clock of a merchant that tests advance.
+    TestClockV1 of TestClock {
+        offset_ms: u64,
     }
 }
 

@@ -15,7 +15,7 @@ use super::card::{CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
-use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2, TestClockV1};
 use super::metadata::{MetadataRecordV1, MetadataSetV1, SweptItemV1};
 use super::payment::{
     AuthorizationV1, CaptureV1, DisputeClosingV1, DisputeStatusV1, DisputeV1, EffectV1, FailureV1, OperationV1,
@@ -221,6 +221,7 @@ shape_enum! {
         EvidenceTaken { dispute_id: [u8; 16] },
         DisputeEscalated { dispute_id: [u8; 16], activity: ActivityV1 },
         DisputeClosed(closing: DisputeClosingV1),
+        TestClockSet { merchant_id: [u8; 16], test_clock: TestClockV1 },
     }
 }
 

@@ -21,7 +21,7 @@ use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
     Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, EntryType, Invoice, Leg, Topup, Transaction,
 };
-use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile};
+use till_domain::merchant::{AcquirerName, Installation, Integration, PaymentMethod, Platform, Profile, TestClock};
 use till_domain::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber, SweptItem};
 use till_domain::money::{AmountMinor, Currency, FeeRate, Money};
 use till_domain::payment::{
@@ -130,6 +130,11 @@ pub(super) fn profile() -> Profile {
         suspended: false,
         card_numbers_in_identifiers: false,
     }
+}
+
+/// The clock of a merchant that is two days ahead.
+pub(super) const fn test_clock() -> TestClock {
+    TestClock { offset_ms: 172_800_000 }
 }
 
 /// A profile of the second shape.
@@ -827,6 +832,7 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::EvidenceTaken { dispute_id: dispute().id },
         Event::DisputeEscalated { dispute_id: dispute().id, activity: activity() },
         Event::DisputeClosed(dispute_closing()),
+        Event::TestClockSet { merchant_id: MERCHANT, test_clock: test_clock() },
     ]
 }
 
@@ -1024,6 +1030,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::MerchantDirectory(MERCHANT), records::MerchantDirectory::wrap(Millis(1_743_500_000_000))),
         (AnyKey::CreatedMerchants(idempotency_key()), records::CreatedMerchants::wrap(created)),
         (AnyKey::WebhookDirectory((MERCHANT, webhook().id)), records::WebhookDirectory::wrap(Present)),
+        (AnyKey::TestClocks(MERCHANT), records::TestClocks::wrap(test_clock())),
     ]
 }
 
@@ -1042,6 +1049,7 @@ pub(super) fn state() -> MerchantState {
         plan: Some(plan_choice()),
         webhook_events: 0,
         connected_webhooks: BTreeSet::new(),
+        test_clock: None,
         last_at: Millis(1_743_500_000_014),
         last_id: IdPosition { millis: 1_743_500_000_014, counter: 5 },
     }

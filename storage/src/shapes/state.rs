@@ -5,6 +5,7 @@
 //! 0 format (1) = 2 | 1 MerchantStateV2, of a merchant whose profile has a later shape
 //! 0 format (1) = 3 | 1 MerchantStateV3, of a merchant whose totals have a later shape, too
 //! 0 format (1) = 4 | 1 MerchantStateV4, of a merchant that has events for webhooks, or webhooks
+//! 0 format (1) = 5 | 1 MerchantStateV5, of a merchant that has a test clock
 //! ```
 //! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
 
@@ -20,12 +21,12 @@ use till_domain::team::{Invitation, User};
 use super::activity::{InvitationV1, PlanChoiceV1, UserV1};
 use super::codec::{self, Decode, Out, ShapeError};
 use super::ledger::{BalanceTotalsV1, BalanceTotalsV2};
-use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2};
+use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2, TestClockV1};
 use super::personal::{NoPersonal, Personal};
 use super::shape::{IdPositionV1, Shape};
 
 /// The highest format of a snapshot's content.
-pub const STATE_FORMAT: u8 = 4;
+pub const STATE_FORMAT: u8 = 5;
 
 /// The format of a state whose profile and totals have the first shape.
 const FIRST_STATE_FORMAT: u8 = 1;
@@ -35,6 +36,9 @@ const SECOND_STATE_FORMAT: u8 = 2;
 
 /// The format of a state without webhooks.
 const THIRD_STATE_FORMAT: u8 = 3;
+
+/// The format of a state without a test clock.
+const FOURTH_STATE_FORMAT: u8 = 4;
 
 const WHAT: &str = "state of a merchant";
 
@@ -72,6 +76,7 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             plan,
             webhook_events: _,
             connected_webhooks: _,
+            test_clock: _,
             last_at,
             last_id,
         } = state;
@@ -114,6 +119,7 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             plan: self.plan.unpack(personal)?,
             webhook_events: 0,
             connected_webhooks: BTreeSet::new(),
+            test_clock: None,
             last_at: self.last_at.unpack(personal)?,
             last_id: self.last_id.unpack(personal)?,
         })
@@ -153,13 +159,35 @@ impl Shape<MerchantState> for MerchantStateV4 {
     }
 }
 
+/// The same with a test clock.
+#[derive(Debug, Decode)]
+struct MerchantStateV5 {
+    state: MerchantStateV4,
+    test_clock: Option<TestClockV1>,
+}
+
+impl Shape<MerchantState> for MerchantStateV5 {
+    fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        MerchantStateV4::write(state, personal, out)?;
+        Option::<TestClockV1>::write(&state.test_clock, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<MerchantState, ShapeError> {
+        let test_clock = self.test_clock.unpack(personal)?;
+        Ok(MerchantState { test_clock, ..self.state.unpack(personal)? })
+    }
+}
+
 /// The content of a snapshot.
 ///
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
+    if state.test_clock.is_some() {
+        return encode_as::<MerchantStateV5>(state, STATE_FORMAT);
+    }
     if MerchantStateV4::is_needed_for(state) {
-        return encode_as::<MerchantStateV4>(state, STATE_FORMAT);
+        return encode_as::<MerchantStateV4>(state, FOURTH_STATE_FORMAT);
     }
     let has_first_totals = state.balance.as_ref().is_none_or(BalanceTotalsV1::holds);
     let has_first_profile = state.profile.as_ref().is_none_or(ProfileV1::holds);
@@ -180,7 +208,10 @@ fn encode_as<S: Shape<MerchantState> + Decode<()>>(state: &MerchantState, format
 /// Any error means: take an older snapshot or the whole log.
 pub fn decode_state(bytes: &[u8]) -> Result<MerchantState, ShapeError> {
     match bytes.first() {
-        Some(&STATE_FORMAT) => codec::decode::<MerchantStateV4>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal),
+        Some(&STATE_FORMAT) => codec::decode::<MerchantStateV5>(WHAT, STATE_FORMAT, bytes)?.unpack(&NoPersonal),
+        Some(&FOURTH_STATE_FORMAT) => {
+            codec::decode::<MerchantStateV4>(WHAT, FOURTH_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
+        }
         Some(&THIRD_STATE_FORMAT) => {
             codec::decode::<MerchantStateV3>(WHAT, THIRD_STATE_FORMAT, bytes)?.unpack(&NoPersonal)
         }

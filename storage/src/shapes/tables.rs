@@ -17,7 +17,9 @@ use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
 use super::ledger::{BalanceTotalsV1, BalanceTotalsV2, EntryV1, InvoiceV1, TopupV1, TransactionV1};
-use super::merchant::{ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2};
+use super::merchant::{
+    ApiKeyV1, CreatedMerchantV1, InstallationV1, IntegrationV1, KeyOwnerV1, ProfileV1, ProfileV2, TestClockV1,
+};
 use super::metadata::{MetadataRecordV1, MetadataSetV1};
 use super::mutation::StoredAnswerV1;
 use super::payment::{DisputeV1, EffectV1, PaymentV1, PaymentV2, PaymentV3, PayoutV1, RefundV1};
@@ -291,6 +293,7 @@ tables! {
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;
     WebhookDirectory = 99 in Directory: ();
+    TestClocks = 100 in Directory: TestClockV1;
 }
 
 impl TableKind {

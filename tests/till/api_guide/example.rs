@@ -14,7 +14,7 @@
 //! ```
 //!
 //! The first line, `-i`, the headers, the `tee` and the last line may be left out; `-d '{}'` stands for a body without
-//! variables. `\$` is a dollar in a body. A call that waits is about something that takes a moment.
+//! variables. `\$` is a dollar in a body, `$((NOW + 3600))` a sum. A call that waits is about something that takes a moment.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -72,12 +72,28 @@ impl Variables {
         let mut parts = text.split('$');
         let mut whole = parts.next().unwrap_or_default().to_owned();
         for part in parts {
+            if let Some((sum, rest)) = part.strip_prefix("((").and_then(|part| part.split_once("))")) {
+                whole.push_str(&self.sum(sum).to_string());
+                whole.push_str(rest);
+                continue;
+            }
             let end = part.find(|letter: char| !(letter.is_ascii_uppercase() || letter == '_')).unwrap_or(part.len());
             let (name, rest) = part.split_at(end);
-            whole.push_str(self.0.get(name).unwrap_or_else(|| panic!("no example has set ${name}: {text}")));
+            whole.push_str(self.value(name));
             whole.push_str(rest);
         }
         whole
+    }
+
+    fn value(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("no example has set ${name}"))
+    }
+
+    /// A variable and a number, such as `NOW + 3600`.
+    fn sum(&self, text: &str) -> u64 {
+        let (name, number) = text.split_once(" + ").unwrap_or_else(|| panic!("no sum of two: {text}"));
+        let number_in = |text: &str| text.parse::<u64>().unwrap_or_else(|_| panic!("no number: {text}"));
+        number_in(self.value(name)) + number_in(number)
     }
 }
 
@@ -109,9 +125,12 @@ impl Example {
     /// Sets the variables that are parts of the answer.
     pub(super) fn keep(&self, answer: &Answer, variables: &mut Variables) {
         for (name, pointer) in &self.kept {
-            let part = answer.body.pointer(pointer).and_then(Value::as_str);
-            let part = part.unwrap_or_else(|| panic!("line {}: no text for {name} in {}", self.line, answer.body));
-            variables.set(name, part);
+            let part = match answer.body.pointer(pointer) {
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Number(number)) => number.to_string(),
+                _ => panic!("line {}: no text or number for {name} in {}", self.line, answer.body),
+            };
+            variables.set(name, &part);
         }
     }
 }
@@ -199,7 +218,7 @@ impl Command<'_> {
 
     /// The text, if it means to bash what it means here.
     fn plain(&self, text: &str) -> String {
-        let special = text.replace("\\$", "");
+        let special = text.replace("\\$", "").replace("$((", "");
         assert!(
             !special.contains(['\\', '`', '!']) && !special.contains("$(") && !special.contains("$["),
             "line {}: {text}",
@@ -230,6 +249,13 @@ mod tests {
     fn parse(command: &str, language: &str, answer: &str) -> Example {
         let block = |language: &str, text: &str| Block { language: language.into(), text: text.into(), line: 7 };
         Example::parse(&block("sh", command), &block(language, answer))
+    }
+
+    #[test]
+    fn a_sum_of_a_variable_and_a_number_is_put_in_as_bash_does_it() {
+        let mut variables = Variables::default();
+        variables.set("NOW", "100");
+        assert_eq!(variables.put_into(r#"{"to": $((NOW + 23)), "at": $NOW}"#), r#"{"to": 123, "at": 100}"#);
     }
 
     #[test]

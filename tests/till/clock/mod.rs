@@ -1,5 +1,6 @@
 //! What depends on the time, over HTTP with a clock that the test moves.
 
+mod advance;
 mod created_at;
 mod ends;
 mod order;

@@ -104,6 +104,8 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
     let name = argument["name"].as_str().expect("a string");
     let words: &[&str] = match name {
         "merchant_id" if matches!(endpoint, "suspend-merchant" | "resume-merchant") => &["@other@"],
+        "merchant_id" if endpoint == "advance-clock" => &["@tested@"],
+        "to" => return vec!["@soon@".to_owned(), "0".to_owned()],
         "merchant_id" => &["@merchant@"],
         "installation_id" if matches!(endpoint, "update-installation" | "remove-installation") => {
             &["@spare-installation@"]

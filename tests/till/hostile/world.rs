@@ -68,6 +68,8 @@ impl World {
         let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
         let used = shop.payment(&self.payment)["payment_session_id"].as_str().expect("an id").to_owned();
         let other = server.admin("create-merchant", &json!({ "name": "Other", "currency": "THB" })).id();
+        let tested = json!({ "name": "Tested", "currency": "THB", "test_clock": true });
+        let tested = server.admin("create-merchant", &tested).id();
         let spare = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Spare" })).ok();
         let topup =
             server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 900_000_000_009_u64 })).id();
@@ -87,6 +89,8 @@ impl World {
             ("@other-plan@", plan(2)),
             ("@merchant@", shop.merchant_id.clone()),
             ("@other@", other),
+            ("@soon@", soon(server, &tested)),
+            ("@tested@", tested),
             ("@installation@", shop.installation_id.clone()),
             ("@spare-installation@", spare_installation(server, shop)),
             ("@session@", shop.session(10_000)),
@@ -150,6 +154,9 @@ impl World {
         if self.shop.call("find-dispute", &json!({ "dispute_id": self.names[place].1 })).ok()["status"] != "OPEN" {
             self.names[place].1 = open_dispute(&self.server, &self.shop);
         }
+        let place = |word| self.names.iter().position(|(known, _)| *known == word).expect("it was named");
+        let (place, tested) = (place("@soon@"), place("@tested@"));
+        self.names[place].1 = soon(&self.server, &self.names[tested].1);
         if self.shop.call("retrieve-metadata", &json!({ "key": "cart" })).status != 200 {
             fill_cart(&self.shop);
         }
@@ -295,7 +302,7 @@ impl World {
         let sessions =
             sessions.map(|(_, id)| shop.sdk("retrieve-payment-session", &json!({ "payment_session_id": id })).body);
         let own = [
-            server.admin("list-merchants", &page).body,
+            without_time(server.admin("list-merchants", &page).body),
             server.admin("find-merchant", &merchant).body,
             server.admin("list-installations", &merchant).body,
             shop.call("list-activity-logs", &page).body,
@@ -379,6 +386,22 @@ fn decided_dispute(server: &Server, shop: &Shop) -> String {
     let body = json!({ "merchant_id": shop.merchant_id, "dispute_id": id, "outcome": "WON" });
     server.admin("close-dispute", &body).ok();
     id
+}
+
+/// The time of test clocks goes on without any call.
+fn without_time(mut merchants: Value) -> Value {
+    for merchant in merchants["page"].as_array_mut().into_iter().flatten() {
+        if let Some(test_clock) = merchant["test_clock"].as_object_mut() {
+            test_clock.remove("now");
+        }
+    }
+    merchants
+}
+
+/// An hour from now by the clock of a merchant.
+fn soon(server: &Server, merchant: &str) -> String {
+    let found = server.admin("find-merchant", &json!({ "merchant_id": merchant })).ok();
+    (found["test_clock"]["now"].as_u64().expect("a time") + 3_600).to_string()
 }
 
 /// A payout that the sandbox ends by itself.

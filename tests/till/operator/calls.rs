@@ -47,7 +47,7 @@ fn a_merchant_is_created_with_its_defaults() {
     let expected = json!({
         "merchant_id": id, "name": "Shop", "currency": "THB", "time_zone": "UTC", "settlement_delay_seconds": 172_800,
         "support_email": null, "suspended": false, "card_numbers_in_identifiers": false, "balance_open": false,
-        "payment_methods": [method("CARD"), method("INSTALLMENT")], "created_at": created_at,
+        "payment_methods": [method("CARD"), method("INSTALLMENT")], "test_clock": null, "created_at": created_at,
     });
     assert_eq!(found, expected);
 }
@@ -104,6 +104,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
         ("update-merchant", json!({ "card_numbers_in_identifiers": true })),
         ("suspend-merchant", json!({})),
         ("resume-merchant", json!({})),
+        ("advance-clock", json!({ "to": 4_102_444_800_u64 })),
         ("generate-key", json!({ "name": "A" })),
         ("revoke-key", json!({ "key_id": key_id })),
         ("add-installation", json!({ "name": "A", "platform": "IOS", "identifier": "a.b" })),

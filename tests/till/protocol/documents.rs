@@ -192,6 +192,7 @@ fn the_endpoints_of_the_contract_are_listed() {
                 "list-merchants",
                 "suspend-merchant",
                 "resume-merchant",
+                "advance-clock",
                 "generate-key",
                 "revoke-key",
                 "add-installation",

@@ -184,6 +184,11 @@ impl Stranger {
         if let Some(given) = given {
             return given.clone();
         }
+        if name == "merchant_id" && endpoint.name == "advance-clock" {
+            let create = self.client("admin").package.endpoint("create-merchant");
+            let with_test_clock = json!({ "name": "Walk", "currency": "THB", "test_clock": true });
+            return value(self.call("admin", create, &with_test_clock));
+        }
         if name == "amount" && endpoint.name == "send-payout" {
             return json!("100"); // The balance must last for many.
         }
@@ -273,6 +278,7 @@ impl Stranger {
             "events" => return Some(json!(["PAYMENT_EXPIRED"])),
             "since" => return Some(json!(0)),
             "expires_at" => return Some(json!(4_102_444_800_u64)),
+            "to" => return Some(json!(jiff::Timestamp::now().as_second() + 3_600)),
             _ => return None,
         };
         Some(text.into())

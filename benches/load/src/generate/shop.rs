@@ -107,6 +107,7 @@ impl Opening<'_> {
             settlement_delay_seconds: SETTLEMENT_DELAY_DEFAULT_SECONDS,
             support_email: Some(Email::new("support@till.example")?),
             card_numbers_in_identifiers: false,
+            test_clock: false,
         };
         self.carry_out(Command::CreateMerchant(create), None).await?;
         self.carry_out(Command::OpenBalance, None).await?;

@@ -121,6 +121,7 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             settlement_delay_seconds: 86_400,
             support_email: None,
             card_numbers_in_identifiers: false,
+            test_clock: false,
         }));
         let key = Command::GenerateKey(GenerateKey {
             merchant_id: self.merchant_id,

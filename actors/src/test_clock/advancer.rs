@@ -1,0 +1,96 @@
+//! The advancer: takes a merchant's test clock forward, from one timer to the next, so that everything that is due
+//! happens at its own instant and in order.
+
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use till_domain::command::{AdvanceClock, Caller, Command, Idempotency, Request, StepClock};
+use till_domain::effect::Timer;
+use till_domain::event::Answer;
+use till_domain::ids::MerchantId;
+use till_domain::records::Timers;
+use till_storage::rows::Direction;
+use till_storage::shapes::MerchantReader;
+
+use super::calls_under_way::CallsUnderWay;
+use crate::background::Failure;
+use crate::effects::Acquirers;
+use crate::registry::{Admission, Registry};
+use crate::reply::{Denied, Reply};
+use crate::store::Store;
+use crate::timers::FIRED_AT_ONCE;
+
+/// The time in which a call must have ended; what it has done by then stays, and the same call goes on from there. The
+/// slowest card of the sandbox answers after five seconds, so that several such answers are waited for.
+const ADVANCE_TIME_MAX: Duration = Duration::from_secs(25);
+/// The pause between two looks at whether everything is done that follows from a step.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
+
+/// Advances test clocks.
+pub(crate) struct Advancer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) acquirers: Acquirers,
+    /// Held by the call that advances a merchant's clock, so that another one waits for its turn.
+    pub(crate) turns: Mutex<BTreeMap<MerchantId, Arc<tokio::sync::Mutex<()>>>>,
+}
+
+impl Advancer {
+    /// Advances a merchant's clock, and answers when everything that is due until then is recorded.
+    ///
+    /// # Errors
+    /// [`Denied`]: refused by the rules, or not done within [`ADVANCE_TIME_MAX`]: then the clock shows the instant of the
+    /// last step, and the same call goes on.
+    pub(crate) async fn advance(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
+        let advanced = tokio::time::timeout(ADVANCE_TIME_MAX, self.advance_in_turn(command, idempotency));
+        advanced.await.unwrap_or_else(|_| Err(Denied::unknown("what is due on the way took too long")))
+    }
+
+    async fn advance_in_turn(&self, command: AdvanceClock, idempotency: Option<Idempotency>) -> Reply {
+        let turn = Arc::clone(self.turns.lock().entry(command.merchant_id).or_default());
+        let _turn = turn.lock().await;
+        let judged = self.ask(Command::JudgeAdvance(command), command.merchant_id, idempotency.clone()).await?;
+        if judged.replayed {
+            return Ok(judged);
+        }
+        self.take_steps(command).await.map_err(|reason| Denied::unknown(reason.to_string()))?;
+        self.ask(Command::AdvanceClock(command), command.merchant_id, idempotency).await
+    }
+
+    /// Fires what is due until the instant of the command, and waits for what follows from each.
+    async fn take_steps(&self, AdvanceClock { merchant_id, to }: AdvanceClock) -> Result<(), Failure> {
+        let await_decision = BTreeSet::new();
+        let mut calls = CallsUnderWay { merchant_id, store: &self.store, acquirers: &self.acquirers, await_decision };
+        loop {
+            while is_something_under_way(&mut calls).await? {
+                tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+            }
+            let mut timers = self.next_timers(merchant_id)?;
+            let Some(due) = timers.first().map(|timer| timer.due).filter(|due| *due <= to) else { return Ok(()) };
+            timers.retain(|timer| timer.due == due);
+            let step = Command::StepClock(StepClock { merchant_id, to: due, timers });
+            if self.registry.carry_out(merchant_id, step, Admission::Always).await? == Answer::Changed(false) {
+                // Somebody else has fired them meanwhile, or something that is not recorded yet holds them up.
+                tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+            }
+        }
+    }
+
+    fn next_timers(&self, merchant_id: MerchantId) -> Result<Vec<Timer>, Failure> {
+        let rows = MerchantReader::new(merchant_id, None, &*self.store);
+        Ok(rows.scan_keys::<Timers>(.., Direction::Forward, FIRED_AT_ONCE)?)
+    }
+
+    async fn ask(&self, command: Command, merchant_id: MerchantId, idempotency: Option<Idempotency>) -> Reply {
+        let request = Request { caller: Caller::Operator, idempotency, command };
+        let receiver = self.registry.submit(merchant_id, request, None, Admission::Bounded)?;
+        receiver.await.unwrap_or_else(|_| Err(Denied::unknown("the actor went away")))
+    }
+}
+
+/// True while something is under way that must be recorded before the clock goes on, since it may set a timer. Background
+/// work of a further kind that timers begin is looked at here, too: a step is answered when its work is queued.
+async fn is_something_under_way(calls: &mut CallsUnderWay<'_>) -> Result<bool, Failure> {
+    calls.are_some().await
+}

@@ -1,0 +1,8 @@
+//! Test clocks: merchants' time, and taking it forward step by step.
+
+mod merchant_clocks;
+mod calls_under_way;
+mod advancer;
+
+pub(crate) use advancer::Advancer;
+pub use merchant_clocks::MerchantClocks;

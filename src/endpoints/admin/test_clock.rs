@@ -1,0 +1,49 @@
+//! `POST /admin/advance-clock`
+
+use till_domain::command::AdvanceClock;
+use till_domain::time::Millis;
+
+use super::about_merchant::{MERCHANT_ARGUMENT, merchant_argument};
+use super::merchants::check_exists;
+use crate::access::Operator;
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{Argument, Declaration, DeclaredError, Flags, Integer, Package, Returns, ValueType};
+use crate::protocol::dispatch::{Call, Reply};
+use crate::protocol::field;
+use crate::service::Shared;
+
+/// The last second that JSON readers keep exactly.
+const SECONDS_MAX: u64 = (1 << 53) - 1;
+/// A time that JSON readers keep exactly.
+const TIME: ValueType =
+    ValueType::Integer(Integer { is_time: true, limits: Some((0, SECONDS_MAX)), example: Some(4_102_444_800) });
+
+/// The declaration.
+pub(super) static ADVANCE_CLOCK: Declaration = Declaration {
+    name: "advance-clock",
+    package: Package::Admin,
+    group: "merchants",
+    summary: "Advances the test clock of a merchant, and answers when everything that is due until then is recorded.",
+    docs: "What is due happens step by step, each at its own instant: captures settle, authorizations lapse, metadata expires. Between two steps calls to the acquirer are waited for, but for those that wait for the operator. Where this takes more than 25 seconds it is answered with `503` and `unknown`: then the clock shows the instant of the last step, and the same call goes on from there.",
+    arguments: &[
+        MERCHANT_ARGUMENT,
+        Argument::required("to", TIME, "The merchant's time from then on: later than now, and at most 400 days later."),
+    ],
+    returns: Returns::Boolean,
+    errors: &[
+        DeclaredError::when(Code::NotFound, "No merchant has this id."),
+        DeclaredError::when(Code::InvalidState, "The merchant has no test clock."),
+    ],
+    flags: Flags::COMMAND,
+};
+
+/// `POST /admin/advance-clock`
+pub(super) async fn advance_clock(service: Shared, call: Call<Operator>) -> Result<Reply, ApiError> {
+    let mut fields = call.fields();
+    let merchant_id = merchant_argument(&mut fields);
+    let to = fields.required("to", field::integer(0..=SECONDS_MAX));
+    let (merchant_id, to) = fields.finish(|| Some((merchant_id?, Millis(0).plus_seconds(to?))))?;
+    check_exists(&service, merchant_id)?;
+    let command = AdvanceClock { merchant_id, to };
+    Ok(service.advance_clock(&ADVANCE_CLOCK, &call, command).await?.into())
+}
