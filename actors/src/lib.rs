@@ -3,6 +3,7 @@
 pub mod acquirer;
 mod background;
 mod bounds;
+mod calendar;
 pub mod clock;
 mod effects;
 mod engine;

@@ -98,4 +98,6 @@ pub enum TimerKind {
     ExpireMetadata(MetadataId),
     /// Evidence must be given by then: without it the dispute is lost.
     EvidenceDue(DisputeId),
+    /// The month of a merchant's next statement is over. A merchant with a balance has one such timer.
+    CloseStatement,
 }

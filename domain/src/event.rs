@@ -19,6 +19,7 @@ use crate::payout::Payout;
 use crate::plan::PlanChoice;
 use crate::refund::Refund;
 use crate::session::Session;
+use crate::statement::{Statement, StatementPeriod};
 use crate::team::{Invitation, User};
 use crate::text::{Evidence, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
@@ -691,6 +692,22 @@ pub enum Event {
         merchant_id: MerchantId,
         /// The clock from now on.
         test_clock: TestClock,
+    },
+    /// Entries are counted towards a month from now on: towards the merchant's first one, or towards the one after that
+    /// which has ended.
+    StatementPeriodOpened {
+        /// The month.
+        period: StatementPeriod,
+    },
+    /// A month is over, and its statement closed.
+    StatementClosed {
+        /// The statement.
+        statement: Statement,
+    },
+    /// A month of which not all entries are numbered is over. It has no statement.
+    StatementPeriodEnded {
+        /// Its end, which names its timer.
+        ends_at: Millis,
     },
 }
 

@@ -275,6 +275,8 @@ id_types! { $
     PayoutId = "pyo";
     /// One invoice that was charged to a merchant's balance.
     InvoiceId = "inv";
+    /// One statement: a month of a merchant's balance that is over.
+    StatementId = "stm";
     /// One webhook: an endpoint of a merchant's that events are delivered to.
     WebhookId = "whe";
     /// One event of a merchant's, as webhooks deliver it.

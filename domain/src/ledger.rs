@@ -235,6 +235,15 @@ impl Cause {
             Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) => None,
         }
     }
+
+    /// The payment in dispute: `parent_id` of an entry.
+    #[must_use]
+    pub const fn disputed_payment_id(self) -> Option<PaymentId> {
+        match self {
+            Cause::Dispute(payment_id, _) => Some(payment_id),
+            Cause::Topup(_) | Cause::Capture(_) | Cause::Refund(_, _) | Cause::Invoice(_) | Cause::Payout(_) => None,
+        }
+    }
 }
 
 /// A transaction: entries over accounts that sum to zero and change status together.
@@ -406,6 +415,12 @@ impl BalanceTotals {
     pub fn available_minor(&self) -> i64 {
         let debits = self.effective_debit_minor.saturating_add(self.uncovered_debit_minor);
         difference(self.effective_credit_minor, debits)
+    }
+
+    /// Effective credits less effective debits.
+    #[must_use]
+    pub fn effective_minor(&self) -> i64 {
+        difference(self.effective_credit_minor, self.effective_debit_minor)
     }
 
     /// What is left of the captures on hold: it settles later.

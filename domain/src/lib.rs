@@ -23,6 +23,7 @@ pub mod payout;
 pub mod plan;
 pub mod refund;
 pub mod session;
+pub mod statement;
 pub mod team;
 pub mod text;
 pub mod time;

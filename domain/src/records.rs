@@ -9,8 +9,8 @@ use crate::effect::{Effect, EffectId, Timer};
 use crate::event::StoredAnswer;
 use crate::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
-    WebhookEventId, WebhookId,
+    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId, TransactionId,
+    UserId, WebhookEventId, WebhookId,
 };
 use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
@@ -21,6 +21,7 @@ use crate::payout::{Payout, PayoutStatus};
 use crate::plan::PlanChoice;
 use crate::refund::{Refund, RefundStatus};
 use crate::session::Session;
+use crate::statement::{MonthEntries, Statement, StatementPeriod};
 use crate::team::{Invitation, User};
 use crate::text::{Email, ExternalId, IdempotencyKey, MetadataKey, Mobile};
 use crate::time::Millis;
@@ -41,6 +42,8 @@ pub struct MerchantState {
     pub integrations: BTreeMap<PaymentMethod, Integration>,
     /// The totals of its balance; none before it is opened.
     pub balance: Option<BalanceTotals>,
+    /// The month whose statement is closed next; none before the balance is opened.
+    pub statement_period: Option<StatementPeriod>,
     /// Amounts of payments that may still be captured, so that no total can outgrow its limit.
     pub reserved_minor: u64,
     /// Its team, at most [`crate::team::TEAM_MAX`].
@@ -246,6 +249,14 @@ tables! {
     Transactions: TransactionId => Transaction;
     /// Entries on the balance, in the order in which they are listed.
     Entries: EntryId => Entry, for lists;
+    /// Entries on the balance that have become effective, by number: 1 is the first since the first period was opened.
+    EffectiveEntries: u64 => EntryId, for lists;
+    /// The numbered entries of the month whose statement is closed next; there is a row once the first period is opened.
+    MonthToDate: Single => MonthEntries;
+    /// Statements, in the order in which they are listed.
+    Statements: StatementId => Statement, for lists;
+    /// Statements by the end of their month, the first instant after it.
+    StatementsByEnd: Millis => StatementId, for lists;
     /// The activity log, in the order in which it is listed.
     Activities: ActivityId => Activity, for lists;
     /// Answers kept for repeated calls.

@@ -8,7 +8,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::Value;
 use till_actors::clock::{Clock, SystemClock};
 use till_domain::activity::Activity;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, StatementId};
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
 use till_domain::time::Millis;
@@ -45,8 +45,8 @@ impl ApiShapes for MerchantApi {
         json(PaymentShape::new(payment, now))
     }
 
-    fn entry(&self, entry: &Entry) -> Value {
-        json(EntryShape::new(entry))
+    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>) -> Value {
+        json(EntryShape::new(entry, statement_id))
     }
 
     fn activity(&self, activity: &Activity) -> Value {

@@ -22,6 +22,7 @@ use super::load::{LoadError, Loaded, load};
 use super::staged::{Changes, StagedRecords};
 use super::submission::Secret;
 use super::vault_writes;
+use crate::calendar::ZoneCalendar;
 use crate::clock::{OsEntropy, random_16};
 use crate::outbox::Pending;
 use crate::reply::Denied;
@@ -69,7 +70,8 @@ impl Staging {
         lifetimes: Lifetimes,
         entropy: &mut OsEntropy,
     ) -> Result<Outcome, Stop> {
-        let mut context = Context::new(wall, &self.records.state, entropy).with_lifetimes(lifetimes);
+        let mut context =
+            Context::new(wall, &self.records.state, entropy).with_lifetimes(lifetimes).with_calendar(&ZoneCalendar);
         decide(&self.records, request, &mut context)
     }
 

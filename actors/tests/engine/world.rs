@@ -10,6 +10,7 @@ use till_actors::security_codes::SecurityCodes;
 use till_actors::webhooks::{AddressPolicy, Sender, WebhookDelivery};
 use till_actors::{Acquirers, Answered, Denied, Dependencies, Engine, EngineOptions, FailedOutcome, Reply, Secret};
 use till_domain::command::Request;
+use till_domain::effect::TimerKind;
 use till_domain::event::Answer;
 use till_domain::ids::MerchantId;
 use till_domain::ledger::BalanceTotals;
@@ -24,7 +25,7 @@ use till_storage::family::Family;
 use till_storage::keys::MERCHANT_LEN;
 use till_storage::memory::MemoryStore;
 use till_storage::rows::RowPair;
-use till_storage::shapes::{MerchantReader, encode_row, row_key};
+use till_storage::shapes::{KeyParts, MerchantReader, decode_key, encode_row, row_key};
 use till_storage::vault::{Keyring, RootKey};
 
 use crate::acquirer::{DirectedAcquirer, Direction};
@@ -227,8 +228,12 @@ impl World {
         self.find::<Balances>(shop, Single).expect("the balance is open")
     }
 
+    /// Rows of a merchant, but for the timer of its next statement, which is set as long as there is a balance.
     pub(crate) fn count(&self, family: Family, shop: &Shop) -> usize {
-        let below = |(key, _): &RowPair| key.starts_with(&shop.merchant_id.to_bytes()) && key.len() > MERCHANT_LEN + 1;
+        let is_of_statement = |key: &[u8]| matches!(decode_key(family, key), Ok((_, KeyParts::Row(AnyKey::Timers(timer)))) if timer.kind == TimerKind::CloseStatement);
+        let below = |(key, _): &RowPair| {
+            key.starts_with(&shop.merchant_id.to_bytes()) && key.len() > MERCHANT_LEN + 1 && !is_of_statement(key)
+        };
         self.store.dump(family).iter().filter(|pair| below(pair)).count()
     }
 

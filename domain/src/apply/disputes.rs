@@ -88,11 +88,14 @@ fn close(closing: &DisputeClosing, rows: &mut impl RowsMut) -> Result<(), Unread
             payment.charged_back_minor = payment.charged_back_minor.saturating_add(closing.amount_minor);
         }
     })?;
-    end_transaction(found::<Transactions>(dispute.transaction_id, rows)?, closing, rows);
-    Ok(())
+    end_transaction(found::<Transactions>(dispute.transaction_id, rows)?, closing, rows)
 }
 
-fn end_transaction(transaction: Transaction, closing: &DisputeClosing, rows: &mut impl RowsMut) {
+fn end_transaction(
+    transaction: Transaction,
+    closing: &DisputeClosing,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
     match closing.settles_at {
         Some(due) => hold_until(transaction, due, rows),
         None if closing.outcome.is_charge_back() => put_transaction(&transaction.settled(closing.at), rows),

@@ -10,6 +10,7 @@ mod payouts;
 mod refunds;
 mod rows;
 mod state;
+mod statements;
 mod webhooks;
 
 pub use rows::apply_rows;

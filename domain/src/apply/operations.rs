@@ -97,7 +97,7 @@ fn reverse(id: PaymentId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unr
     payment.status = PaymentStatus::Reversed;
     if let Some(capture) = payment.capture {
         let transaction = found::<Transactions>(capture.transaction_id, rows)?;
-        put_transaction(&transaction.canceled(at), rows);
+        put_transaction(&transaction.canceled(at), rows)?;
     }
     rows.put::<Payments>(id, payment);
     Ok(())

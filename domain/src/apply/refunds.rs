@@ -76,11 +76,10 @@ fn confirm(id: RefundId, confirmed: Confirmed, rows: &mut impl RowsMut) -> Resul
     let refund = end(id, RefundStatus::Successful, rows, |refund| refund.refunded_at = Some(at))?;
     let transaction = found::<Transactions>(refund.transaction_id, rows)?;
     let Some(due) = settles_at else {
-        put_transaction(&transaction.settled(at), rows);
+        put_transaction(&transaction.settled(at), rows)?;
         return change_balance(rows, |totals| totals.with_settled(0, amount_minor).with_covered(amount_minor));
     };
-    hold_until(transaction, due, rows);
-    Ok(())
+    hold_until(transaction, due, rows)
 }
 
 fn reduce(
@@ -98,8 +97,7 @@ fn reduce(
 fn fail(id: RefundId, failure: &Failure, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     let refund = end(id, RefundStatus::Failed, rows, |refund| refund.failure = Some(failure.clone()))?;
     let transaction = found::<Transactions>(refund.transaction_id, rows)?;
-    put_transaction(&transaction.canceled(at), rows);
-    Ok(())
+    put_transaction(&transaction.canceled(at), rows)
 }
 
 /// Ends a refund that waits: its call is closed, and it is found under its new status.

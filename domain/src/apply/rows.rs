@@ -3,7 +3,7 @@
 use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
-use super::{disputes, metadata, operations, payouts, refunds, webhooks};
+use super::{disputes, metadata, operations, payouts, refunds, statements, webhooks};
 use crate::activity::Activity;
 use crate::card::{Card, TokenQueue};
 use crate::command::Caller;
@@ -172,6 +172,9 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         | Event::DisputeClosed(_) => disputes::apply(event, rows),
         Event::PayoutRequested { .. } | Event::PayoutPaid { .. } | Event::PayoutFailed { .. } => {
             payouts::apply(event, rows)
+        }
+        Event::StatementPeriodOpened { .. } | Event::StatementClosed { .. } | Event::StatementPeriodEnded { .. } => {
+            statements::apply(event, rows)
         }
         Event::WebhookEventRecorded(_) | Event::WebhookSaved { .. } | Event::WebhookEventsSwept { .. } => {
             webhooks::apply(event, rows)

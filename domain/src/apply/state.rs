@@ -125,6 +125,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
                 state.connected_webhooks.remove(&webhook.id);
             }
         }
+        Event::StatementPeriodOpened { period } => state.statement_period = Some(*period),
         Event::PlanSwitched { choice, activity: _ } => state.plan = Some(choice.clone()),
         Event::CardTokenized(_)
         | Event::SessionCreated { session: _, token_used_up: _ }
@@ -153,6 +154,8 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::TokensSwept { token_ids: _ }
         | Event::WebhookEventsSwept { event_ids: _ }
         | Event::TokenQueued { .. }
+        | Event::StatementClosed { statement: _ }
+        | Event::StatementPeriodEnded { ends_at: _ }
         | Event::TokenKept { token_id: _ }
         | Event::AnswersSwept { scopes: _, created_merchants: _ } => {}
     }

@@ -6,6 +6,8 @@ use crate::merchant::{Profile, TestClock};
 use crate::payment::Lifetimes;
 use crate::records::MerchantState;
 use crate::refusal::Refusal;
+use crate::statement::{Calendar, MonthBounds, UtcCalendar};
+use crate::text::TimeZone;
 use crate::time::Millis;
 
 /// The time and the fresh ids of one decision.
@@ -17,6 +19,7 @@ pub struct Context<'a> {
     pub(super) lifetimes: Lifetimes,
     last_id: IdPosition,
     entropy: &'a mut dyn Entropy,
+    calendar: &'a dyn Calendar,
 }
 
 impl<'a> Context<'a> {
@@ -25,7 +28,8 @@ impl<'a> Context<'a> {
         let offset_ms = state.clock_offset_ms();
         let clock = Millis(wall.0.saturating_add(offset_ms));
         let lifetimes = Lifetimes::default();
-        Context { now: clock.max(state.last_at), offset_ms, lifetimes, last_id: state.last_id, entropy }
+        let now = clock.max(state.last_at);
+        Context { now, offset_ms, lifetimes, last_id: state.last_id, entropy, calendar: &UtcCalendar }
     }
 
     /// The wall clock, by which webhooks are sent and signed. As the merchant's time it never goes back.
@@ -47,6 +51,18 @@ impl<'a> Context<'a> {
     pub const fn with_lifetimes(mut self, lifetimes: Lifetimes) -> Context<'a> {
         self.lifetimes = lifetimes;
         self
+    }
+
+    /// The same with the months of time zones.
+    #[must_use]
+    pub const fn with_calendar(mut self, calendar: &'a dyn Calendar) -> Context<'a> {
+        self.calendar = calendar;
+        self
+    }
+
+    /// The month of a time zone that contains an instant.
+    pub(super) fn month_at(&self, zone: &TimeZone, at: Millis) -> MonthBounds {
+        self.calendar.month_at(zone, at)
     }
 
     /// A fresh id, greater than every earlier one of the merchant.

@@ -2,7 +2,7 @@
 
 use super::context::{Context, Decision};
 use super::dispatch::dispatch;
-use super::{identifiers, sweeping, webhook_events};
+use super::{identifiers, statements, sweeping, webhook_events};
 use crate::command::{Caller, Command, Idempotency, Request};
 use crate::event::{ANSWER_KEPT_SECONDS, Answer, Mutation, StoredAnswer, VaultWrite};
 use crate::records::{Answers, MerchantState, Records, Unreadable};
@@ -42,6 +42,8 @@ pub fn decide(records: &impl Records, request: &Request, context: &mut Context<'
     check_not_suspended(records.state(), request)?;
     let (mut decision, answer) = dispatch(records, request, context)?;
     decision.events.extend(webhook_events::following(records, &decision.events, context)?);
+    let months = statements::before(records, &decision.events, context)?;
+    decision.events.splice(..0, months);
     // An answer that is kept no longer gives way to the new one, and leaves nothing behind.
     let left = earlier.filter(|earlier| earlier.answer != answer);
     decision.vault.extend(left.and_then(|earlier| sweeping::kept_beside(earlier.answer)));

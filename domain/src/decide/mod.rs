@@ -20,6 +20,7 @@ mod metadata;
 mod operator;
 mod posting;
 mod sdk;
+mod statements;
 mod team;
 mod test_clock;
 mod sweeping;

@@ -1,7 +1,7 @@
 //! What comes due by itself: settlement, authorizations that lapse, metadata that expires.
 
 use super::context::{Context, Decision};
-use super::{disputes, metadata, operations};
+use super::{disputes, metadata, operations, statements};
 use crate::effect::{Timer, TimerKind};
 use crate::event::{Answer, Event};
 use crate::ids::TransactionId;
@@ -18,7 +18,7 @@ pub(super) fn fire_timers(
     timers: &[Timer],
     context: &mut Context<'_>,
 ) -> Result<(Decision, Answer), Stop> {
-    let mut decision = Decision::nothing();
+    let mut decision = Decision { events: statements::close_due(records, timers, context)?, vault: Vec::new() };
     for timer in timers.iter().copied().collect::<BTreeSet<Timer>>() {
         if timer.due <= context.now && records.get::<Timers>(timer)?.is_some() {
             let fired = fire(records, timer, &decision.events, context)?;
@@ -41,6 +41,7 @@ fn fire(
         TimerKind::Lapse(payment_id) => Ok(operations::lapse(records, payment_id, context.now)?.into_iter().collect()),
         TimerKind::EvidenceDue(id) => Ok(disputes::evidence_due(records, id, context)?.into_iter().collect()),
         TimerKind::ExpireMetadata(id) => Ok(metadata::expire(records, id, timer.due, context)?.into_iter().collect()),
+        TimerKind::CloseStatement => Ok(Vec::new()), // Done already, before what becomes effective now.
     }
 }
 

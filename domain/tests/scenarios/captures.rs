@@ -265,7 +265,7 @@ fn a_card_that_settles_at_once_is_available_at_once_whatever_the_delay() {
     let transaction = world.transaction_of(id);
     assert_eq!((transaction.status, transaction.effective_at), (EntryStatus::Effective, Some(world.clock)));
     assert_eq!((world.totals().available_minor(), world.totals().pending_minor()), (9_900, 0));
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
     assert_eq!(world.payment_row(id).capture.map(|capture| capture.settles_at), Some(world.clock));
 }
 
@@ -276,5 +276,5 @@ fn without_a_settlement_delay_a_capture_is_effective_at_once() {
     let id = world.captured(initiate(session));
     assert_eq!(world.transaction_of(id).status, EntryStatus::Effective);
     assert_eq!(world.totals().available_minor(), 10_000);
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
 }

@@ -113,7 +113,7 @@ fn a_dispute_lost_on_hold_is_charged_back_with_its_capture() {
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
     assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn evidence_that_is_not_given_in_time_loses_the_dispute() {
     let id = world.settled();
     let dispute_id = world.dispute(dispute(id));
     let due = row(&world, dispute_id).evidence_due_at;
-    assert_eq!(world.timers(), [Timer { due, kind: TimerKind::EvidenceDue(dispute_id) }]);
+    assert_eq!(world.timers_of_payments(), [Timer { due, kind: TimerKind::EvidenceDue(dispute_id) }]);
     world.after_seconds(EVIDENCE_SECONDS - 1);
     world.fire_all();
     assert_eq!(row(&world, dispute_id).status, DisputeStatus::Open);
@@ -248,7 +248,7 @@ fn a_late_timer_loses_a_dispute_and_settles_its_capture_together() {
     world.fire_all();
     world.fire_all();
     assert_eq!((entry_status(&world, dispute_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What holds whatever was asked.
 
+use crate::statements;
 use crate::world::World;
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
@@ -35,6 +36,7 @@ pub(crate) fn check(world: &World) {
     check_refunds(world);
     check_disputes(world);
     check_payouts(world);
+    statements::check(world);
     check_customers(world);
     check_timers(world);
     check_activity(world);
@@ -195,6 +197,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
             vec![activity.id.raw()]
         }
         Event::CardSaved { card, is_default: _, at: _ } => vec![card.id.raw()],
+        Event::StatementClosed { statement } => vec![statement.id.raw()],
         Event::WebhookEventRecorded(event) => vec![event.id.raw()],
         Event::PaymentVoided { payment_id: _, released_minor: _, activity }
         | Event::PaymentReversed { activity, .. } => {
@@ -246,6 +249,8 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::MetadataTimerMoved { .. }
         | Event::MetadataSwept { .. } => Vec::new(),
         Event::SessionsSwept { .. }
+        | Event::StatementPeriodOpened { .. }
+        | Event::StatementPeriodEnded { .. }
         | Event::TokensSwept { .. }
         | Event::AnswersSwept { .. }
         | Event::InstallationUpdated(_)
@@ -558,7 +563,9 @@ fn check_timers(world: &World) {
     let disputes = world.all::<Disputes>().into_iter().filter(|dispute| dispute.takes_evidence());
     let evidence =
         disputes.map(|dispute| Timer { due: dispute.evidence_due_at, kind: TimerKind::EvidenceDue(dispute.id) });
-    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).collect();
+    let period = world.state.statement_period;
+    let closing = period.map(|period| Timer { due: period.ends_at, kind: TimerKind::CloseStatement });
+    let mut expected: Vec<Timer> = held.chain(lapsing).chain(expiring).chain(evidence).chain(closing).collect();
     expected.sort_unstable();
     assert_eq!(world.timers(), expected);
     assert_eq!(world.all::<Timers>().len(), expected.len());

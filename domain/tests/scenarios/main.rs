@@ -38,3 +38,4 @@ mod unused_tokens;
 
 // Random commands.
 mod simulator;
+mod statements;

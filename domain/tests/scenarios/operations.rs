@@ -231,7 +231,7 @@ fn settlement_waits_for_an_open_reversal_and_comes_at_once_when_that_is_refused(
     let mut world = World::open();
     let id = world.held();
     world.given(reverse(id));
-    assert_eq!(world.timers(), [], "nothing settles meanwhile");
+    assert_eq!(world.timers_of_payments(), [], "nothing settles meanwhile");
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS + 1);
     world.given(answered(id, OperationKind::Reverse, 1, refused()));
     assert_eq!(world.payment_row(id).status, PaymentStatus::Successful);

@@ -102,7 +102,7 @@ fn a_confirmed_refund_of_money_on_hold_is_effective_with_its_capture() {
     world.after_seconds(SETTLEMENT_DELAY_DEFAULT_SECONDS);
     world.fire_all();
     assert_eq!((entry_status(&world, refund_id), balance(&world)), (EntryStatus::Effective, (5_900, 0)));
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
 }
 
 #[test]

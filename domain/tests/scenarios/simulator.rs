@@ -681,6 +681,9 @@ impl Run {
                 let is_held = closing.settles_at.is_some();
                 self.saw(if is_held { "dispute lost on hold" } else { closing.outcome.status().name() });
             }
+            Event::StatementPeriodOpened { .. } => self.saw("month opened"),
+            Event::StatementClosed { .. } => self.saw("statement closed"),
+            Event::StatementPeriodEnded { .. } => panic!("every month of a new balance is whole"),
             Event::TransactionSettled { .. } => self.saw("settled"),
             Event::SessionsSwept { .. } => self.saw("sessions swept"),
             Event::TokensSwept { .. } => self.saw("tokens swept"),
@@ -839,6 +842,8 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "refund confirmed",
         "refund confirmed on hold",
         "refund failed",
+        "month opened",
+        "statement closed",
         "debits uncovered",
         "debit settled",
         "dispute opened",

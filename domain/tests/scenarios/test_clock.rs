@@ -84,7 +84,7 @@ fn captures_settle_each_at_its_own_instant() {
     let first = world.held();
     world.after_seconds(3_600);
     let second = world.held();
-    let timers = world.timers();
+    let timers = world.timers_of_payments();
     assert_eq!(timers.len(), 2);
     for timer in &timers {
         world.when(step_clock(world.merchant_id, timer.due, vec![*timer])).answers(CHANGED);

@@ -36,7 +36,7 @@ fn a_capture_settles_when_the_delay_is_over_and_its_entries_together() {
     for entry in world.all::<Entries>() {
         assert_eq!((entry.status, entry.effective_at), (EntryStatus::Effective, Some(world.clock)));
     }
-    assert_eq!(world.timers(), []);
+    assert_eq!(world.timers_of_payments(), []);
 }
 
 #[test]

@@ -14,7 +14,7 @@ use till_domain::card::{Card, SaveCard, Token, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
-use till_domain::effect::Timer;
+use till_domain::effect::{Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation, VaultWrite};
 use till_domain::ids::{
     CardId, CustomerId, DisputeId, IdPosition, InstallationId, KeyId, MerchantId, MetadataId, PaymentId, PayoutId,
@@ -399,6 +399,11 @@ impl World {
     pub(crate) fn timers(&self) -> Vec<Timer> {
         let keys = self.rows.iter().map(|(key, _)| key);
         keys.filter_map(|key| if let AnyKey::Timers(timer) = key { Some(*timer) } else { None }).collect()
+    }
+
+    /// Those that are set, but for that of the next statement.
+    pub(crate) fn timers_of_payments(&self) -> Vec<Timer> {
+        self.timers().into_iter().filter(|timer| timer.kind != TimerKind::CloseStatement).collect()
     }
 
     pub(crate) fn payment_row(&self, id: PaymentId) -> Payment {

@@ -2,6 +2,7 @@
 
 use till_domain::ids::EntryId;
 use till_domain::records::{Balances, Entries, Rows, Single};
+use till_storage::shapes::StatementFinder;
 
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
@@ -32,7 +33,10 @@ pub(super) async fn balance_history(service: Shared, call: Call<MerchantCaller>)
     let request = fields.finish(|| page)?;
     let reader = service.reader(call.caller().merchant_id).await?;
     reader.get::<Balances>(Single)?.ok_or_else(no_balance)?;
-    Reply::page(&read_page::<Entries>(&reader, request)?.map(EntryShape::new))
+    let mut statements = StatementFinder::default();
+    let page = read_page::<Entries>(&reader, request)?;
+    let page = page.try_map(|entry| Ok::<_, ApiError>(EntryShape::new(entry, statements.find(&reader, entry)?)))?;
+    Reply::page(&page)
 }
 
 /// What is answered before the balance is opened.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::{
     balance_history, deliveries, disputes, events, find_contact, find_payment, get_balance, initiate_payment_flow,
-    keys, list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, team, topups, webhooks,
+    keys, list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, statements, team, topups,
+    webhooks,
 };
 use crate::access::MerchantCaller;
 use crate::protocol::dispatch::{Function, endpoint};
@@ -41,6 +42,9 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&payouts::LIST_PAYOUTS, of(service), payouts::list_payouts),
         endpoint(&topups::FIND_TOPUP, of(service), topups::find_topup),
         endpoint(&topups::LIST_TOPUPS, of(service), topups::list_topups),
+        endpoint(&statements::LIST_STATEMENTS, of(service), statements::list_statements),
+        endpoint(&statements::FIND_STATEMENT, of(service), statements::find_statement),
+        endpoint(&statements::RETRIEVE_STATEMENT_DOCUMENT, of(service), statements::retrieve_statement_document),
         endpoint(&webhooks::CONNECT_WEBHOOK, of(service), webhooks::connect_webhook),
         endpoint(&webhooks::UPDATE_WEBHOOK, of(service), webhooks::update_webhook),
         endpoint(&webhooks::DISCONNECT_WEBHOOK, of(service), webhooks::disconnect_webhook),

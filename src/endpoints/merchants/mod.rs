@@ -19,6 +19,8 @@ mod payouts;
 mod disputes;
 mod plans;
 mod refunds;
+mod statement_document;
+mod statements;
 mod team;
 mod topups;
 mod webhooks;

@@ -1,9 +1,13 @@
 //! A ledger entry on the wire: specification, section 2.5.
 
 use serde::Serialize;
+use till_domain::ids::StatementId;
 use till_domain::ledger::{Direction, Entry, EntryStatus, EntryType};
 
 use crate::protocol::declaration::{Attribute, ObjectType, ValueType, words_of};
+
+/// The word for the only kind of parent there is.
+pub(in crate::endpoints) const PARENT_TYPE: &str = "PAYMENT";
 
 /// The declared members.
 pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
@@ -19,12 +23,16 @@ pub(in crate::endpoints) static ENTRY: ObjectType = ObjectType {
         Attribute::nullable("payment_id", ValueType::STRING, "The payment it is linked to."),
         Attribute::nullable("refund_id", ValueType::STRING, "The refund it is linked to."),
         Attribute::nullable("invoice_id", ValueType::STRING, "The invoice it is linked to."),
-        Attribute::nullable("statement_id", ValueType::STRING, "The statement it is linked to."),
+        Attribute::nullable(
+            "statement_id",
+            ValueType::STRING,
+            "The statement of the month in which it became effective, once the month is over.",
+        ),
         Attribute::nullable("payout_id", ValueType::STRING, "The payout it is linked to."),
         Attribute::nullable("topup_id", ValueType::STRING, "The top-up it is linked to."),
         Attribute::nullable("dispute_id", ValueType::STRING, "The dispute it is linked to."),
         Attribute::nullable("parent_id", ValueType::STRING, "The payment of that dispute."),
-        Attribute::nullable("parent_type", ValueType::words(&["PAYMENT"]), "The kind of `parent_id`."),
+        Attribute::nullable("parent_type", ValueType::words(&[PARENT_TYPE]), "The kind of `parent_id`."),
         Attribute::always("created_at", ValueType::TIMESTAMP, "When it was posted."),
         Attribute::nullable("effective_at", ValueType::TIMESTAMP, "When it became effective."),
         Attribute::nullable("canceled_at", ValueType::TIMESTAMP, "When it was canceled."),
@@ -56,9 +64,9 @@ pub(crate) struct EntryShape {
 }
 
 impl EntryShape {
-    /// The object for an entry.
-    pub(crate) fn new(entry: &Entry) -> EntryShape {
-        let parent = entry.cause.payment_id().filter(|_| entry.cause.dispute_id().is_some());
+    /// The object for an entry and the closed statement whose month it became effective in.
+    pub(crate) fn new(entry: &Entry, statement_id: Option<StatementId>) -> EntryShape {
+        let parent = entry.cause.disputed_payment_id();
         EntryShape {
             entry_id: entry.id.to_string(),
             transaction_id: entry.transaction_id.to_string(),
@@ -70,12 +78,12 @@ impl EntryShape {
             payment_id: entry.cause.payment_id().map(|id| id.to_string()),
             refund_id: entry.cause.refund_id().map(|id| id.to_string()),
             invoice_id: entry.cause.invoice_id().map(|id| id.to_string()),
-            statement_id: None,
+            statement_id: statement_id.map(|id| id.to_string()),
             payout_id: entry.cause.payout_id().map(|id| id.to_string()),
             topup_id: entry.cause.topup_id().map(|id| id.to_string()),
             dispute_id: entry.cause.dispute_id().map(|id| id.to_string()),
             parent_id: parent.map(|id| id.to_string()),
-            parent_type: parent.map(|_| "PAYMENT"),
+            parent_type: parent.map(|_| PARENT_TYPE),
             created_at: entry.created_at.unix_seconds(),
             effective_at: entry.effective_at.map(|at| at.unix_seconds()),
             canceled_at: entry.canceled_at.map(|at| at.unix_seconds()),

@@ -13,6 +13,7 @@ pub(super) mod metadata;
 pub(crate) mod payment;
 pub(super) mod payout;
 pub(super) mod refund;
+pub(super) mod statement;
 pub(super) mod team;
 pub(super) mod topup;
 pub(crate) mod webhook;

@@ -4,7 +4,7 @@
 pub const FORMAT: u32 = 1;
 
 /// Format of the derived rows. A program with a lower one refuses the store.
-pub const ROW_FORMAT: u32 = 6;
+pub const ROW_FORMAT: u32 = 7;
 
 /// The oldest format whose rows are read as they are: a start raises the store to [`ROW_FORMAT`].
 pub const OLDEST_ROW_FORMAT: u32 = 1;

@@ -23,6 +23,7 @@ use till_domain::payout::{Payout, PayoutStatus};
 use till_domain::records::{self, AnyKey, AnyRow, CreatedMerchant, KeyOwner, MerchantState, Present, Single, Table};
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
+use till_domain::statement::{EntrySum, Month, MonthEntries, Statement, StatementPeriod};
 use till_domain::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
     InstallationIdentifier, MetadataKey, Mobile, Name, PersonName, Reason, ReturnUrl, TimeZone,
@@ -434,9 +435,58 @@ impl Draw {
         }
     }
 
+    fn month_entries(&mut self) -> MonthEntries {
+        let sums = self.list(3, |draw| EntrySum {
+            entry_type: draw.one_of(&EntryType::ALL),
+            direction: draw.one_of(&Direction::ALL),
+            count: draw.magnitude(),
+            amount_minor: draw.magnitude(),
+        });
+        MonthEntries { first: self.magnitude(), sums }
+    }
+
+    /// Of either sign.
+    fn balance_minor(&mut self) -> i64 {
+        let minor = i64::try_from(self.magnitude() >> 1).expect("63 bits");
+        if self.flag() { -minor } else { minor }
+    }
+
+    fn month(&mut self) -> Month {
+        Month {
+            year: u16::try_from(self.below(10_000)).expect("small"),
+            number: 1 + u8::try_from(self.below(12)).expect("small"),
+        }
+    }
+
+    fn statement_period(&mut self) -> StatementPeriod {
+        StatementPeriod {
+            month: self.month(),
+            starts_at: self.millis(),
+            ends_at: self.millis(),
+            opening_minor: self.balance_minor(),
+            is_whole: self.flag(),
+        }
+    }
+
+    fn statement(&mut self) -> Statement {
+        Statement {
+            id: self.id(),
+            month: self.month(),
+            starts_at: self.millis(),
+            ends_at: self.millis(),
+            currency: self.currency(),
+            opening_minor: self.balance_minor(),
+            entries: self.month_entries(),
+            closed_at: self.millis(),
+        }
+    }
+
     fn operation_event(&mut self) -> Event {
         let (payment_id, minor) = (self.id(), self.magnitude());
-        match self.below(23) {
+        match self.below(26) {
+            23 => Event::StatementPeriodOpened { period: self.statement_period() },
+            24 => Event::StatementClosed { statement: self.statement() },
+            25 => Event::StatementPeriodEnded { ends_at: self.millis() },
             15 => Event::PayoutRequested {
                 payout: self.payout(),
                 transaction: self.transaction(),
@@ -559,7 +609,8 @@ impl Draw {
     }
 
     fn timer(&mut self) -> Timer {
-        let kind = match self.below(4) {
+        let kind = match self.below(5) {
+            3 => TimerKind::CloseStatement,
             0 => TimerKind::Lapse(self.id()),
             2 => TimerKind::EvidenceDue(self.id()),
             1 => TimerKind::Settle(self.id()),
@@ -908,6 +959,7 @@ impl Draw {
             installations: self.list(3, Draw::installation).into_iter().map(|made| (made.id, made)).collect(),
             integrations: self.list(3, |draw| (draw.method(), draw.integration())).into_iter().collect(),
             balance: self.maybe(Draw::totals),
+            statement_period: self.maybe(Draw::statement_period),
             reserved_minor: self.magnitude(),
             users: self.list(3, Draw::user).into_iter().map(|user| (user.id, user)).collect(),
             invitations: self.list(3, Draw::invitation).into_iter().map(|made| (made.id, made)).collect(),
@@ -928,7 +980,7 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(55) {
+        match self.below(59) {
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),
             48 => {
@@ -937,6 +989,10 @@ impl Draw {
             }
             49 => (AnyKey::DisputesByPayment((self.id(), self.id())), records::DisputesByPayment::wrap(Present)),
             50 => (AnyKey::OpenEvidence(self.id()), records::OpenEvidence::wrap(Present)),
+            55 => under!(Statements, self.statement(), id),
+            56 => (AnyKey::StatementsByEnd(self.millis()), records::StatementsByEnd::wrap(self.id())),
+            57 => (AnyKey::MonthToDate(Single), records::MonthToDate::wrap(self.month_entries())),
+            58 => (AnyKey::EffectiveEntries(self.magnitude()), records::EffectiveEntries::wrap(self.id())),
             43 => under!(Payouts, self.payout(), id),
             44 => (AnyKey::PayoutsByExternalId(self.external_id()), records::PayoutsByExternalId::wrap(self.id())),
             45 => {

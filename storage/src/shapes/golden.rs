@@ -206,7 +206,11 @@ fn the_state_of_a_merchant_with_webhooks_is_the_bytes_of_format_4() {
 
 #[test]
 fn the_state_of_a_merchant_with_a_test_clock_is_the_bytes_of_format_5() {
-    let state = MerchantState { test_clock: Some(samples::test_clock()), ..samples::state() };
+    let state = MerchantState {
+        test_clock: Some(samples::test_clock()),
+        statement_period: Some(samples::statement_period()),
+        ..samples::state()
+    };
     let golden = check("state.5", &encode_state(&state).expect("samples encode"));
     assert_eq!(golden[0], STATE_FORMAT);
     assert_eq!(decode_state(&golden), Ok(state));

@@ -219,6 +219,7 @@ impl KeyBytes for TimerKind {
             TimerKind::Lapse(payment_id) => (1_u8, *payment_id).push(bytes),
             TimerKind::EvidenceDue(dispute_id) => (2_u8, *dispute_id).push(bytes),
             TimerKind::ExpireMetadata(id) => (16_u8, *id).push(bytes),
+            TimerKind::CloseStatement => 17_u8.push(bytes),
         }
     }
 
@@ -228,6 +229,7 @@ impl KeyBytes for TimerKind {
             1 => PaymentId::take(rest).map(TimerKind::Lapse),
             2 => DisputeId::take(rest).map(TimerKind::EvidenceDue),
             16 => MetadataId::take(rest).map(TimerKind::ExpireMetadata),
+            17 => Some(TimerKind::CloseStatement),
             _ => None,
         }
     }

@@ -26,6 +26,7 @@ mod merchant;
 mod metadata;
 mod payment;
 mod session;
+mod statement;
 mod webhook;
 
 // The whole.
@@ -39,6 +40,7 @@ mod personal;
 mod rows;
 mod reader;
 mod scan;
+mod statement_finder;
 mod state;
 
 #[cfg(test)]
@@ -61,4 +63,5 @@ pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};
 pub use scan::{KeyedRow, next_merchant_with_timers, open_effects};
 pub use shown::{Disclosure, SEALED, Shown};
 pub use state::{STATE_FORMAT, decode_state, encode_state};
+pub use statement_finder::StatementFinder;
 pub use tables::{KeyParts, ROW_FORMAT, StoredTable, TableKind};

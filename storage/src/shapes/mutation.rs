@@ -24,6 +24,7 @@ use super::payment::{
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::{IdPositionV1, Shape, shape_enum, shape_struct};
+use super::statement::{StatementPeriodV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The format of a mutation's body.
@@ -222,6 +223,9 @@ shape_enum! {
         DisputeEscalated { dispute_id: [u8; 16], activity: ActivityV1 },
         DisputeClosed(closing: DisputeClosingV1),
         TestClockSet { merchant_id: [u8; 16], test_clock: TestClockV1 },
+        StatementPeriodOpened { period: StatementPeriodV1 },
+        StatementClosed { statement: StatementV1 },
+        StatementPeriodEnded { ends_at: u64 },
     }
 }
 

@@ -14,8 +14,8 @@ use till_domain::effect::{Effect, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, DisputeClosing, Event, Mutation, StoredAnswer};
 use till_domain::ids::{
     ActivityId, CardId, CustomerId, DisputeId, EntryId, IdPosition, InstallationId, InvitationId, InvoiceId, KeyId,
-    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, TokenId, TopupId, TransactionId, UserId,
-    WebhookEventId, WebhookId,
+    MerchantId, MetadataId, PaymentId, PayoutId, RefundId, SessionId, StatementId, TokenId, TopupId, TransactionId,
+    UserId, WebhookEventId, WebhookId,
 };
 use till_domain::key::{ApiKey, KeyDigest};
 use till_domain::ledger::{
@@ -34,6 +34,7 @@ use till_domain::records::{
 };
 use till_domain::refund::{Refund, RefundStatus};
 use till_domain::session::{InstallmentPlan, Instrument, InterestBearer, Session};
+use till_domain::statement::{EntrySum, Month, MonthEntries, Statement, StatementPeriod};
 use till_domain::team::{Acceptance, Invitation, User};
 use till_domain::text::{
     Description, DestinationUrl, Email, Evidence, ExternalId, HeaderName, HolderName, IdempotencyKey,
@@ -475,6 +476,40 @@ fn dispute_closing() -> DisputeClosing {
     }
 }
 
+pub(super) fn statement_period() -> StatementPeriod {
+    StatementPeriod {
+        month: Month { year: 2025, number: 5 },
+        starts_at: Millis(1_746_032_400_000),
+        ends_at: Millis(1_748_710_800_000),
+        opening_minor: -1_250,
+        is_whole: true,
+    }
+}
+
+fn statement() -> Statement {
+    Statement {
+        id: StatementId::from_bytes([0x2d; 16]),
+        month: Month { year: 2025, number: 4 },
+        starts_at: Millis(1_743_440_400_000),
+        ends_at: statement_period().starts_at,
+        currency: thb(),
+        opening_minor: 10_000,
+        entries: month_entries(),
+        closed_at: Millis(1_746_032_400_017),
+    }
+}
+
+fn month_entries() -> MonthEntries {
+    let sum = |entry_type, direction, count, amount_minor| EntrySum { entry_type, direction, count, amount_minor };
+    MonthEntries {
+        first: 300,
+        sums: vec![
+            sum(EntryType::AddPrefund, Direction::Credit, 1, 1_000),
+            sum(EntryType::PayOut, Direction::Debit, 2, 12_250),
+        ],
+    }
+}
+
 fn payout() -> Payout {
     Payout {
         id: PayoutId::from_bytes([0x25; 16]),
@@ -833,6 +868,9 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::DisputeEscalated { dispute_id: dispute().id, activity: activity() },
         Event::DisputeClosed(dispute_closing()),
         Event::TestClockSet { merchant_id: MERCHANT, test_clock: test_clock() },
+        Event::StatementPeriodOpened { period: statement_period() },
+        Event::StatementClosed { statement: statement() },
+        Event::StatementPeriodEnded { ends_at: statement().ends_at },
     ]
 }
 
@@ -981,6 +1019,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Users(user().id), records::Users::wrap(user())),
         (AnyKey::Invitations(invitation().id), records::Invitations::wrap(accepted_invitation())),
         (AnyKey::CurrentPlan(Single), records::CurrentPlan::wrap(plan_choice())),
+        (AnyKey::Statements(statement().id), records::Statements::wrap(statement())),
         (AnyKey::Metadata(metadata_key()), records::Metadata::wrap(metadata())),
         (AnyKey::MetadataDocuments(record), records::MetadataDocuments::wrap(document())),
         (AnyKey::MetadataSets((record, number)), records::MetadataSets::wrap(metadata_set())),
@@ -1021,6 +1060,9 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::PayoutsByStatus((payout().status, payout().id)), records::PayoutsByStatus::wrap(Present)),
         (AnyKey::DisputesByStatus((dispute().status, dispute().id)), records::DisputesByStatus::wrap(Present)),
         (AnyKey::DisputesByPayment((payment().id, dispute().id)), records::DisputesByPayment::wrap(Present)),
+        (AnyKey::EffectiveEntries(300), records::EffectiveEntries::wrap(entry().id)),
+        (AnyKey::StatementsByEnd(statement().ends_at), records::StatementsByEnd::wrap(statement().id)),
+        (AnyKey::MonthToDate(Single), records::MonthToDate::wrap(month_entries())),
         (AnyKey::Effects(effect().id()), records::Effects::wrap(effect())),
         (AnyKey::Timers(timer), records::Timers::wrap(Present)),
         (AnyKey::MetadataGarbage(record), records::MetadataGarbage::wrap(number)),
@@ -1043,6 +1085,7 @@ pub(super) fn state() -> MerchantState {
         integrations: [(PaymentMethod::Card, Integration::initial()), (PaymentMethod::Installment, integration())]
             .into(),
         balance: Some(totals()),
+        statement_period: None,
         reserved_minor: 10_000,
         users: [(user().id, user())].into(),
         invitations: [(invitation().id, invitation())].into(),

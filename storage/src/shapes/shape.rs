@@ -232,6 +232,7 @@ plain_shapes! {
     u16 as u16: |value| *value, |value| value;
     u32 as u32: |value| *value, |value| value;
     u64 as u64: |value| *value, |value| value;
+    i64 as i64: |value| *value, |value| value;
     u64 as Millis: |millis| millis.0, |millis| Millis(millis);
     String as String: |text| text.as_str(), |text| text;
     [u8; 4] as [u8; 4]: |bytes| *bytes, |bytes| bytes;

@@ -228,6 +228,7 @@ shown_as! {
     u16: |number, _| number;
     u32: |number, _| number;
     u64: |number, _| number;
+    i64: |number, _| number;
     String: |text, _| text;
     Millis: |millis, _| millis.unix_seconds();
     SetNumber: |number, _| number.0;

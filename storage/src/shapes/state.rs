@@ -5,7 +5,7 @@
 //! 0 format (1) = 2 | 1 MerchantStateV2, of a merchant whose profile has a later shape
 //! 0 format (1) = 3 | 1 MerchantStateV3, of a merchant whose totals have a later shape, too
 //! 0 format (1) = 4 | 1 MerchantStateV4, of a merchant that has events for webhooks, or webhooks
-//! 0 format (1) = 5 | 1 MerchantStateV5, of a merchant that has a test clock
+//! 0 format (1) = 5 | 1 MerchantStateV5, of a merchant that has a test clock, or a period of statements
 //! ```
 //! A snapshot of an unknown format is none: the log serves as well. Nothing in it is of a customer.
 
@@ -24,6 +24,7 @@ use super::ledger::{BalanceTotalsV1, BalanceTotalsV2};
 use super::merchant::{ApiKeyV1, InstallationV1, IntegrationV1, PaymentMethodV1, ProfileV1, ProfileV2, TestClockV1};
 use super::personal::{NoPersonal, Personal};
 use super::shape::{IdPositionV1, Shape};
+use super::statement::StatementPeriodV1;
 
 /// The highest format of a snapshot's content.
 pub const STATE_FORMAT: u8 = 5;
@@ -37,7 +38,7 @@ const SECOND_STATE_FORMAT: u8 = 2;
 /// The format of a state without webhooks.
 const THIRD_STATE_FORMAT: u8 = 3;
 
-/// The format of a state without a test clock.
+/// The format of a state without a test clock and without statements.
 const FOURTH_STATE_FORMAT: u8 = 4;
 
 const WHAT: &str = "state of a merchant";
@@ -70,6 +71,7 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             installations,
             integrations,
             balance,
+            statement_period: _,
             reserved_minor,
             users,
             invitations,
@@ -113,6 +115,7 @@ impl<P: Shape<Profile>, B: Shape<BalanceTotals>> Shape<MerchantState> for Mercha
             installations: installations.into_iter().map(by_id).collect(),
             integrations: integrations.into_iter().collect(),
             balance: self.balance.unpack(personal)?,
+            statement_period: None,
             reserved_minor: self.reserved_minor,
             users: users.into_iter().map(|user| (user.id, user)).collect(),
             invitations: invitations.into_iter().map(|invitation| (invitation.id, invitation)).collect(),
@@ -159,22 +162,25 @@ impl Shape<MerchantState> for MerchantStateV4 {
     }
 }
 
-/// The same with a test clock.
+/// The same with a test clock and the period of statements.
 #[derive(Debug, Decode)]
 struct MerchantStateV5 {
     state: MerchantStateV4,
     test_clock: Option<TestClockV1>,
+    statement_period: Option<StatementPeriodV1>,
 }
 
 impl Shape<MerchantState> for MerchantStateV5 {
     fn write(state: &MerchantState, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
         MerchantStateV4::write(state, personal, out)?;
-        Option::<TestClockV1>::write(&state.test_clock, personal, out)
+        Option::<TestClockV1>::write(&state.test_clock, personal, out)?;
+        Option::<StatementPeriodV1>::write(&state.statement_period, personal, out)
     }
 
     fn unpack(self, personal: &dyn Personal) -> Result<MerchantState, ShapeError> {
         let test_clock = self.test_clock.unpack(personal)?;
-        Ok(MerchantState { test_clock, ..self.state.unpack(personal)? })
+        let statement_period = self.statement_period.unpack(personal)?;
+        Ok(MerchantState { test_clock, statement_period, ..self.state.unpack(personal)? })
     }
 }
 
@@ -183,7 +189,7 @@ impl Shape<MerchantState> for MerchantStateV5 {
 /// # Errors
 /// [`Unreadable`] when the state is so large that it could not be read back, which its limits exclude.
 pub fn encode_state(state: &MerchantState) -> Result<Vec<u8>, Unreadable> {
-    if state.test_clock.is_some() {
+    if state.test_clock.is_some() || state.statement_period.is_some() {
         return encode_as::<MerchantStateV5>(state, STATE_FORMAT);
     }
     if MerchantStateV4::is_needed_for(state) {

@@ -26,10 +26,11 @@ use super::payment::{DisputeV1, EffectV1, PaymentV1, PaymentV2, PaymentV3, Payou
 use super::personal::Personal;
 use super::session::SessionV1;
 use super::shape::Shape;
+use super::statement::{MonthEntriesV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 6;
+pub const ROW_FORMAT: u8 = 7;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -247,6 +248,7 @@ tables! {
     Users = 16 in Rows: UserV1, under id;
     Invitations = 17 in Rows: InvitationV1, under id;
     CurrentPlan = 18 in Rows: PlanChoiceV1;
+    Statements = 19 in Rows: StatementV1, under id;
     Metadata = 20 in Rows: MetadataRecordV1;
     MetadataDocuments = 21 in Rows: String;
     MetadataSets = 22 in Rows: MetadataSetV1;
@@ -284,6 +286,9 @@ tables! {
     PayoutsByStatus = 55 in Indexes: ();
     DisputesByStatus = 56 in Indexes: ();
     DisputesByPayment = 57 in Indexes: ();
+    EffectiveEntries = 60 in Indexes: [u8; 16];
+    StatementsByEnd = 61 in Indexes: [u8; 16];
+    MonthToDate = 62 in Rows: MonthEntriesV1;
     Effects = 64 in Effects: EffectV1, under id();
     Timers = 65 in Timers: ();
     MetadataGarbage = 66 in Timers: u32;

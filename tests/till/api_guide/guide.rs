@@ -42,11 +42,8 @@ impl Guide {
 
     /// All its commands, in order, as they are pasted into a shell.
     pub(super) fn commands() -> String {
-        let blocks = parts(&Guide::text()).into_iter().filter_map(|part| match part {
-            Part::Block(block) if block.language == "sh" => Some(block.text + "\n"),
-            Part::Heading(_) | Part::Paragraph(_) | Part::Block(_) => None,
-        });
-        blocks.collect()
+        let commands = blocks(&Guide::text()).into_iter().filter(|block| block.language == "sh");
+        commands.map(|block| block.text + "\n").collect()
     }
 
     /// Reads it.
@@ -72,6 +69,15 @@ impl Guide {
         sections.last_mut().expect("as above").examples = examples(&blocks);
         Guide { sections }
     }
+}
+
+/// The fenced blocks of a document, in order.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let blocks = parts(text).into_iter().filter_map(|part| match part {
+        Part::Block(block) => Some(block),
+        Part::Heading(_) | Part::Paragraph(_) => None,
+    });
+    blocks.collect()
 }
 
 /// What a document is made of.

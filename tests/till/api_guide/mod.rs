@@ -1,8 +1,9 @@
-//! The guide to the API is run: its examples against the real program, its sections against the declarations.
+//! The guides are run: the examples against the real program, the sections of the API's against the declarations.
 
 mod comparison;
 mod example;
 mod examples;
 mod guide;
+mod month;
 mod pasted;
 mod sections;

@@ -15,17 +15,20 @@ const PUBLIC: &str = "TILL=http://127.0.0.1:8080\n";
 const ADMIN: &str = "ADMIN=http://127.0.0.1:9090\n";
 
 /// Starts a server in `./data` of a directory, with the secrets that it makes or has made there.
-fn start(place: &Path) -> Server {
+pub(super) fn start(place: &Path) -> Server {
     Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY").server_in(&place.join("data"))
+}
+
+/// The commands of a guide with the addresses of a server in them.
+pub(super) fn at_server(commands: &str, server: &Server) -> String {
+    assert!(commands.contains(PUBLIC) && commands.contains(ADMIN), "the guide says where the server is");
+    let commands = commands.replace(PUBLIC, &format!("TILL={}\n", server.public()));
+    commands.replace(ADMIN, &format!("ADMIN={}\n", server.admin_address()))
 }
 
 /// Pastes the guide into bash, and gives the variables that it leaves: the merchant's key and an API key.
 fn paste(place: &Path, server: &Server) -> (String, String) {
-    let commands = Guide::commands();
-    assert!(commands.contains(PUBLIC) && commands.contains(ADMIN), "the guide says where the server is");
-    let commands = commands.replace(PUBLIC, &format!("TILL={}\n", server.public()));
-    let commands = commands.replace(ADMIN, &format!("ADMIN={}\n", server.admin_address()));
-    let script = commands + "\nprintf '%s %s' \"$MERCHANT\" \"$KEY\" > variables\n";
+    let script = at_server(&Guide::commands(), server) + "\nprintf '%s %s' \"$MERCHANT\" \"$KEY\" > variables\n";
     fs::write(place.join("guide.sh"), script).expect("a file can be written");
     let output = Command::new("bash").arg("guide.sh").current_dir(place).output().expect("bash can be started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,3 +4,4 @@ mod advance;
 mod created_at;
 mod ends;
 mod order;
+mod statements;

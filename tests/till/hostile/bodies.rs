@@ -135,6 +135,8 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "since" => return vec!["0".to_owned()],
         "event_id" => &["@event@", "evt_01h455vb4pex5vsknk084sn02q"],
         "payout_id" => &["@payout@", "out-1", "pyo_01h455vb4pex5vsknk084sn02q"],
+        "statement_id" => &["stm_01h455vb4pex5vsknk084sn02q"],
+        "part" => return vec!["1".to_owned(), "2".to_owned()],
         "topup_id" => &["@topup@", "transfer-1", "tup_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],

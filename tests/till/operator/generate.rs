@@ -74,7 +74,9 @@ fn a_directory_with_data_is_filled_as_a_new_one_and_keeps_its_own() {
     assert!(is_clean && report.contains("no faults"), "{report}");
     let new = TempDir::new().expect("a temporary directory can be made");
     let of_new = generate(Start::default().load_tester(&new.path().join("data")));
-    let counts = |summary: &str| summary.lines().take(2).map(str::to_owned).collect::<Vec<_>>();
+    // The end of a month is a record of its own, or a part of the one that comes first.
+    let payments = |line: &str| line.split_once(", in ").map_or(line, |(payments, _)| payments).to_owned();
+    let counts = |summary: &str| summary.lines().take(2).map(payments).collect::<Vec<_>>();
     assert_eq!(counts(&summary), counts(&of_new));
     server.restart();
     has_what_was_generated(&server, &summary, MERCHANTS + 1);

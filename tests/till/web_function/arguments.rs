@@ -264,6 +264,7 @@ impl Stranger {
             "number" => "4242424242424242".to_owned(),
             "expiration_date" => "12/49".to_owned(),
             "security_code" => "123".to_owned(),
+            "statement_id" => "stm_01h455vb4pex5vsknk084sn02q".to_owned(),
             "currency" => "THB".to_owned(),
             "amount" => "10000".to_owned(),
             "vault_key" => VAULT_KEY.to_owned(),

@@ -18,6 +18,9 @@ fn with(arguments: &Value, name: &str, value: Value) -> Value {
     arguments
 }
 
+/// Calls about a month that is over, which takes a clock that can be set: `clock::statements` has them succeed.
+const ABOUT_STATEMENTS: [&str; 2] = ["find-statement", "retrieve-statement-document"];
+
 /// Walks over every endpoint of every package.
 fn walk(stranger: &Stranger, step: impl Fn(&str, &Endpoint)) {
     for package in PACKAGES {
@@ -29,6 +32,9 @@ fn succeeds(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
     let arguments = stranger.arguments(package, endpoint, &[]);
     match stranger.call(package, endpoint, &arguments) {
         Outcome::Value(_) => {}
+        Outcome::Refused { code, .. } if ABOUT_STATEMENTS.contains(&endpoint.name.as_str()) => {
+            assert_eq!(code, "NOT_FOUND", "{}", endpoint.name);
+        }
         refused @ Outcome::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
     }
 }
@@ -167,7 +173,8 @@ fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
         walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
     }
     walk(&stranger, |package, endpoint| {
-        if endpoint.has_flag("paginated") {
+        // Months do not end while the walk goes on: `clock::statements` pages through several.
+        if endpoint.has_flag("paginated") && endpoint.name != "list-statements" {
             pages_both_ways(&stranger, package, endpoint);
         }
     });

@@ -39,6 +39,9 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
         (Package::Merchants, "payouts") => "Money of the balance that is paid out to the merchant.",
         (Package::Merchants, "plans") => "The subscription plan that the merchant has.",
         (Package::Merchants, "refunds") => "Money of payments that is paid back.",
+        (Package::Merchants, "statements") => {
+            "The months of the merchant's balance that are over, and their documents."
+        }
         (Package::Merchants, "team") => "The people of the merchant's team, and invitations to it.",
         (Package::Merchants, "topups") => "Money that was added to the merchant's balance.",
         (Package::Merchants, "webhooks") => "Events, and the merchant's endpoints that are told them.",

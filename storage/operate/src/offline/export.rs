@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde_json::{Map, Value, json};
 use till_domain::activity::Activity;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{MerchantId, StatementId};
 use till_domain::ledger::Entry;
 use till_domain::payment::Payment;
 use till_domain::records::{Activities, AnyRow, Balances, Entries, Payments, Profiles, Rows, Single};
@@ -17,7 +17,9 @@ use till_storage::family::Family;
 use till_storage::journal::{Head, Sequence};
 use till_storage::keys::{AppliedKey, JournalKey, decode_head};
 use till_storage::rows::{Direction, RowPair, RowReader};
-use till_storage::shapes::{Disclosure, MerchantReader, Shown, StoredTable, decode_row_of, table_range};
+use till_storage::shapes::{
+    Disclosure, MerchantReader, Shown, StatementFinder, StoredTable, decode_row_of, table_range,
+};
 
 use super::log_record::{LogRecord, hex};
 use super::parts;
@@ -47,8 +49,8 @@ pub trait ApiShapes {
     /// A payment as `find-payment` answers it at `now`.
     fn payment(&self, payment: &Payment, now: Millis) -> Value;
 
-    /// An entry as `balance-history` answers it.
-    fn entry(&self, entry: &Entry) -> Value;
+    /// An entry with its statement as `balance-history` answers it.
+    fn entry(&self, entry: &Entry, statement_id: Option<StatementId>) -> Value;
 
     /// An entry of the activity log as `list-activity-logs` answers it.
     fn activity(&self, activity: &Activity) -> Value;
@@ -202,11 +204,7 @@ impl OfMerchant<'_> {
                     let answered = api.payment(&payment, now);
                     file.line("payment", self.merchant_id, parts::payment(answered, &payment, disclosure))
                 })?,
-                What::Entries => self.table::<Entries>(&mut |entry| {
-                    let mut shown = api.entry(&entry);
-                    shown["cause_id"] = Value::from(entry.cause.id_text());
-                    file.line("entry", self.merchant_id, shown)
-                })?,
+                What::Entries => self.entries(file)?,
                 What::Activity => self.table::<Activities>(&mut |activity| {
                     file.line("activity", self.merchant_id, parts::activity(api.activity(&activity), disclosure))
                 })?,
@@ -223,6 +221,16 @@ impl OfMerchant<'_> {
             bail!("its rows are not those of the end of its log: see till repair rows");
         }
         Ok(())
+    }
+
+    fn entries(&self, file: &mut Written) -> anyhow::Result<()> {
+        let mut statements = StatementFinder::default();
+        self.table::<Entries>(&mut |entry| {
+            let statement_id = statements.find(&self.rows, &entry).map_err(io::Error::other)?;
+            let mut shown = self.export.api.entry(&entry, statement_id);
+            shown["cause_id"] = Value::from(entry.cause.id_text());
+            file.line("entry", self.merchant_id, shown)
+        })
     }
 
     fn now(&self) -> anyhow::Result<Millis> {

@@ -16,6 +16,7 @@ use super::job::Job;
 use super::personal::ReplayPersonal;
 use super::report::{BookSums, Place, Wrong};
 use super::row_name::RowName;
+use super::statements::StatementSums;
 use super::walk::{Step, Walk};
 
 /// Inspects one merchant's rows.
@@ -36,6 +37,7 @@ struct Sums {
     /// Entries of transactions.
     entries_expected: u64,
     captures: BookSums,
+    statements: StatementSums,
     /// Rows that could not be read, and so are not in the sums.
     incomplete: bool,
 }
@@ -44,15 +46,16 @@ impl Inspection<'_, '_> {
     /// Inspects everything. Gives the captures, unless a row could not be read.
     pub(super) fn run(&self, job: &mut Job<'_>) -> Option<BookSums> {
         let mut sums = Sums::default();
-        for table in
-            [TableKind::Tokens, TableKind::Payments, TableKind::Cards, TableKind::Transactions, TableKind::Entries]
-        {
+        // Statements before entries, which are added to them.
+        let of_the_ledger = [TableKind::Transactions, TableKind::Statements, TableKind::Entries];
+        for table in [TableKind::Tokens, TableKind::Payments, TableKind::Cards].into_iter().chain(of_the_ledger) {
             self.inspect_table(table, &mut sums, job);
         }
         if !sums.incomplete {
             self.add_uncovered(&mut sums);
             self.check_totals(&sums, job);
             self.check_strays(&sums, job);
+            self.check_statements(&sums.statements, job);
         }
         (!sums.incomplete).then_some(sums.captures)
     }
@@ -98,8 +101,11 @@ impl Inspection<'_, '_> {
             }
         } else if let AnyRow::Transactions(transaction) = row {
             self.check_transaction(&transaction, sums, job);
+        } else if let AnyRow::Statements(statement) = row {
+            sums.statements.add_statement(&statement);
         } else if let AnyRow::Entries(entry) = row {
             sums.add_entry(&entry);
+            sums.statements.add_entry(&entry);
         }
     }
 
@@ -155,6 +161,16 @@ impl Inspection<'_, '_> {
         let entries_are_sound = !job.faults.knows_rows_of(self.merchant_id, TableKind::Entries);
         if totals.unwrap_or_default() != sums.entries && entries_are_sound {
             self.fault(&AnyKey::Balances(Single), Wrong::Totals { totals, sums: sums.entries }, job);
+        }
+    }
+
+    fn check_statements(&self, sums: &StatementSums, job: &mut Job<'_>) {
+        // Statements that fit the log, and not a faulty entry or statement, are not at fault.
+        let rests_on = [TableKind::Entries, TableKind::Statements];
+        if !rests_on.into_iter().any(|table| job.faults.knows_rows_of(self.merchant_id, table)) {
+            for statement in sums.wrong() {
+                self.fault(&AnyKey::Statements(statement.id), Wrong::NotAsEntries, job);
+            }
         }
     }
 

@@ -13,6 +13,7 @@ mod scratch;
 mod replayed;
 mod log;
 mod comparison;
+mod statements;
 mod inspection;
 mod merchant;
 mod threads;

@@ -238,6 +238,9 @@ pub enum Wrong {
     /// An entry belongs to no transaction.
     #[error("belongs to no transaction")]
     NoTransaction,
+    /// A statement is not the sum of its entries, or does not follow the one before it.
+    #[error("is not as the entries of its month and the statement before it say")]
+    NotAsEntries,
     /// The totals are not the sums of the entries.
     #[error("has other totals ({totals:?}) than the sums of the entries ({sums:?})")]
     Totals {
@@ -306,6 +309,7 @@ impl Wrong {
             Wrong::Unbalanced => "unbalanced",
             Wrong::NotAsTransaction => "not_as_transaction",
             Wrong::NoTransaction => "no_transaction",
+            Wrong::NotAsEntries => "not_as_entries",
             Wrong::Totals { .. } => "totals",
             Wrong::NumberMissing => "number_missing",
             Wrong::NumberLeft => "number_left",

@@ -26,6 +26,10 @@ use till_storage::vault::SealedError;
 use till_storage::vault::SubjectKind;
 use till_storage::vault::VaultKey;
 
+/// Where a statement's balance at the beginning of its month stands: behind the format byte, the id, the month, its
+/// instants and the currency.
+const OPENING_AT: usize = 1 + 16 + 4 + 18 + 3;
+
 #[test]
 fn a_wrong_balance_is_named_also_when_the_log_cannot_be_replayed() {
     let filled = Filled::new();
@@ -53,6 +57,27 @@ fn an_entry_that_is_not_as_its_transaction_or_without_one_is_named_also_without_
     let report = filled.report();
     assert_eq!(report.fault_count, 2, "{:?}", report.faults);
     assert_eq!(report.faults[1], fault(ONE, stray, Wrong::NoTransaction));
+}
+
+#[test]
+fn a_statement_that_is_not_as_its_entries_is_named_also_without_the_log() {
+    let Filled { store, keyring, mut book, scratch } = Filled::empty();
+    let mut shop = Shop::open(&store, &keyring, 1);
+    shop.trade(3, &mut book);
+    for _ in 0..2 {
+        shop.wait_seconds(40 * 86_400);
+        shop.trade(1, &mut book);
+    }
+    let filled = Filled { store, keyring, book, scratch };
+    filled.names(&[]);
+    let (key, value, place) = filled.first(ONE, TableKind::Statements);
+    filled.store.damage(Family::Rows, &key, &flipped(value, OPENING_AT));
+    filled.names(&[fault(ONE, place, Wrong::Different)]);
+    let (record, value) = filled.record(10);
+    filled.store.damage(Family::Journal, &record, &flipped(value, 150));
+    let report = filled.report();
+    assert_eq!(report.fault_count, 2, "{:?}", report.faults);
+    assert_eq!(report.faults[1].wrong, Wrong::NotAsEntries, "the one after it does not follow");
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! Statements: contract, section 9.1a. A month is closed by the first record at or after its end, before anything else of
+//! that record; its timer sees to it that there is one.
+//!
+//! What becomes effective has the time of its record, and the times of a merchant's records never go back. So all entries
+//! of a month are numbered before it is closed, and all that are numbered afterwards are of a later one.
+
+use super::context::{Context, profile};
+use crate::apply::apply_state;
+use crate::command::Caller;
+use crate::effect::{Timer, TimerKind};
+use crate::event::{Event, Mutation};
+use crate::ledger::BalanceTotals;
+use crate::records::{MerchantState, MonthToDate, Records, Single};
+use crate::refusal::Stop;
+use crate::statement::{MonthBounds, MonthEntries, Statement, StatementPeriod, balance_after};
+
+/// What happens to months before the events of a decision: the first that finds the balance open or opens it begins the
+/// first month, and any at or after the end of a month closes it.
+pub(super) fn before(records: &impl Records, events: &[Event], context: &mut Context<'_>) -> Result<Vec<Event>, Stop> {
+    let is_opened = |event: &Event| matches!(event, Event::StatementPeriodOpened { .. });
+    match records.state().statement_period {
+        _ if events.is_empty() => Ok(Vec::new()),
+        None => first_period(records.state(), events, context),
+        Some(period) if context.now < period.ends_at => Ok(Vec::new()),
+        Some(_) if events.iter().any(is_opened) => Ok(Vec::new()),
+        Some(period) => close_all(records, period, context),
+    }
+}
+
+/// Closes the months that are over, when one of the timers says so.
+pub(super) fn close_due(
+    records: &impl Records,
+    timers: &[Timer],
+    context: &mut Context<'_>,
+) -> Result<Vec<Event>, Stop> {
+    let is_asked = timers.iter().any(|timer| timer.kind == TimerKind::CloseStatement);
+    match records.state().statement_period.filter(|_| is_asked) {
+        Some(period) => close_all(records, period, context),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn first_period(state: &MerchantState, events: &[Event], context: &Context<'_>) -> Result<Vec<Event>, Stop> {
+    let Some(totals) = state.balance.or_else(|| opened(events, context)) else { return Ok(Vec::new()) };
+    let MonthBounds { month, starts_at, ends_at } = context.month_at(&profile(state)?.time_zone, context.now);
+    // A balance that an earlier version of the program opened may have entries of this month that have no number.
+    let is_whole = state.balance.is_none();
+    let starts_at = if is_whole { starts_at } else { context.now };
+    let opening_minor = if is_whole { 0 } else { totals.effective_minor() };
+    let period = StatementPeriod { month, starts_at, ends_at, opening_minor, is_whole };
+    Ok(vec![Event::StatementPeriodOpened { period }])
+}
+
+/// The balance, when events open it.
+fn opened(events: &[Event], context: &Context<'_>) -> Option<BalanceTotals> {
+    let mut state = MerchantState::default();
+    let (caller, last_id) = (Caller::System, context.last_id());
+    let events = events.to_vec();
+    apply_state(&Mutation { at: context.now, caller, last_id, answer: None, events }, &mut state);
+    state.balance
+}
+
+/// Closes the months that are over, one after the other. After the first of them nothing has become effective.
+fn close_all(
+    records: &impl Records,
+    mut period: StatementPeriod,
+    context: &mut Context<'_>,
+) -> Result<Vec<Event>, Stop> {
+    let (mut events, merchant) = (Vec::new(), profile(records.state())?);
+    let mut entries = records.get::<MonthToDate>(Single)?.unwrap_or_default();
+    while period.ends_at <= context.now {
+        let (opening_minor, first) = (balance_after(period.opening_minor, &entries), entries.next());
+        let ends_at = period.ends_at;
+        let next = MonthEntries { first, sums: Vec::new() };
+        let entries = std::mem::replace(&mut entries, next);
+        events.push(if period.is_whole {
+            let StatementPeriod { month, starts_at, opening_minor, .. } = period;
+            let (id, currency, closed_at) = (context.mint(), merchant.currency, context.now);
+            let statement = Statement { id, month, starts_at, ends_at, currency, opening_minor, entries, closed_at };
+            Event::StatementClosed { statement }
+        } else {
+            Event::StatementPeriodEnded { ends_at }
+        });
+        let following = context.month_at(&merchant.time_zone, ends_at);
+        let MonthBounds { month, starts_at: _, ends_at: following_ends_at } = following;
+        period =
+            StatementPeriod { month, starts_at: ends_at, ends_at: following_ends_at, opening_minor, is_whole: true };
+        events.push(Event::StatementPeriodOpened { period });
+    }
+    Ok(events)
+}

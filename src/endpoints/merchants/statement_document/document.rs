@@ -1,0 +1,64 @@
+//! What the files of a statement have in common.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use till_domain::statement::Statement;
+
+use crate::protocol::api_error::ApiError;
+use crate::protocol::request_thread;
+
+/// The form of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum DocumentFormat {
+    /// Every entry, a line each.
+    Csv,
+    /// The sums, on a page.
+    Pdf,
+}
+
+impl DocumentFormat {
+    /// Every form, in the order of the documents.
+    pub(in super::super) const ALL: [DocumentFormat; 2] = [DocumentFormat::Csv, DocumentFormat::Pdf];
+
+    /// The name on the wire.
+    pub(in super::super) const fn name(self) -> &'static str {
+        match self {
+            DocumentFormat::Csv => "CSV",
+            DocumentFormat::Pdf => "PDF",
+        }
+    }
+
+    /// The media type of the file.
+    pub(in super::super) const fn media_type(self) -> &'static str {
+        match self {
+            DocumentFormat::Csv => "text/csv; charset=utf-8",
+            DocumentFormat::Pdf => "application/pdf",
+        }
+    }
+
+    const fn extension(self) -> &'static str {
+        match self {
+            DocumentFormat::Csv => "csv",
+            DocumentFormat::Pdf => "pdf",
+        }
+    }
+}
+
+/// A name for the file. It says which part it is where there are several.
+pub(in super::super) fn file_name(statement: &Statement, format: DocumentFormat, (part, parts): (u64, u64)) -> String {
+    let (month, extension) = (statement.month, format.extension());
+    if parts == 1 {
+        format!("statement-{month}.{extension}")
+    } else {
+        format!("statement-{month}-part-{part}-of-{parts}.{extension}")
+    }
+}
+
+/// The text in which a file is answered.
+///
+/// # Errors
+/// [`ApiError::for_worker_pool`] when the file is large and this thread reads requests.
+pub(in super::super) fn base64(content: &[u8]) -> Result<String, ApiError> {
+    request_thread::check_bytes(u64::try_from(content.len()).unwrap_or(u64::MAX))?;
+    Ok(STANDARD.encode(content))
+}

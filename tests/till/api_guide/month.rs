@@ -1,0 +1,49 @@
+//! The guide of a shop's month, pasted into bash block by block: what each prints stands below it.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::guide::{Block, blocks};
+use super::pasted::{at_server, start};
+
+/// What is printed between the outputs of two blocks.
+const SEPARATOR: &str = "---- the next block ----";
+
+/// The commands of the guide, each with what stands below it as its output.
+fn steps() -> Vec<(Block, String)> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/a-shops-month.md");
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut steps: Vec<(Block, String)> = Vec::new();
+    for block in blocks(&text) {
+        match steps.last_mut() {
+            _ if block.language == "sh" => steps.push((block, String::new())),
+            Some((_, output)) => *output = block.text,
+            None => panic!("line {}: no command has this output", block.line),
+        }
+    }
+    steps
+}
+
+#[test]
+fn every_figure_of_a_shops_month_is_what_the_program_answers() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let server = start(place.path());
+    let steps = steps();
+    let mut script = String::from("set -euo pipefail\n");
+    for (block, _) in &steps {
+        writeln!(script, "{}\nprintf '%s\\n' '{SEPARATOR}'", block.text).expect("a text takes everything");
+    }
+    fs::write(place.path().join("month.sh"), at_server(&script, &server)).expect("a file can be written");
+    let output = Command::new("bash").arg("month.sh").current_dir(place.path()).output().expect("bash can be started");
+    let (found, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.is_empty(), "{said}\n{found}");
+    let outputs: Vec<&str> = found.split(SEPARATOR).map(|text| text.trim_matches('\n')).collect();
+    assert_eq!(outputs.len(), steps.len() + 1);
+    for ((block, expected), output) in steps.iter().zip(outputs) {
+        assert_eq!(output, expected, "docs/a-shops-month.md, below line {}", block.line);
+    }
+}
