@@ -25,7 +25,7 @@ use till_storage::vault::{Keyring, RootKey, keyring_write, stored_keyring};
 use till_storage::vitals::Vitals;
 use tokio::sync::Mutex;
 
-use crate::configuration::{Configuration, Secrets, VaultKeySecret};
+use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
 use crate::data_directory::check_data_directory;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
@@ -261,7 +261,7 @@ fn disk_options(configuration: &Configuration) -> DiskOptions {
 
 fn engine_options(configuration: &Configuration, paused: bool) -> EngineOptions {
     EngineOptions {
-        arbiters: configuration.arbiter_threads.get(),
+        arbiters: processors().get(),
         live_actors_max: LIVE_ACTORS_MAX,
         idle_before_retiring: IDLE_BEFORE_RETIRING,
         expiry_pause: EXPIRY_PAUSE,

@@ -40,8 +40,6 @@ pub struct Configuration {
     pub public_url: Option<String>,
     /// Threads that take requests.
     pub http_threads: NonZeroUsize,
-    /// Threads that merchants' actors run on.
-    pub arbiter_threads: NonZeroUsize,
     /// What bounds the load.
     pub limits: Limits,
     /// The proxies in front of the public listener.
@@ -159,7 +157,6 @@ impl Configuration {
         let admin_ca_file = reader.optional(&settings::ADMIN_CA_FILE, path);
         let public_url = reader.optional(&settings::PUBLIC_URL, web_address);
         let http_threads = reader.optional(&settings::HTTP_THREADS, number);
-        let arbiter_threads = reader.optional(&settings::ARBITER_THREADS, number);
         let limits = reader.limits();
         let proxies = reader.proxies();
         let lifetimes = reader.lifetimes();
@@ -186,7 +183,6 @@ impl Configuration {
                 admin_ca_file,
                 public_url,
                 http_threads: http_threads.unwrap_or_else(processors),
-                arbiter_threads: arbiter_threads.unwrap_or_else(processors),
                 limits: limits?,
                 proxies,
                 lifetimes: lifetimes?,
@@ -355,7 +351,8 @@ fn printed(layers: &Layers) -> String {
     settings + &admin_token + &secret(settings::VAULT_KEY_VARIABLE, &layers.vault_key)
 }
 
-fn processors() -> NonZeroUsize {
+/// The processors that this process may run on.
+pub(crate) fn processors() -> NonZeroUsize {
     thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
@@ -521,7 +518,7 @@ mod tests {
         let layers = Layers::new()
             .with_file_text("lisen = 'x'\nconnections_max = 0\nlog_format = ['json']\nnothing_like_it = 1")
             .with_environment(environment(&[
-                ("TILL_ARBITER_THREADS", "-1"),
+                ("TILL_HTTP_THREADS", "-1"),
                 ("TILL_VAULT_KEY", ""),
                 ("TILL_DISK_RESERVE_BYTES", ""),
             ]))
@@ -532,7 +529,7 @@ mod tests {
             "nothing_like_it: there is no such setting",
             "connections_max: is not a whole number in range",
             "log_format: must be a string, a number or a boolean",
-            "TILL_ARBITER_THREADS: is not a whole number in range",
+            "TILL_HTTP_THREADS: is not a whole number in range",
             "TILL_VAULT_KEY: is empty; give it a value or unset it",
             "TILL_DISK_RESERVE_BYTES: is empty; give it a value or unset it",
             "--admin-listen: is not HOST:PORT, or HOST cannot be found",

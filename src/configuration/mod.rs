@@ -11,6 +11,7 @@ mod secrets;
 mod settings;
 
 pub use archive::ArchiveSettings;
+pub(crate) use effective::processors;
 pub use effective::{CheckpointSettings, Configuration, ConfigurationFaults, Limits, LogFormat, TlsFiles};
 pub use layers::Layers;
 pub use secret_file::{SecretFile, SecretFileLock};

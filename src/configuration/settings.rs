@@ -33,8 +33,6 @@ pub(super) const ADMIN_LISTEN: Setting = Setting::with_default("admin_listen", "
 pub(super) const PUBLIC_URL: Setting = Setting::optional("public_url");
 /// Threads that take requests; as many as there are processors when absent.
 pub(super) const HTTP_THREADS: Setting = Setting::optional("http_threads");
-/// Threads that merchants' actors run on; as many as there are processors when absent.
-pub(super) const ARBITER_THREADS: Setting = Setting::optional("arbiter_threads");
 /// Connections at once on the public listener.
 pub(super) const CONNECTIONS_MAX: Setting = Setting::with_default("connections_max", "8192");
 /// Connections at once from one address; a quarter of all when absent.
@@ -102,13 +100,12 @@ pub(super) const ADMIN_TLS_KEY_FILE: Setting = Setting::optional("admin_tls_key_
 pub(super) const ADMIN_CA_FILE: Setting = Setting::optional("admin_ca_file");
 
 /// All settings, in the order in which they are printed.
-pub(super) const ALL: [Setting; 38] = [
+pub(super) const ALL: [Setting; 37] = [
     DATA,
     LISTEN,
     ADMIN_LISTEN,
     PUBLIC_URL,
     HTTP_THREADS,
-    ARBITER_THREADS,
     CONNECTIONS_MAX,
     CONNECTIONS_PER_ADDRESS_MAX,
     PROXY_NETWORKS,

@@ -263,7 +263,7 @@ mod tests {
         let given = |text: &str| ServerSetting::from_str(text).map(|setting| check(&[setting]).is_ok());
         assert_eq!(given("archive_directory=/a b\"c"), Ok(true));
         assert_eq!(given("archive_directry=/a"), Ok(false), "there is none of that name");
-        assert_eq!(given("arbiter_threads=none"), Ok(false));
+        assert_eq!(given("http_threads=none"), Ok(false));
         assert_eq!(given("archive_directory"), Err("is not KEY=VALUE"));
     }
 }
