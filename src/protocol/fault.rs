@@ -1,6 +1,6 @@
 //! One thing that is wrong with one argument of a body.
 
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
 /// The header that counts as an argument when it is malformed.
 pub const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
@@ -110,20 +110,13 @@ impl Fault {
     /// The wire form: `type`, `argument`, `message`, and what the kind adds.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut members = Map::new();
-        members.insert("type".to_owned(), self.kind.name().into());
-        members.insert("argument".to_owned(), self.argument.clone().into());
-        members.insert("message".to_owned(), self.message.clone().into());
+        let mut fault = json!({ "type": self.kind.name(), "argument": self.argument, "message": self.message });
         match &self.kind {
-            FaultKind::Unknown { suggestion: Some(name) } => {
-                members.insert("suggestion".to_owned(), (*name).into());
-            }
-            FaultKind::VersionMismatch { current } => {
-                members.insert("current".to_owned(), (*current).into());
-            }
+            FaultKind::Unknown { suggestion: Some(name) } => fault["suggestion"] = json!(name),
+            FaultKind::VersionMismatch { current } => fault["current"] = json!(current),
             FaultKind::Unknown { suggestion: None } | FaultKind::Missing | FaultKind::Invalid | FaultKind::NotASet => {}
         }
-        Value::Object(members)
+        fault
     }
 }
 

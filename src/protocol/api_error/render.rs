@@ -1,6 +1,7 @@
 //! A refusal's shape on the wire and its HTTP status: the only place that knows either.
 
 use actix_web::http::StatusCode;
+use actix_web::http::header::Quality;
 use serde_json::{Map, Value, json};
 
 use super::{ApiError, Code};
@@ -38,9 +39,9 @@ impl Form {
     /// no more than them. Wildcards and a missing header mean the triple.
     #[must_use]
     pub fn from_accept(accept: &str) -> Form {
-        let problem = quality::of_exact(accept, PROBLEM_MEDIA_TYPE).unwrap_or(0);
-        let plain = quality::of_exact(accept, JSON_MEDIA_TYPE).unwrap_or(0);
-        if problem > 0 && problem >= plain { Form::Problem } else { Form::Triple }
+        let problem = quality::of_exact(accept, PROBLEM_MEDIA_TYPE).unwrap_or(Quality::ZERO);
+        let plain = quality::of_exact(accept, JSON_MEDIA_TYPE).unwrap_or(Quality::ZERO);
+        if problem > Quality::ZERO && problem >= plain { Form::Problem } else { Form::Triple }
     }
 
     /// The status of a refusal in this form.

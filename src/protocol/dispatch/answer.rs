@@ -1,7 +1,7 @@
 //! An outcome becomes a response.
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue, Quality};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 
 use super::cross_origin;
@@ -154,7 +154,7 @@ impl Addressee<'_> {
 
     /// True when a page is asked for, as browsers do that open an address.
     pub(super) fn reads_pages(&self) -> bool {
-        quality::of_exact(&self.accept(), "text/html").is_some_and(|quality| quality > 0)
+        quality::of_exact(&self.accept(), "text/html").is_some_and(|quality| quality > Quality::ZERO)
     }
 
     /// Starts a response with what every one carries.

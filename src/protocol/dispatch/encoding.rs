@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap};
+use actix_web::http::header::{ACCEPT_ENCODING, HeaderMap, Quality};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -52,11 +52,12 @@ fn gzip(body: &[u8]) -> Option<Vec<u8>> {
 pub(super) fn choose(headers: &HeaderMap) -> Coding {
     let lists: Vec<&str> = headers.get_all(ACCEPT_ENCODING).filter_map(|value| value.to_str().ok()).collect();
     let list = lists.join(",");
-    let rest = quality::of_exact(&list, "*").unwrap_or(0);
+    let rest = quality::of_exact(&list, "*").unwrap_or(Quality::ZERO);
     let of = |name: &str| quality::of_exact(&list, name).unwrap_or(rest);
-    let identity = quality::of_exact(&list, "identity").unwrap_or(0);
+    let identity = quality::of_exact(&list, "identity").unwrap_or(Quality::ZERO);
     let candidates = [(identity, Coding::Identity), (of("gzip"), Coding::Gzip), (of("zstd"), Coding::Zstd)];
-    let best = candidates.into_iter().filter(|(quality, _)| *quality > 0).max_by_key(|(quality, _)| *quality);
+    let best =
+        candidates.into_iter().filter(|(quality, _)| *quality > Quality::ZERO).max_by_key(|(quality, _)| *quality);
     best.map_or(Coding::Identity, |(_, coding)| coding)
 }
 

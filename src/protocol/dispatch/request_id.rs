@@ -22,8 +22,6 @@ thread_local! {
     static DRAWN: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
 /// A request's id: the caller's own, or a fresh one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(Arc<str>);
@@ -40,13 +38,7 @@ impl RequestId {
     }
 
     fn fresh() -> RequestId {
-        let mut text = [0; PREFIX.len() + 2 * FRESH_BYTES];
-        let (prefix, digits) = text.split_at_mut(PREFIX.len());
-        prefix.copy_from_slice(PREFIX.as_bytes());
-        for (byte, two) in random().into_iter().zip(digits.chunks_exact_mut(2)) {
-            two.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 0x0f)]]);
-        }
-        RequestId(std::str::from_utf8(&text).expect("the prefix and the digits are ASCII").into())
+        RequestId(format!("{PREFIX}{:032x}", u128::from_be_bytes(random())).into())
     }
 
     /// The id's text.

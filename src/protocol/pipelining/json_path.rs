@@ -88,9 +88,9 @@ pub(super) fn find<'t, E>(
     if let Segment::Member(name) = segment {
         return value.member(name).map_or(Ok(()), |member| find(member, rest, found));
     }
-    let places = segment.places(value.items().count());
-    let mut selected = value.items().skip(places.start).take(places.len());
-    selected.try_for_each(|item| find(item, rest, found))
+    let items = value.items();
+    let selected = items.get(segment.places(items.len())).unwrap_or_default();
+    selected.iter().try_for_each(|item| find(*item, rest, found))
 }
 
 /// The place of an index in a list of so many, if it is in it.

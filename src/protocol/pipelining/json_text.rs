@@ -1,4 +1,8 @@
-//! Looking things up in JSON as text: nothing of it is read into memory, and what is found is the very text.
+//! Looking things up in JSON as text: what is found is the very text.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
 
 /// The text of a value that this program has written, so it is well-formed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,110 +19,14 @@ impl<'t> JsonText<'t> {
 
     /// The member of that name, if this is an object that has it.
     pub(super) fn member(self, name: &str) -> Option<JsonText<'t>> {
-        let mut scan = Scan { text: self.0, at: 0 };
-        let mut goes_on = scan.take(b'{');
-        while goes_on {
-            let key = scan.value()?;
-            scan.take(b':');
-            let value = scan.value()?;
-            if is_name(key, name) {
-                return Some(value);
-            }
-            goes_on = scan.take(b',');
-        }
-        None
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(self.0).ok()?;
+        members.get(name).map(|member| JsonText(member.get()))
     }
 
     /// The items, if this is an array; else none.
-    pub(super) fn items(self) -> impl Iterator<Item = JsonText<'t>> {
-        let mut scan = Scan { text: self.0, at: 0 };
-        let mut goes_on = scan.take(b'[');
-        std::iter::from_fn(move || {
-            let item = scan.value().filter(|_| goes_on)?;
-            goes_on = scan.take(b',');
-            Some(item)
-        })
-    }
-}
-
-/// True when a key is this name, escapes resolved.
-fn is_name(key: JsonText<'_>, name: &str) -> bool {
-    if key.0.contains('\\') {
-        return serde_json::from_str::<String>(key.0).is_ok_and(|key| key == name);
-    }
-    key.0.strip_prefix('"').and_then(|key| key.strip_suffix('"')) == Some(name)
-}
-
-/// A place in a text.
-struct Scan<'t> {
-    text: &'t str,
-    at: usize,
-}
-
-impl<'t> Scan<'t> {
-    /// The value that begins here; None where a list ends.
-    fn value(&mut self) -> Option<JsonText<'t>> {
-        self.skip_blanks();
-        let begin = self.at;
-        match self.peek()? {
-            b']' | b'}' => return None,
-            b'"' => self.skip_string(),
-            b'{' | b'[' => self.skip_nested(),
-            _ => self.skip_word(),
-        }
-        self.text.get(begin..self.at).map(JsonText)
-    }
-
-    fn take(&mut self, expected: u8) -> bool {
-        self.skip_blanks();
-        let is_there = self.peek() == Some(expected);
-        self.at += usize::from(is_there);
-        is_there
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn skip_blanks(&mut self) {
-        while self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
-            self.at += 1;
-        }
-    }
-
-    fn skip_string(&mut self) {
-        self.at += 1;
-        while let Some(byte) = self.peek() {
-            self.at += if byte == b'\\' { 2 } else { 1 };
-            if byte == b'"' {
-                return;
-            }
-        }
-    }
-
-    fn skip_nested(&mut self) {
-        let mut depth = 0_usize;
-        while let Some(byte) = self.peek() {
-            match byte {
-                b'"' => {
-                    self.skip_string();
-                    continue;
-                }
-                b'{' | b'[' => depth += 1,
-                b'}' | b']' => depth -= 1,
-                _ => {}
-            }
-            self.at += 1;
-            if depth == 0 {
-                return;
-            }
-        }
-    }
-
-    fn skip_word(&mut self) {
-        while self.peek().is_some_and(|byte| !matches!(byte, b',' | b']' | b'}') && !byte.is_ascii_whitespace()) {
-            self.at += 1;
-        }
+    pub(super) fn items(self) -> Vec<JsonText<'t>> {
+        let items: Vec<&RawValue> = serde_json::from_str(self.0).unwrap_or_default();
+        items.into_iter().map(|item| JsonText(item.get())).collect()
     }
 }
 
@@ -141,7 +49,8 @@ mod tests {
 
     #[test]
     fn items_come_in_order_and_only_of_arrays() {
-        let items = |text: &'static str| JsonText::new(text).items().map(JsonText::as_str).collect::<Vec<_>>();
+        let items =
+            |text: &'static str| JsonText::new(text).items().into_iter().map(JsonText::as_str).collect::<Vec<_>>();
         assert_eq!(items(r#"[1, [2,[3]],"4,]",{"5":"}"},null]"#), ["1", "[2,[3]]", "\"4,]\"", "{\"5\":\"}\"}", "null"]);
         for text in ["[]", "[ ]", "{}", "{\"a\":1}", "\"[1]\"", "true", "12"] {
             assert_eq!(items(text), [""; 0], "{text}");
@@ -156,7 +65,7 @@ mod tests {
             let written = value.to_string();
             let found = JsonText::new(&written).member(&name).and_then(|found| serde_json::from_str(found.as_str()).ok());
             proptest::prop_assert_eq!(found, value.get(&name).cloned());
-            let items = JsonText::new(&written).member("first").map_or(0, |first| first.items().count());
+            let items = JsonText::new(&written).member("first").map_or(0, |first| first.items().len());
             proptest::prop_assert_eq!(items, value["first"].as_array().map_or(0, Vec::len));
         }
     }
