@@ -34,6 +34,7 @@ mod ledger_inspection;
 mod exported_log;
 mod dispute_log;
 mod sandbox;
+mod calendar;
 mod round;
 mod stop;
 mod power_cut;

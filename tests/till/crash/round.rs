@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{Dice, Server, Start};
 
+use super::calendar::Calendar;
 use super::merchants::Merchant;
 use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
@@ -28,6 +29,7 @@ pub(super) struct Round {
     pub(super) merchants: Vec<Merchant>,
     pub(super) truths: Vec<Truth>,
     pub(super) dice: Dice,
+    calendar: Calendar,
     /// The extent of the sandbox's book.
     pub(super) book: Extent,
     counts: Counts,
@@ -66,8 +68,9 @@ impl Round {
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
         let merchants = Merchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
-        let (dice, counts) = (Dice::new(seed), Counts::default());
-        Round { server, merchants, truths, dice, book: Extent::Whole, counts, starts: Vec::new() }
+        let (mut dice, counts) = (Dice::new(seed), Counts::default());
+        let calendar = Calendar::begin(&server, dice.fork());
+        Round { server, merchants, truths, dice, calendar, book: Extent::Whole, counts, starts: Vec::new() }
     }
 
     fn live(&mut self, life: u64) {
@@ -81,9 +84,17 @@ impl Round {
     /// Loads the server until `end` has ended it, starts it again and checks everything.
     pub(super) fn load_until(&mut self, name: &str, end: impl FnOnce(&mut Server)) {
         let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
-        let deeds = load::until(&mut self.server, callers, end);
+        let (server, calendar) = (&mut self.server, &mut self.calendar);
+        let deeds = thread::scope(|scope| {
+            let months = scope.spawn(|| calendar.call_until_gone());
+            let deeds = load::until(server, callers, end);
+            months.join().expect("it has said what was wrong");
+            deeds
+        });
         self.start_again();
         self.check(&deeds);
+        self.calendar.move_to(&self.server);
+        self.calendar.check();
     }
 
     /// Holds the started server to these deeds and to all before.
@@ -146,8 +157,9 @@ impl Round {
         let starts: Vec<String> = self.starts.iter().map(|start| start.as_millis().to_string()).collect();
         format!(
             "{acknowledged} acknowledged, {refused} refused, {unacknowledged} unacknowledged of which {found} were done, \
-             {}, started again in {} ms",
+             {}, {}, started again in {} ms",
             Movements::of(&self.truths),
+            self.calendar.report(),
             starts.join(", ")
         )
     }

@@ -1,0 +1,177 @@
+//! A merchant on a test clock beside the load: money comes and goes while its months pass.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::harness::{Answer, Client, Dice, Server, Shop};
+
+const ZONE: &str = "Asia/Bangkok";
+const DAY_SECONDS: u64 = 86_400;
+
+/// Days by which the clock goes forward at once, at most: some captures settle on the way, and some months end.
+const DAYS_MAX: u64 = 25;
+
+/// A merchant whose months pass, and what it was told.
+pub(super) struct Calendar {
+    shop: Shop,
+    operator: Client,
+    dice: Dice,
+    /// The amounts of top-ups and invoices that were asked for, each asked for once, and whether they were acknowledged.
+    asked: BTreeMap<u64, bool>,
+    /// Payments that were acknowledged.
+    payments: Vec<String>,
+    /// The time to which the clock was advanced, as far as that was acknowledged.
+    reached: u64,
+    advances: u64,
+}
+
+impl Calendar {
+    pub(super) fn begin(server: &Server, dice: Dice) -> Calendar {
+        let shop = server.shop_with(json!({
+            "name": "Calendar", "currency": "THB", "time_zone": ZONE, "settlement_delay_seconds": DAY_SECONDS,
+            "test_clock": true,
+        }));
+        let operator = server.admin_client();
+        Calendar { shop, operator, dice, asked: BTreeMap::new(), payments: Vec::new(), reached: 0, advances: 0 }
+    }
+
+    /// Makes further calls to a server that was started anew.
+    pub(super) fn move_to(&mut self, server: &Server) {
+        self.shop = self.shop.on(server);
+        self.operator = server.admin_client();
+    }
+
+    /// Calls until the server is gone.
+    pub(super) fn call_until_gone(&mut self) {
+        while self.call_once().is_some() {}
+    }
+
+    /// Nothing when the server is gone.
+    fn call_once(&mut self) -> Option<()> {
+        match self.dice.between(0, 100) {
+            0..40 => self.admin("add-topup"),
+            40..60 => self.admin("charge-invoice"),
+            60..85 => self.pay(),
+            _ => self.advance(),
+        }
+    }
+
+    fn admin(&mut self, endpoint: &str) -> Option<()> {
+        let minor = 1_000 + u64::try_from(self.asked.len()).expect("few");
+        self.asked.insert(minor, false);
+        let body = json!({ "merchant_id": self.shop.merchant_id, "amount": minor });
+        answered(&self.operator.post(&format!("/admin/{endpoint}"), &body))?;
+        self.asked.insert(minor, true);
+        Some(())
+    }
+
+    fn pay(&mut self) -> Option<()> {
+        let minor = self.dice.between(1, 5_000);
+        let card = json!({
+            "number": "4242424242424242", "name": "Ada Example", "expiration_date": "12/49", "security_code": "123",
+        });
+        let token = answered(&self.shop.sdk("tokenize-card", &card))?;
+        let chosen = json!({ "amount": minor, "currency": "THB", "payment_method": "CARD", "token": token });
+        let session = answered(&self.shop.sdk("select-payment-method", &chosen))?;
+        let session = session.as_str().expect("an id");
+        let payment = answered(&self.shop.initiate(session, minor, &json!({})))?;
+        self.payments.push(payment.as_str().expect("an id").to_owned());
+        Some(())
+    }
+
+    fn advance(&mut self) -> Option<()> {
+        let now = answered(&self.find())?["test_clock"]["now"].as_u64().expect("a time");
+        let to = now + self.dice.between(1, DAYS_MAX * DAY_SECONDS);
+        let body = json!({ "merchant_id": self.shop.merchant_id, "to": to });
+        answered(&self.operator.post("/admin/advance-clock", &body))?;
+        self.reached = to;
+        self.advances += 1;
+        Some(())
+    }
+
+    fn find(&self) -> Answer {
+        self.operator.post("/admin/find-merchant", &json!({ "merchant_id": self.shop.merchant_id }))
+    }
+
+    /// Holds the started server to everything that was acknowledged, and its statements to the entries.
+    pub(super) fn check(&self) {
+        let now = self.find().ok()["test_clock"]["now"].as_u64().expect("a time");
+        assert!(now >= self.reached, "the clock is at {now} and was advanced to {}", self.reached);
+        let entries = self.shop.all("balance-history");
+        self.check_amounts(&entries);
+        let paid: BTreeSet<&str> = entries.iter().filter_map(|entry| entry["payment_id"].as_str()).collect();
+        let lost: Vec<&String> = self.payments.iter().filter(|payment| !paid.contains(payment.as_str())).collect();
+        assert!(lost.is_empty(), "no entries of {lost:?}");
+        let closing = check_statements(&self.shop, &entries);
+        let open = entries.iter().filter(|entry| entry["statement_id"].is_null());
+        let available = open.filter(|entry| entry["status"] == "EFFECTIVE").map(signed).sum::<i64>() + closing;
+        assert_eq!(self.shop.balance()["available"], available);
+    }
+
+    /// A few words about it.
+    pub(super) fn report(&self) -> String {
+        format!("a clock advanced {} times past {} payments", self.advances, self.payments.len())
+    }
+
+    fn check_amounts(&self, entries: &[Value]) {
+        let of_operator = entries.iter().filter(|entry| entry["type"] == "ADD_PREFUND" || entry["type"] == "INVOICE");
+        let mut found = BTreeSet::new();
+        for entry in of_operator {
+            let minor = entry["amount"].as_u64().expect("an amount");
+            assert!(self.asked.contains_key(&minor), "nobody asked for {entry}");
+            assert!(found.insert(minor), "{entry} is there twice");
+        }
+        for (minor, is_acknowledged) in &self.asked {
+            assert!(!is_acknowledged || found.contains(minor), "{minor} was acknowledged and is not there");
+        }
+    }
+}
+
+/// The answer; nothing when the server is gone.
+fn answered(answer: &Answer) -> Option<Value> {
+    if matches!(answer.status, 0 | 503) {
+        return None;
+    }
+    Some(answer.clone().ok())
+}
+
+fn signed(entry: &Value) -> i64 {
+    let minor = entry["amount"].as_i64().expect("an amount");
+    if entry["direction"] == "CREDIT" { minor } else { -minor }
+}
+
+/// The month of a time, such as `2026-11`.
+fn month(seconds: &Value) -> String {
+    let instant = Timestamp::from_second(seconds.as_i64().expect("a time")).expect("in range");
+    instant.in_tz(ZONE).expect("a zone").strftime("%Y-%m").to_string()
+}
+
+/// Holds each statement to its entries and to the one before it, and gives the last closing balance.
+fn check_statements(shop: &Shop, entries: &[Value]) -> i64 {
+    let mut balance = 0;
+    let mut statements = shop.all("list-statements");
+    statements.reverse();
+    for statement in &statements {
+        let own: Vec<&Value> =
+            entries.iter().filter(|entry| entry["statement_id"] == statement["statement_id"]).collect();
+        for entry in &own {
+            assert_eq!(statement["month"], month(&entry["effective_at"]), "{entry}");
+        }
+        let credits: i64 = own.iter().map(|entry| signed(entry)).filter(|minor| *minor > 0).sum();
+        let debits: i64 = own.iter().map(|entry| -signed(entry)).filter(|minor| *minor > 0).sum();
+        let members = ["opening_balance", "credits", "debits", "closing_balance", "entry_count"];
+        let found = members.map(|member| statement[member].as_i64().expect("an integer"));
+        let count = i64::try_from(own.len()).expect("few");
+        assert_eq!(found, [balance, credits, debits, balance + credits - debits, count], "{statement}");
+        balance += credits - debits;
+    }
+    let ended: BTreeSet<&str> = statements.iter().filter_map(|statement| statement["month"].as_str()).collect();
+    assert_eq!(ended.len(), statements.len(), "a month has one statement");
+    let left = entries.iter().filter(|entry| entry["status"] == "EFFECTIVE" && entry["statement_id"].is_null());
+    for entry in left {
+        assert!(!ended.contains(month(&entry["effective_at"]).as_str()), "{entry} is in no statement of its month");
+    }
+    balance
+}
