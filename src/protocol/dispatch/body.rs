@@ -40,6 +40,10 @@ const DISCARDED_BYTES_MAX: usize = 64 * 1024;
 /// How long a refusal waits for them.
 const DISCARD_MAX: Duration = Duration::from_millis(250);
 
+/// How long the refusal of a body that is too large waits. Nothing more of the body is read meanwhile, so that callers who
+/// send such bodies without a pause take little of the time of others.
+const TOO_LARGE_PAUSE: Duration = Duration::from_millis(250);
+
 /// When to come back after there was no room for a body, in seconds.
 const RETRY_AFTER_SECONDS: u32 = 1;
 
@@ -228,6 +232,7 @@ pub(super) async fn read(
 ) -> Result<Bytes, ApiError> {
     let (announced, package) = (announced(headers), declaration.package);
     if announced > package.body_bytes_max() {
+        tokio::time::sleep(TOO_LARGE_PAUSE).await;
         return Err(too_large(package));
     }
     // What was only announced takes no memory.
