@@ -245,7 +245,9 @@ impl Started {
         self.service.engine.stop(patience);
         self.service.archiver.iter().for_each(Archiver::stop);
         self.service.last_used.save();
-        self.disk.close().context("failed to close the store")
+        self.disk.close().context("failed to close the store")?;
+        tracing::info!("closed: everything is on the disk");
+        Ok(())
     }
 }
 

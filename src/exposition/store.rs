@@ -34,6 +34,11 @@ pub fn expose_store(store: &dyn Vitals, families: &mut Families) {
         ("till_store_block_cache_bytes", "Bytes that the block cache holds.", vitals.block_cache_bytes),
         ("till_disk_free_bytes", "Bytes free on the disk of the data directory.", vitals.disk_free_bytes.unwrap_or(0)),
         ("till_disk_reserve_bytes", "Free bytes below which writes are refused.", vitals.disk_reserve_bytes),
+        (
+            "till_store_closed_before_start",
+            "1 when the process before this one was stopped, 0 when it was killed or ended itself.",
+            u64::from(vitals.was_closed),
+        ),
     ];
     for (name, help, value) in gauges {
         families.gauge(name, help, value);

@@ -27,6 +27,8 @@ pub struct StoreVitals {
     pub disk_free_bytes: Option<u64>,
     /// Free bytes below which writes are refused.
     pub disk_reserve_bytes: u64,
+    /// Whether the process that had the store open before this one stopped, instead of ending itself or being killed.
+    pub was_closed: bool,
 }
 
 /// A store that says how it is doing.

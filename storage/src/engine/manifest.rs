@@ -146,6 +146,11 @@ pub(super) fn log_end(db_dir: &Path) -> Place {
     first_log_fault(db_dir).or_else(end).unwrap_or_else(missing)
 }
 
+/// Whether a log has anything in it: a stop leaves it empty, and a process that ended otherwise does not.
+pub(super) fn has_log_records(db_dir: &Path) -> bool {
+    logs(db_dir).iter().any(|log| log.metadata().is_ok_and(|log| log.len() > 0))
+}
+
 /// The write-ahead logs, oldest first.
 pub(super) fn logs(db_dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(db_dir) else { return Vec::new() };

@@ -46,6 +46,8 @@ pub(super) struct Opened {
     pub(super) row_format: u32,
     /// Which store it is.
     pub(super) identity: StoreIdentity,
+    /// Whether the process that had it open before stopped; true of a new store.
+    pub(super) was_closed: bool,
 }
 
 /// Opens the database of a data directory, or makes one.
@@ -57,7 +59,9 @@ pub(super) fn open(options: &EngineOptions) -> Result<Opened, OpenError> {
         source,
     })?;
     let (high_water, found) = HighWater::open(&options.directory)?;
-    let opening = Opening { options, db_dir: options.directory.join("db"), high_water };
+    let db_dir = options.directory.join("db");
+    let was_closed = !manifest::has_log_records(&db_dir);
+    let opening = Opening { options, db_dir, high_water, was_closed };
     match opening.known(found)? {
         Known::Nothing => {
             opening.first_mark()?;
@@ -78,6 +82,7 @@ struct Opening<'a> {
     options: &'a EngineOptions,
     db_dir: PathBuf,
     high_water: HighWater,
+    was_closed: bool,
 }
 
 /// What is known of a data directory before its database is looked at.
@@ -254,8 +259,8 @@ impl Opening<'_> {
         let written = db.write_opt(batch, &settings::synced_write());
         written.map_err(|error| self.damaged(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
-        let Opening { db_dir, high_water, .. } = self;
-        Ok(Opened { db, options, db_dir, high_water, last_commit, starts, row_format, identity })
+        let Opening { db_dir, high_water, was_closed, options: _ } = self;
+        Ok(Opened { db, options, db_dir, high_water, last_commit, starts, row_format, identity, was_closed })
     }
 
     /// RocksDB has synced the MANIFEST before it returned from opening.

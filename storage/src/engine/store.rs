@@ -50,6 +50,7 @@ pub struct Engine {
     row_format: u32,
     families: FamilyIds,
     identity: StoreIdentity,
+    was_closed: bool,
     queues_for_archive: bool,
     first_archive: Mutex<Option<Arc<dyn FirstArchive>>>,
     /// Each write is on the disk when it returns.
@@ -77,8 +78,9 @@ impl Engine {
     /// # Errors
     /// [`OpenError`], with what an operator must know. Nothing was changed.
     pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
-        let Opened { db, options: database, db_dir, high_water, last_commit, starts, row_format, identity } =
-            open::open(options)?;
+        let opened = open::open(options)?;
+        let Opened { db, options: database, db_dir, high_water, last_commit, starts, row_format, identity, .. } =
+            opened;
         let high_water = Arc::new(high_water);
         let failure = Arc::new(OnceLock::new());
         let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&failure));
@@ -94,6 +96,7 @@ impl Engine {
             directory: options.directory.clone(),
             row_format,
             identity,
+            was_closed: opened.was_closed,
             queues_for_archive: options.queues_for_archive,
             first_archive: Mutex::default(),
             write_options: settings::synced_write(),
@@ -115,6 +118,11 @@ impl Engine {
     #[must_use]
     pub const fn row_format(&self) -> u32 {
         self.row_format
+    }
+
+    /// Whether the process that had the store open before this one stopped; true of a new store.
+    pub(super) const fn was_closed(&self) -> bool {
+        self.was_closed
     }
 
     /// Which store it is.

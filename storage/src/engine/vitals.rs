@@ -27,6 +27,7 @@ impl Vitals for Engine {
             block_cache_misses: counters.get_ticker_count(Ticker::BlockCacheMiss),
             disk_free_bytes: free_bytes(self.directory()).ok(),
             disk_reserve_bytes: self.disk_reserve_bytes(),
+            was_closed: self.was_closed(),
         }
     }
 

@@ -146,6 +146,7 @@ fn a_payment_shows_in_the_histograms_and_in_the_numbers_of_the_store_and_the_pro
         "till_store_memtable_bytes",
         "till_disk_free_bytes",
         "till_disk_reserve_bytes",
+        "till_store_closed_before_start",
         "till_checkpoint_newest_timestamp_seconds",
         "till_tls_certificate_end_timestamp_seconds{what=\"admin_tls\"}",
         "process_resident_memory_bytes",

@@ -1,5 +1,6 @@
 //! Watching a server run and stop.
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -155,4 +156,24 @@ fn a_start_that_may_open_fewer_files_than_its_connections_take_says_both_numbers
     assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{said}");
     let said = said_with_descriptors(3_000);
     assert!(!said.contains("file descriptors"), "{said}");
+}
+
+#[test]
+fn a_stop_says_when_all_is_closed_and_the_next_start_tells_it_from_a_kill() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let log = place.path().join("log");
+    let mut server = Start::default().recording(&log).with("TILL_LOG_FILTER", "info").server();
+    let was_closed = |server: &Server| server.metric("till_store_closed_before_start");
+    assert_eq!(was_closed(&server), Some(1.0), "a new store");
+    server.shop();
+    assert!(server.stop());
+    server.restart();
+    let text = fs::read_to_string(&log).expect("it was recorded");
+    let (first, _) = text.rsplit_once("starting;").expect("both starts are in it");
+    let last = first.lines().rev().nth(1);
+    assert!(last.is_some_and(|line| line.contains("closed: everything is on the disk")), "{text}");
+    assert_eq!(was_closed(&server), Some(1.0), "after a stop");
+    server.kill();
+    server.restart();
+    assert_eq!(was_closed(&server), Some(0.0), "after a kill");
 }
