@@ -27,6 +27,7 @@ use tokio::sync::Mutex;
 
 use crate::configuration::{Configuration, Secrets, VaultKeySecret, processors};
 use crate::data_directory::check_data_directory;
+use crate::running_mark::RunningMark;
 use crate::service::{
     CheckpointSchedule, Checkpoints, LastUsed, Operations, PauseNote, Reloads, RewrapKeyring, SdkRate, Service,
 };
@@ -56,6 +57,7 @@ pub struct Started {
     pub service: Arc<Service>,
     schedule: Option<CheckpointSchedule>,
     disk: Arc<DiskEngine>,
+    running_mark: RunningMark,
 }
 
 /// An open data directory: what lasts, with nothing running on it.
@@ -168,9 +170,10 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         webhooks: webhook_delivery(configuration, deliveries),
     };
     let pause_note = PauseNote::of(&configuration.data);
+    let running_mark = mark_as_running(&configuration.data, &pause_note)?;
     let engine = Engine::start(dependencies, engine_options(configuration, pause_note.is_there()))?;
     if engine.is_paused() {
-        tracing::warn!("this is a restored server: no acquirer is called and no timer fires before `till resume`");
+        tracing::warn!("the server is paused: no acquirer is called and no timer fires before `till resume`");
     }
     let sdk_rate = SdkRate::new(configuration.limits.sdk_calls_per_second, "one address for one installation");
     let last_used = Arc::new(LastUsed::open(&configuration.data));
@@ -199,7 +202,21 @@ pub fn start(configuration: &Configuration, secrets: &Secrets) -> anyhow::Result
         pause_note,
         creation,
     };
-    Ok(Started { service: Arc::new(service), schedule, disk })
+    Ok(Started { service: Arc::new(service), schedule, disk, running_mark })
+}
+
+/// Has a copy of a directory that a server was running on begin as a restored one does: with the acquirer not called.
+fn mark_as_running(data: &Path, pause_note: &PauseNote) -> anyhow::Result<RunningMark> {
+    if RunningMark::is_of_a_copy(data).context("failed to read the mark of a running server")? {
+        tracing::warn!(
+            directory = %data.display(),
+            "this directory is a plain copy of one that a server was running on: it may have files of different moments. \
+             Run `till verify` on it, and `till resume` when its original does not run any more. To copy a store, take a \
+             checkpoint, or stop the server first."
+        );
+        pause_note.make().context("failed to pause the server")?;
+    }
+    RunningMark::make(data).context("failed to make the mark of a running server")
 }
 
 /// Refuses a directory that no server may write to, before anything is made in it.
@@ -246,6 +263,7 @@ impl Started {
         self.service.archiver.iter().for_each(Archiver::stop);
         self.service.last_used.save();
         self.disk.close().context("failed to close the store")?;
+        self.running_mark.remove().context("failed to remove the mark of a running server")?;
         tracing::info!("closed: everything is on the disk");
         Ok(())
     }

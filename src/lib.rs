@@ -14,6 +14,7 @@ pub mod service;
 pub mod configuration;
 pub mod vault_keys;
 pub mod data_directory;
+mod running_mark;
 pub mod bootstrap;
 pub mod assembly;
 pub mod exposition;

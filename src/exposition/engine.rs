@@ -14,7 +14,11 @@ pub fn expose_engine(engine: &Engine, families: &mut Families) {
     expose_effects(engine, families);
     expose_webhooks(engine, families);
     let gauges = [
-        ("till_effects_paused", "1 on a restored server before it is resumed, else 0.", u64::from(engine.is_paused())),
+        (
+            "till_effects_paused",
+            "1 on a restored or copied server before it is resumed, else 0.",
+            u64::from(engine.is_paused()),
+        ),
         ("till_live_actors", "Merchants whose actor is live.", engine.live_actors() as u64),
         ("till_requests_in_flight", "Calls that change something, not answered yet.", engine.in_flight() as u64),
         ("till_acquirer_calls_running", "Calls to acquirers under way.", engine.running_effects() as u64),

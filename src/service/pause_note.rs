@@ -26,6 +26,15 @@ impl PauseNote {
         self.directory.join(PAUSED_FILE).exists()
     }
 
+    /// Makes it, durably.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make(&self) -> io::Result<()> {
+        File::create(self.directory.join(PAUSED_FILE))?.sync_all()?;
+        File::open(&self.directory)?.sync_all()
+    }
+
     /// Takes it away, durably; it may be gone already.
     ///
     /// # Errors

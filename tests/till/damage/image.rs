@@ -351,10 +351,14 @@ fn pay(server: &Server, shop: &Shop, count: usize) -> Vec<String> {
     })
 }
 
+/// Copies everything but the mark of a running server, which would have the copy start paused.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("writable");
     for entry in fs::read_dir(from).expect("readable") {
         let entry = entry.expect("it lists");
+        if entry.file_name() == "running" {
+            continue;
+        }
         let target = to.join(entry.file_name());
         if entry.file_type().expect("it lists").is_dir() {
             copy(&entry.path(), &target);

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -176,4 +177,37 @@ fn a_stop_says_when_all_is_closed_and_the_next_start_tells_it_from_a_kill() {
     server.kill();
     server.restart();
     assert_eq!(was_closed(&server), Some(0.0), "after a kill");
+}
+
+/// Copies a directory as `cp -r` does.
+fn copy(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-r").args([from, to]).status().expect("cp can be started");
+    assert!(status.success());
+}
+
+#[test]
+fn a_plain_copy_of_a_running_directory_starts_paused_and_says_why() {
+    let place = TempDir::new().expect("a temporary directory can be made");
+    let (log, killed, stopped) = (place.path().join("log"), place.path().join("killed"), place.path().join("stopped"));
+    let mut server = Start::default().server();
+    server.kill();
+    copy(server.data(), &killed);
+    server.restart();
+    let is_paused = |server: &Server| server.metric("till_effects_paused").expect("a metric") > 0.0;
+    assert!(!is_paused(&server), "a server that was killed goes on");
+    assert!(server.stop());
+    copy(server.data(), &stopped);
+    assert!(!is_paused(&Start::default().server_in(&stopped)), "a stopped store may be copied");
+
+    let start = || Start::default().recording(&log).server_in(&killed);
+    let mut copied = start();
+    assert!(is_paused(&copied));
+    assert!(copied.stop());
+    let mut copied = start();
+    assert!(is_paused(&copied), "until somebody has it go on");
+    let text = fs::read_to_string(&log).expect("it was recorded");
+    assert_eq!(text.matches("is a plain copy of one that a server was running on").count(), 1, "{text}");
+    copied.admin("resume-effects", &json!({})).ok();
+    copied.restart();
+    assert!(!is_paused(&copied));
 }

@@ -1,0 +1,52 @@
+//! A file that is in the data directory while a server runs on it. It tells a plain copy of such a directory, which may
+//! have files of different moments, and whose server would call the acquirer beside the original's.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The name of the file. It holds the number of its own inode, which a copy of the file does not have.
+const FILE: &str = "running";
+
+/// The file of a running server. It stays when the server is killed.
+pub(crate) struct RunningMark {
+    file: PathBuf,
+}
+
+impl RunningMark {
+    /// True when a data directory is a copy of one that a server was running on, or had been killed on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn is_of_a_copy(data: &Path) -> io::Result<bool> {
+        let file = data.join(FILE);
+        let inode = match fs::read_to_string(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        Ok(!inode.is_empty() && inode != file.metadata()?.ino().to_string())
+    }
+
+    /// Makes the file of this server.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn make(data: &Path) -> io::Result<RunningMark> {
+        let path = data.join(FILE);
+        let mut file = File::create(&path)?;
+        let inode = file.metadata()?.ino();
+        write!(file, "{inode}")?;
+        file.sync_all()?;
+        Ok(RunningMark { file: path })
+    }
+
+    /// Removes the file, once the store is closed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(crate) fn remove(self) -> io::Result<()> {
+        fs::remove_file(self.file)
+    }
+}
