@@ -44,11 +44,6 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
-    /// Whether rows of what it replaces or deletes are removed later, by nobody's call.
-    pub(super) fn leaves_rows(&self) -> bool {
-        matches!(self.endpoint.as_str(), "delete-metadata" | "sync-metadata")
-    }
-
     /// A call without a name.
     pub(super) fn plain(endpoint: &Endpoint, body: Vec<u8>) -> Case {
         Case { package: endpoint.package.clone(), endpoint: endpoint.name.clone(), body, idempotency_key: None }
