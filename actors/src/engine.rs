@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use crate::background::Scheduler;
 use crate::clock::Clock;
 use crate::effects::{Acquirers, Caller, EffectRunner, LATE_ANSWERS_WAITING_MAX, OpenEffects, record_late_answers};
+use crate::erasure::Eraser;
 use crate::expiry::{Remover, Walk};
 use crate::merchant::{Secret, SharedContext};
 use crate::metadata_garbage::GarbageCollector;
@@ -145,6 +146,7 @@ impl Engine {
         let overdrawn = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&overdrawn);
         background.spawn(OverdrawnCounter { store: Arc::clone(&store), pause: expiry_pause, count }.run());
+        background.spawn(Eraser { store: Arc::clone(&store), erasures: Arc::clone(&outbox.erasures) }.run());
         let advancer = Advancer { store, registry: Arc::clone(&registry), acquirers, turns: Mutex::default() };
         let dispatcher =
             start_background(dependencies, &registry, &outbox, &pause, expiry_pause, lifetimes, &background);

@@ -7,6 +7,7 @@ mod calendar;
 pub mod clock;
 mod effects;
 mod engine;
+mod erasure;
 mod expiry;
 mod merchant;
 mod metadata_garbage;

@@ -17,6 +17,7 @@ use till_storage::shapes::{MerchantReader, next_merchant_with_timers, open_effec
 
 use crate::background::{AT_ONCE, Queue};
 use crate::bounds::{InFlight, Permit};
+use crate::erasure::{Erasures, erased_by};
 use crate::merchant::Changes;
 use crate::removed_rows::{Removed, RemovedRows};
 use crate::store::Store;
@@ -68,6 +69,8 @@ pub(crate) struct Outbox {
     /// The webhooks of merchants that are sent events, and at times some that are not any more.
     connected: RwLock<BTreeMap<MerchantId, BTreeSet<WebhookId>>>,
     prepared: Arc<InFlight>,
+    /// Keys of removed customers that are to leave the files.
+    pub(crate) erasures: Arc<Erasures>,
     key_changes: AtomicU64,
     late_successes: AtomicU64,
     removed: RemovedRows,
@@ -84,6 +87,7 @@ impl Outbox {
             webhooks: Arc::default(),
             connected: RwLock::default(),
             prepared: InFlight::new(PREPARED_CALLS_MAX),
+            erasures: Arc::default(),
             key_changes: AtomicU64::new(0),
             late_successes: AtomicU64::new(0),
             removed: RemovedRows::default(),
@@ -191,6 +195,7 @@ pub(crate) struct Pending {
     changes_keys: bool,
     removed: Removed,
     late_success: Option<PaymentId>,
+    erased: Vec<Vec<u8>>,
     has_events: bool,
     webhooks: Vec<WebhookId>,
     test_clock: Option<TestClock>,
@@ -208,6 +213,7 @@ impl Pending {
             changes_keys: false,
             removed,
             late_success: None,
+            erased: Vec::new(),
             has_events: false,
             webhooks: Vec::new(),
             test_clock: None,
@@ -217,7 +223,8 @@ impl Pending {
     /// The share of a record and the rows that it writes.
     pub(crate) fn of(merchant_id: MerchantId, mutation: &Mutation, changes: &Changes) -> Pending {
         let (removed, late_success) = (Removed::of(mutation), late_success(mutation));
-        let mut pending = Pending { removed, late_success, ..Pending::new(merchant_id) };
+        let erased = erased_by(merchant_id, mutation);
+        let mut pending = Pending { removed, late_success, erased, ..Pending::new(merchant_id) };
         pending.add(changes);
         pending
     }
@@ -253,6 +260,7 @@ impl Pending {
             outbox.key_changes.fetch_add(1, Ordering::AcqRel);
         }
         outbox.removed.add(self.removed);
+        outbox.erasures.add(self.erased);
         if let Some(test_clock) = self.test_clock {
             outbox.clocks.set(merchant_id, test_clock);
             // Timers that waited for a later instant may be due.

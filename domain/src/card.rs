@@ -13,6 +13,9 @@ pub const UNUSED_TOKEN_LIFETIME_SECONDS: u64 = 30 * 86_400;
 /// who knows the installation's public id: at some 800 bytes each, 80 MB. Beyond it the oldest go.
 pub const UNUSED_TOKENS_MAX: u64 = 100_000;
 
+/// Saved cards that a customer has at most: all of them are forgotten in one record when the customer is removed.
+pub const SAVED_CARDS_MAX: usize = 100;
+
 /// The network of a card, told from its first digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CardScheme {
@@ -298,6 +301,8 @@ pub struct Card {
     pub card: CardFacts,
     /// When it was saved.
     pub created_at: Millis,
+    /// When it was forgotten: then it has neither a number nor a holder, and cannot pay.
+    pub deleted_at: Option<Millis>,
 }
 
 /// What the merchant asked to become of the card of a payment.

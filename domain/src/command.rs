@@ -1,7 +1,7 @@
 //! Commands: what may be asked of a merchant's actor, parsed and checked for form.
 
 use crate::card::{CardFacts, SaveCard, TokenUsage};
-use crate::customer::{CardRef, CustomerFields};
+use crate::customer::{CardRef, Contact, CustomerFields, CustomerRef};
 use crate::dispute::DisputeOutcome;
 use crate::effect::Timer;
 use crate::ids::{
@@ -144,6 +144,8 @@ pub enum Command {
     AdvanceClock(AdvanceClock),
     /// Take the test clock to the instant of some timers, and do what is due then.
     StepClock(StepClock),
+    /// Change the customers or their saved cards.
+    ChangeContact(ContactChange),
     /// Change the team or the plan of the merchant that is named for the activity log.
     ChangeTeam(MerchantId, TeamChange),
     /// Change the webhooks of the merchant that is named for their directory.
@@ -206,6 +208,7 @@ impl Command {
             | Command::JudgeAdvance(_)
             | Command::AdvanceClock(_)
             | Command::StepClock(_)
+            | Command::ChangeContact(_)
             | Command::ChangeTeam(_, _)
             | Command::ChangeWebhook(
                 _,
@@ -222,6 +225,46 @@ impl Command {
             | Command::Sweep(_) => false,
         }
     }
+}
+
+/// Change the customers or their saved cards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ContactChange {
+    /// Add a customer. Answered with [`crate::event::Answer::Contact`].
+    Add(ContactFields),
+    /// Change a customer's fields. What is not given stays. Answered with [`crate::event::Answer::Changed`].
+    Update(CustomerRef, ContactFields),
+    /// Remove a customer: the key of the person's data is deleted, and the cards are forgotten. Answered with
+    /// [`crate::event::Answer::Changed`].
+    Remove(CustomerRef),
+    /// Save the card of a token for several uses. Answered with [`crate::event::Answer::Card`].
+    SaveCard(SaveCardOfToken),
+    /// Make a saved card the customer's default. Answered with [`crate::event::Answer::Changed`].
+    SetDefaultCard(CustomerRef, CardRef),
+    /// Forget a saved card. Answered with [`crate::event::Answer::Changed`].
+    ForgetCard(CustomerRef, CardRef),
+}
+
+/// The fields of a customer that a call gives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ContactFields {
+    /// The merchant's own identifier.
+    pub external_id: Option<ExternalId>,
+    /// Address, number and name.
+    pub contact: Contact,
+}
+
+/// Save the card of a token for several uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SaveCardOfToken {
+    /// The token.
+    pub token_id: TokenId,
+    /// The customer.
+    pub customer: CustomerRef,
+    /// The merchant's own identifier of the card.
+    pub external_id: Option<ExternalId>,
+    /// True when it becomes the customer's default.
+    pub is_default: bool,
 }
 
 /// Change the team or the plan.

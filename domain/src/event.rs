@@ -1,7 +1,7 @@
 //! Events: what happened, with everything that applying needs.
 
 use crate::activity::Activity;
-use crate::card::{Card, Token};
+use crate::card::{Card, CardExpiry, Token};
 use crate::command::{Caller, IdempotencyScope};
 use crate::customer::Customer;
 use crate::dispute::{Dispute, DisputeOutcome, DisputeStatus};
@@ -21,7 +21,7 @@ use crate::refund::Refund;
 use crate::session::Session;
 use crate::statement::{Statement, StatementPeriod};
 use crate::team::{Invitation, User};
-use crate::text::{Evidence, IdempotencyKey, MetadataKey, Name};
+use crate::text::{Evidence, ExternalId, IdempotencyKey, MetadataKey, Name};
 use crate::time::Millis;
 use crate::webhook::{Webhook, WebhookEvent};
 
@@ -123,6 +123,10 @@ pub enum Answer {
     Payout(PayoutId),
     /// A dispute was opened.
     Dispute(DisputeId),
+    /// A customer was added.
+    Contact(CustomerId),
+    /// A card was saved, or had been.
+    Card(CardId),
 }
 
 impl Answer {
@@ -144,6 +148,8 @@ impl Answer {
             Answer::Invoice(id) => Some(id.to_string()),
             Answer::Payout(id) => Some(id.to_string()),
             Answer::Dispute(id) => Some(id.to_string()),
+            Answer::Contact(id) => Some(id.to_string()),
+            Answer::Card(id) => Some(id.to_string()),
             Answer::Changed(_) | Answer::Metadata { .. } => None,
         }
     }
@@ -170,6 +176,10 @@ pub enum VaultWrite {
     ForgetKeyText(KeyId),
     /// Forget the key under which the name on the card of a token is sealed.
     ForgetTokenKey(TokenId),
+    /// Forget the number of a saved card.
+    ForgetCardNumber(CardId),
+    /// Forget the key under which everything is sealed that is known of a customer: erases the person.
+    ForgetCustomerKey(CustomerId),
 }
 
 /// What happened.
@@ -708,6 +718,35 @@ pub enum Event {
     StatementPeriodEnded {
         /// Its end, which names its timer.
         ends_at: Millis,
+    },
+    /// A card was saved that the customer had saved before.
+    CardRenewed {
+        /// The card.
+        card_id: CardId,
+        /// Its expiry from now on.
+        expiry: CardExpiry,
+        /// The merchant's own identifier, when the card is given one.
+        external_id: Option<ExternalId>,
+    },
+    /// A saved card was forgotten.
+    CardForgotten {
+        /// The customer.
+        customer_id: CustomerId,
+        /// The card.
+        card_id: CardId,
+        /// The customer's default card from now on.
+        default_card_id: Option<CardId>,
+        /// When.
+        at: Millis,
+    },
+    /// A customer was removed, and all saved cards with it.
+    CustomerRemoved {
+        /// The customer.
+        customer_id: CustomerId,
+        /// The cards that were forgotten.
+        card_ids: Vec<CardId>,
+        /// When.
+        at: Millis,
     },
 }
 

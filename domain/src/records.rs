@@ -281,6 +281,8 @@ tables! {
     CustomersByMobile: Mobile => CustomerId;
     /// Saved cards by the merchant's identifier.
     CardsByExternalId: ExternalId => CardId;
+    /// The saved cards of a customer that are not forgotten, the oldest first; there is a row while there are any.
+    CustomerCards: CustomerId => Vec<CardId>;
     /// A customer's saved card by the fingerprint of its number, so that none is saved twice.
     CardsByFingerprint: (CustomerId, CardFingerprint) => CardId;
     /// Top-ups by the operator's reference.

@@ -1,7 +1,7 @@
 //! Refusals: why a command takes no effect. One refusal, one code.
 
 use crate::dispute::DisputeStatus;
-use crate::ids::{InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
+use crate::ids::{CardId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
 use crate::money::{Currency, Money};
 use crate::payment::{OperationKind, PaymentStatus};
 use crate::records::Unreadable;
@@ -103,6 +103,34 @@ pub enum Refusal {
         "No customer of this merchant has this customer_id. One that begins with ctc_ must exist: send the merchant's own identifier to have a customer created."
     )]
     CustomerNotFound,
+    /// No customer of the merchant has this id, where an endpoint of customers names it.
+    #[error(
+        "No customer of this merchant has this contact_id: neither as Till's id (ctc_...) nor as the merchant's own. E-mail addresses are not looked up here."
+    )]
+    ContactNotFound,
+    /// An identifier, address or number is another customer's.
+    #[error("Another customer of this merchant has this {argument}. Update that customer, or send another one.")]
+    ContactTaken {
+        /// The argument.
+        argument: &'static str,
+        /// The customer who has it.
+        customer_id: CustomerId,
+    },
+    /// A card has this reference already.
+    #[error("Another saved card of this merchant has this external_id. Send another one.")]
+    CardExternalIdTaken {
+        /// The card.
+        card_id: CardId,
+    },
+    /// The saved card of this number has another reference.
+    #[error("The customer has saved this card already, under another external_id. Send that one, or none.")]
+    CardHasExternalId {
+        /// The card.
+        card_id: CardId,
+    },
+    /// The token is for one use, and its card cannot be saved.
+    #[error("must be a token for several uses: have the card tokenized with usage MULTIPLE")]
+    TokenForOneUse,
     /// A saved card asks for its owner to be named.
     #[error("The session uses a saved card: give customer_id, customer_email or customer_mobile of its owner.")]
     CustomerRequired,
@@ -294,6 +322,7 @@ impl Refusal {
             | Refusal::TokenNotFound
             | Refusal::SessionNotActive { .. }
             | Refusal::CustomerNotFound
+            | Refusal::ContactNotFound
             | Refusal::CardNotFound
             | Refusal::PaymentNotFound
             | Refusal::DisputeNotFound
@@ -305,6 +334,9 @@ impl Refusal {
             Refusal::TooMany { .. }
             | Refusal::AmountMismatch { .. }
             | Refusal::ExternalIdTaken { .. }
+            | Refusal::ContactTaken { .. }
+            | Refusal::CardExternalIdTaken { .. }
+            | Refusal::CardHasExternalId { .. }
             | Refusal::TopupExternalIdTaken { .. }
             | Refusal::RefundExternalIdTaken { .. }
             | Refusal::InvoiceExternalIdTaken { .. }
@@ -314,6 +346,7 @@ impl Refusal {
             | Refusal::InvitationAccepted { .. } => "CONFLICT",
             Refusal::CurrencyNotConfigured { .. }
             | Refusal::KeyEndPassed
+            | Refusal::TokenForOneUse
             | Refusal::InterestBearerMissing { .. }
             | Refusal::InterestBearerMismatch { .. }
             | Refusal::CardIdMissing
@@ -341,6 +374,7 @@ impl Refusal {
         match self {
             Refusal::CurrencyNotConfigured { .. } => Some(ArgumentFault { argument: "currency", missing: false }),
             Refusal::KeyEndPassed => Some(ArgumentFault { argument: "expires_at", missing: false }),
+            Refusal::TokenForOneUse => Some(ArgumentFault { argument: "token", missing: false }),
             Refusal::InterestBearerMissing { .. } => Some(ArgumentFault { argument: "interest_bearer", missing: true }),
             Refusal::InterestBearerMismatch { .. } => {
                 Some(ArgumentFault { argument: "interest_bearer", missing: false })
@@ -375,6 +409,10 @@ impl Refusal {
             | Refusal::AmountMismatch { .. }
             | Refusal::AuthorizationOnlyNotSupported
             | Refusal::CustomerNotFound
+            | Refusal::ContactNotFound
+            | Refusal::ContactTaken { .. }
+            | Refusal::CardExternalIdTaken { .. }
+            | Refusal::CardHasExternalId { .. }
             | Refusal::CustomerRequired
             | Refusal::CustomerMismatch
             | Refusal::CardNotFound

@@ -85,6 +85,12 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::AmountExceedsPayment { limit_minor } => Some(json!({ "limit": limit_minor })),
         Refusal::InsufficientBalance { available_minor } => Some(json!({ "available": available_minor })),
         Refusal::TooMany { kind: _, limit } => Some(json!({ "limit": limit })),
+        Refusal::ContactTaken { argument, customer_id } => {
+            Some(json!({ "argument": argument, "contact_id": customer_id.to_string() }))
+        }
+        Refusal::CardExternalIdTaken { card_id } | Refusal::CardHasExternalId { card_id } => {
+            Some(json!({ "argument": "external_id", "card_id": card_id.to_string() }))
+        }
         Refusal::AlreadyMember { user_id } => Some(json!({ "argument": "email", "user_id": user_id.to_string() })),
         Refusal::AlreadyInvited { invitation_id } => {
             Some(json!({ "argument": "email", "invitation_id": invitation_id.to_string() }))
@@ -97,6 +103,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         Refusal::KeyNotFound => argument("key_id"),
         Refusal::TokenNotFound => argument("token"),
         Refusal::CustomerNotFound => argument("customer_id"),
+        Refusal::ContactNotFound => argument("contact_id"),
         Refusal::CardNotFound => argument("card_id"),
         Refusal::PaymentNotFound => argument("payment_id"),
         Refusal::DisputeNotFound => argument("dispute_id"),
@@ -116,6 +123,7 @@ fn details(refusal: &Refusal) -> Option<Value> {
         | Refusal::CustomerRequired
         | Refusal::CustomerMismatch
         | Refusal::CardIdMissing
+        | Refusal::TokenForOneUse
         | Refusal::TotalTooLarge
         | Refusal::VersionMismatch { .. }
         | Refusal::NoTestClock
@@ -145,7 +153,9 @@ fn difference(given: &Money, session: &Money) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use till_domain::ids::{InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId};
+    use till_domain::ids::{
+        CardId, CustomerId, InvitationId, InvoiceId, PaymentId, PayoutId, RefundId, TopupId, UserId,
+    };
     use till_domain::money::{AmountMinor, Currency};
     use till_domain::payment::PaymentStatus;
     use till_domain::session::InterestBearer;
@@ -181,6 +191,11 @@ mod tests {
             Refusal::InterestBearerMissing { fixed: InterestBearer::Customer },
             Refusal::InterestBearerMismatch { fixed: InterestBearer::Customer },
             Refusal::CustomerNotFound,
+            Refusal::ContactNotFound,
+            Refusal::ContactTaken { argument: "contact_email", customer_id: CustomerId::from_bytes([8; 16]) },
+            Refusal::CardExternalIdTaken { card_id: CardId::from_bytes([9; 16]) },
+            Refusal::CardHasExternalId { card_id: CardId::from_bytes([9; 16]) },
+            Refusal::TokenForOneUse,
             Refusal::CustomerRequired,
             Refusal::CustomerMismatch,
             Refusal::CardIdMissing,

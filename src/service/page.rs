@@ -85,6 +85,11 @@ impl<T> Page<T> {
         Page { previous: self.previous, page: self.page.iter().map(&mut form).collect(), next: self.next }
     }
 
+    /// The page with each entry in a form that borrows from it.
+    pub fn borrowed<'a, U>(&'a self, form: impl FnMut(&'a T) -> U) -> Page<U> {
+        Page { previous: self.previous.clone(), page: self.page.iter().map(form).collect(), next: self.next.clone() }
+    }
+
     /// The page with each entry in another form, unless one has none.
     ///
     /// # Errors

@@ -282,6 +282,11 @@ impl RowStore for MemoryStore {
         self.claims.rows_moved(merchant_id, applied);
         Ok(())
     }
+
+    /// It has no files.
+    fn purge(&self, _: Family, _: &[Vec<u8>]) -> Result<(), RowError> {
+        Ok(())
+    }
 }
 
 /// One moment of the store.

@@ -14,9 +14,9 @@ use till_storage::engine::high_water::{FoundMark, HighWater};
 use till_storage::engine::log_scan::LogFault;
 use till_storage::engine::{Engine, EngineOptions, FORMAT, OpenError, ROW_FORMAT};
 use till_storage::family::Family;
-use till_storage::journal::{CommitNumber, Journal, Sequence, Verdict};
+use till_storage::journal::{CommitNumber, Journal, RowWrite, Sequence, Verdict};
 use till_storage::keys::{GivenUpKey, MetaKey};
-use till_storage::rows::RowReader;
+use till_storage::rows::{RowReader, RowStore};
 
 const SHOP: MerchantId = merchant(1);
 
@@ -139,9 +139,42 @@ fn a_store_of_the_first_row_format_opens_and_is_of_the_newest_from_then_on() {
     let directory = directory();
     drop(opened(directory.path()));
     meta(directory.path(), &MetaKey::RowFormat.encode(), &1_u32.to_be_bytes());
-    assert_eq!(opened(directory.path()).row_format(), ROW_FORMAT);
+    let format = opened(directory.path()).get(Family::Meta, &MetaKey::RowFormat.encode());
+    assert_eq!(format, Ok(Some(ROW_FORMAT.to_be_bytes().to_vec())));
     meta(directory.path(), &MetaKey::RowFormat.encode(), &(ROW_FORMAT + 1).to_be_bytes());
     assert!(matches!(refused(directory.path()), OpenError::RowFormatTooNew { .. }));
+}
+
+/// Whether any file below a directory has these bytes.
+fn is_in_a_file(directory: &Path, bytes: &[u8]) -> bool {
+    fs::read_dir(directory).expect("readable").flatten().any(|entry| match entry.path() {
+        path if path.is_dir() => is_in_a_file(&path, bytes),
+        path => fs::read(path).is_ok_and(|file| file.windows(bytes.len()).any(|window| window == bytes)),
+    })
+}
+
+#[test]
+fn a_deleted_row_leaves_the_files_when_it_is_purged() {
+    let directory = directory();
+    let options = EngineOptions { queues_for_archive: true, ..options(directory.path()) };
+    let value: Vec<u8> = (0..73_u8).map(|byte| byte.wrapping_mul(197) ^ 0x5a).collect();
+    let key = [9; 33];
+    let write = |engine: &Engine, value: Option<&[u8]>| {
+        let mut append = Chain::claim(engine, SHOP).batch(&[b"body"]);
+        append.derived.push(RowWrite { family: Family::Vault, key: &key, value });
+        assert!(matches!(engine.append(vec![append])[..], [Verdict::Committed(_)]));
+    };
+    let engine = Engine::open(&options).expect("it is new");
+    write(&engine, Some(&value));
+    engine.close().expect("it closes");
+    drop(engine);
+    let engine = Engine::open(&options).expect("it was closed");
+    write(&engine, None);
+    engine.unqueue(&[CommitNumber(1), CommitNumber(2)]).expect("archived");
+    assert!(is_in_a_file(directory.path(), &value), "the deletion alone leaves it where it is");
+    engine.purge(Family::Vault, &[key.to_vec()]).expect("nothing is damaged");
+    assert!(!is_in_a_file(directory.path(), &value));
+    assert_eq!(engine.head(SHOP).map(|head| head.sequence), Ok(Sequence(2)));
 }
 
 #[test]

@@ -26,6 +26,13 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
     // Settles at once, so that a payout is covered.
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
+    let contact = || shop.call("add-contact", &json!({ "contact_name": "Ada" })).id();
+    let card = || {
+        let contact_id = contact();
+        let token = shop.token_of(CARD, "MULTIPLE");
+        let card_id = shop.call("save-card", &json!({ "token": token, "contact_id": contact_id })).id();
+        json!({ "contact_id": contact_id, "card_id": card_id })
+    };
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
     // Disputed as soon as it is captured.
     let disputed = || {
@@ -41,6 +48,12 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         ("merchants", "challenge-dispute", json!({ "dispute_id": disputed(), "evidence": "winning_evidence" })),
         ("merchants", "concede-dispute", json!({ "dispute_id": disputed() })),
         ("merchants", "send-payout", json!({ "amount": 1 })),
+        ("merchants", "add-contact", json!({ "contact_email": "new@example.com" })),
+        ("merchants", "update-contact", json!({ "contact_id": contact(), "contact_name": "Grace" })),
+        ("merchants", "remove-contact", json!({ "contact_id": contact() })),
+        ("merchants", "save-card", json!({ "token": shop.token_of(CARD, "MULTIPLE"), "contact_id": contact() })),
+        ("merchants", "set-default-card", card()),
+        ("merchants", "forget-card", card()),
         ("merchants", "add-to-metadata-set", json!({ "key": "new", "path": "l", "value": 1 })),
         ("merchants", "remove-from-metadata-set", json!({ "key": "old", "path": "l", "value": 1 })),
         ("merchants", "sync-metadata", json!({ "key": "synced", "metadata": { "a": 1 } })),

@@ -17,6 +17,7 @@ mod take_and_give_back;
 mod balance_calls;
 mod payouts;
 mod disputes;
+mod contacts;
 mod real_causes;
 mod sdk;
 mod lists;

@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use till_domain::apply::{apply_rows, apply_state};
+use till_domain::customer::Contact;
 use till_domain::effect::EffectId;
 use till_domain::event::Mutation;
-use till_domain::ids::MerchantId;
+use till_domain::ids::{CustomerId, MerchantId};
 use till_domain::merchant::TestClock;
 use till_domain::records::{AnyKey, AnyRow, ChangedRows, MerchantState, Records, Rows, Unreadable};
 use till_storage::journal::{RowWrites, Sequence};
@@ -124,6 +125,18 @@ impl<P: Personal> StagedRecords<P> {
     pub(crate) fn forget_held(&mut self, changes: &Changes) {
         for key in changes.rows.keys() {
             self.held.get_mut().pop(key);
+        }
+    }
+
+    /// Takes a removed customer's name, address and number out of the payments that are held. A later change of such a
+    /// payment would seal them again, under a new key.
+    pub(crate) fn forget_person(&mut self, customer_id: CustomerId) {
+        for (_, held) in self.held.get_mut().iter_mut() {
+            if let Some(AnyRow::Payments(payment)) = &mut held.row
+                && payment.customer_id == Some(customer_id)
+            {
+                Arc::make_mut(payment).contact = Contact::default();
+            }
         }
     }
 

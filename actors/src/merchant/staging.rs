@@ -118,9 +118,7 @@ impl Staging {
         let sealed =
             vault_writes::push(self.merchant_id, vault, secret, &self.keyring, self.store.as_ref(), &mut derived);
         sealed.map_err(Denied::not_done)?;
-        for subject in vault_writes::forgotten_subjects(vault) {
-            self.records.personal.forget_subject(subject);
-        }
+        self.forget_persons(vault);
         self.push_pending_subject_keys(&mut derived);
         let new_head = record.head();
         let snapshot = self.snapshot(new_head, mutation);
@@ -135,6 +133,18 @@ impl Staging {
             snapshot,
         };
         Ok(Prepared { append, changes })
+    }
+
+    /// Forgets those whose keys are deleted. Nothing after this fails, so that they are gone with the batch.
+    fn forget_persons(&mut self, vault: &[VaultWrite]) {
+        for write in vault {
+            if let VaultWrite::ForgetCustomerKey(customer_id) = write {
+                self.records.forget_person(*customer_id);
+            }
+        }
+        for subject in vault_writes::forgotten_subjects(vault) {
+            self.records.personal.forget_subject(subject);
+        }
     }
 
     fn record(&mut self, batch_id: BatchId, mutation: &Mutation) -> Result<EncodedRecord, Denied> {

@@ -67,6 +67,12 @@ fn seal(
         (VaultWrite::ForgetTokenKey(token_id), _) => {
             Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::token(token_id) }, None)))
         }
+        (VaultWrite::ForgetCardNumber(card_id), _) => {
+            Ok(Some((VaultKey::CardNumber { merchant, of: CardNumberOf::Card(card_id) }, None)))
+        }
+        (VaultWrite::ForgetCustomerKey(customer_id), _) => {
+            Ok(Some((VaultKey::SubjectKey { merchant, subject: SubjectId::customer(customer_id) }, None)))
+        }
         (VaultWrite::ForgetKeyText(key), _) => Ok(Some((VaultKey::ApiKeySecret { merchant, key }, None))),
         (
             VaultWrite::KeepTokenNumber(_)
@@ -138,12 +144,14 @@ pub(super) fn forgotten_subjects(writes: &[VaultWrite]) -> impl Iterator<Item = 
     writes.iter().filter_map(|write| match write {
         VaultWrite::ForgetSessionKey(session_id) => Some(SubjectId::session(*session_id)),
         VaultWrite::ForgetTokenKey(token_id) => Some(SubjectId::token(*token_id)),
+        VaultWrite::ForgetCustomerKey(customer_id) => Some(SubjectId::customer(*customer_id)),
         VaultWrite::KeepTokenNumber(_)
         | VaultWrite::CopyTokenNumber(_, _)
         | VaultWrite::KeepKeyText(_)
         | VaultWrite::KeepWebhookSecret(_)
         | VaultWrite::ReplaceWebhookSecret(_)
         | VaultWrite::ForgetTokenNumber(_)
+        | VaultWrite::ForgetCardNumber(_)
         | VaultWrite::ForgetKeyText(_) => None,
     })
 }

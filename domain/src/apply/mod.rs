@@ -2,6 +2,7 @@
 
 mod activity;
 mod change;
+mod customers;
 mod disputes;
 mod ledger;
 mod metadata;

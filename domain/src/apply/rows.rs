@@ -3,11 +3,10 @@
 use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
-use super::{disputes, metadata, operations, payouts, refunds, statements, webhooks};
+use super::{customers, disputes, metadata, operations, payouts, refunds, statements, webhooks};
 use crate::activity::Activity;
-use crate::card::{Card, TokenQueue};
+use crate::card::TokenQueue;
 use crate::command::Caller;
-use crate::customer::Customer;
 use crate::effect::{Effect, EffectId, Timer, TimerKind};
 use crate::event::{Answer, Event, Mutation};
 use crate::ids::{InstallationId, MerchantId, PaymentId, TokenId};
@@ -16,15 +15,13 @@ use crate::ledger::{Invoice, Topup, Transaction};
 use crate::merchant::Profile;
 use crate::payment::{Authorization, Capture, Failure, Payment, PaymentStatus};
 use crate::records::{
-    Answers, ApiKeys, Cards, CardsByExternalId, CardsByFingerprint, CreatedMerchant, CreatedMerchants, CurrentPlan,
-    Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Effects, Installations, Integrations,
+    Answers, ApiKeys, CreatedMerchant, CreatedMerchants, CurrentPlan, Effects, Installations, Integrations,
     Invitations, Invoices, InvoicesByExternalId, KeyDirectory, KeyOwner, MerchantDirectory, Payments,
     PaymentsByExternalId, Present, Profiles, QueuedTokens, RowsMut, Sessions, Single, TestClocks, Timers, TokenQueues,
     Tokens, Topups, TopupsByExternalId, Unreadable, Users,
 };
 use crate::session::Session;
 use crate::team::{Acceptance, User};
-use crate::time::Millis;
 
 /// Folds one mutation into rows and indexes, live and on replay alike.
 ///
@@ -106,15 +103,13 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             rows.put::<Sessions>(session.id, session.clone());
             token_used_up.map_or(Ok(()), |token_id| change::<Tokens>(rows, token_id, |token| token.used = true))
         }
-        Event::CustomerCreated(customer) => {
-            put_customer(customer, rows);
-            Ok(())
-        }
-        Event::CustomerUpdated { before, after } => {
-            remove_customer_indexes(before, rows);
-            put_customer(after, rows);
-            Ok(())
-        }
+        Event::CustomerCreated(_)
+        | Event::CustomerUpdated { .. }
+        | Event::CustomerRemoved { .. }
+        | Event::CardSaved { .. }
+        | Event::CardRenewed { .. }
+        | Event::CardForgotten { .. }
+        | Event::DefaultCardSet { .. } => customers::apply(event, rows),
         Event::PaymentInitiated { payment, effect } => initiate_payment(payment, effect, rows),
         Event::PaymentAuthorized { payment_id, authorization } => authorize(*payment_id, authorization, rows),
         Event::PaymentFailed { payment_id, released_minor: _, failure } => fail(*payment_id, failure, rows),
@@ -123,11 +118,6 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
             post(transaction, rows)?;
             log_activity(activity, rows)
         }
-        Event::CardSaved { card, is_default, at } => save_card(card, *is_default, *at, rows),
-        Event::DefaultCardSet { customer_id, card_id, at } => change::<Customers>(rows, *customer_id, |customer| {
-            customer.default_card_id = Some(*card_id);
-            customer.updated_at = *at;
-        }),
         Event::AuthorizationLapsed { payment_id, effect, lapses_at } => {
             rows.put::<Effects>(effect.id(), effect.clone());
             rows.remove::<Timers>(Timer { due: *lapses_at, kind: TimerKind::Lapse(*payment_id) });
@@ -254,31 +244,6 @@ fn charge_invoice(invoice: &Invoice, transaction: &Transaction, rows: &mut impl 
     post(transaction, rows)
 }
 
-fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
-    if let Some(external_id) = &customer.external_id {
-        rows.put::<CustomersByExternalId>(external_id.clone(), customer.id);
-    }
-    if let Some(email) = &customer.email {
-        rows.put::<CustomersByEmail>(email.clone(), customer.id);
-    }
-    if let Some(mobile) = &customer.mobile {
-        rows.put::<CustomersByMobile>(mobile.clone(), customer.id);
-    }
-    rows.put::<Customers>(customer.id, customer.clone());
-}
-
-fn remove_customer_indexes(customer: &Customer, rows: &mut impl RowsMut) {
-    if let Some(external_id) = &customer.external_id {
-        rows.remove::<CustomersByExternalId>(external_id.clone());
-    }
-    if let Some(email) = &customer.email {
-        rows.remove::<CustomersByEmail>(email.clone());
-    }
-    if let Some(mobile) = &customer.mobile {
-        rows.remove::<CustomersByMobile>(mobile.clone());
-    }
-}
-
 fn initiate_payment(payment: &Payment, effect: &Effect, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
     change::<Sessions>(rows, payment.session_id, |session: &mut Session| session.payment_id = Some(payment.id))?;
     if let Some(external_id) = &payment.external_id {
@@ -318,20 +283,6 @@ fn take_capture(id: PaymentId, capture: Capture, rows: &mut impl RowsMut) -> Res
     payment.failure = None;
     rows.put::<Payments>(id, payment);
     Ok(())
-}
-
-fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
-    if let Some(external_id) = &card.external_id {
-        rows.put::<CardsByExternalId>(external_id.clone(), card.id);
-    }
-    rows.put::<CardsByFingerprint>((card.customer_id, card.card.fingerprint), card.id);
-    rows.put::<Cards>(card.id, card.clone());
-    change::<Customers>(rows, card.customer_id, |customer| {
-        customer.updated_at = at;
-        if is_default {
-            customer.default_card_id = Some(card.id);
-        }
-    })
 }
 
 fn void(id: PaymentId, activity: &Activity, rows: &mut impl RowsMut) -> Result<(), Unreadable> {

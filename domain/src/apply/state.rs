@@ -130,6 +130,9 @@ fn apply(event: &Event, state: &mut MerchantState) {
         Event::CardTokenized(_)
         | Event::SessionCreated { session: _, token_used_up: _ }
         | Event::CustomerCreated(_)
+        | Event::CustomerRemoved { customer_id: _, card_ids: _, at: _ }
+        | Event::CardRenewed { card_id: _, expiry: _, external_id: _ }
+        | Event::CardForgotten { customer_id: _, card_id: _, default_card_id: _, at: _ }
         | Event::CustomerUpdated { before: _, after: _ }
         | Event::PaymentAuthorized { payment_id: _, authorization: _ }
         | Event::CardSaved { card: _, is_default: _, at: _ }

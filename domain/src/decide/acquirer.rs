@@ -1,20 +1,19 @@
 //! What the acquirer's answers to an authorization change, in time or late. An answer that was recorded changes nothing.
 
 use super::captures::{self, Captured};
+use super::cards;
 use super::context::{Context, Decision};
 use super::operations;
 use crate::activity::Actor;
-use crate::card::{Card, CardFacts, CardFingerprint, CardHolder, SaveCard, TokenUsage};
 use crate::command::{AuthorizationResult, CallResult};
 use crate::effect::{EffectId, EffectKind};
-use crate::event::{Answer, Event, VaultWrite};
-use crate::ids::{CardId, CustomerId, PaymentId, TokenId};
+use crate::event::{Answer, Event};
+use crate::ids::PaymentId;
 use crate::payment::{
     Authorization, CaptureMode, Failure, OperationKind, Payment, PaymentAction, PaymentStatus, Ruling,
 };
-use crate::records::{CardsByFingerprint, Customers, Effects, Payments, Records, Tokens, Unreadable};
+use crate::records::{Effects, Payments, Records, Unreadable};
 use crate::refusal::Stop;
-use crate::session::Instrument;
 use std::sync::Arc;
 
 pub(super) fn record_authorization(
@@ -109,7 +108,7 @@ fn approved(
         let kind = OperationKind::Capture;
         decision.events.push(operations::requested(payment, kind, amount, Actor::System, context.now));
     }
-    save_card(records, payment, &mut decision, context);
+    cards::save_with_payment(records, payment, &mut decision, context);
     Ok(decision)
 }
 
@@ -154,66 +153,4 @@ pub(super) fn expire_payment(
     let Some(payment) = records.shared::<Payments>(payment_id)?.filter(expires) else { return Ok(nothing()) };
     let released_minor = payment.money.amount.get();
     Ok((Decision::one(Event::PaymentExpired { payment_id, released_minor }), Answer::Changed(true)))
-}
-
-/// Saves the card of a multi-use token if the merchant asked for it and a customer is known. Whatever
-/// stands in the way of that, a row that cannot be read included, is no reason to fail the payment.
-fn save_card(records: &impl Records, payment: &Payment, decision: &mut Decision, context: &mut Context<'_>) {
-    let (Some(wish), Some(customer_id), Some((token_id, card))) =
-        (payment.save_card, payment.customer_id, savable(&payment.instrument))
-    else {
-        return;
-    };
-    let is_default = wish == SaveCard::Default;
-    match saved_before(records, customer_id, card.fingerprint) {
-        Ok(Some(card_id)) if is_default => {
-            decision.events.push(Event::DefaultCardSet { customer_id, card_id, at: context.now });
-        }
-        Ok(Some(_)) | Err(Unreadable { reason: _ }) => {}
-        Ok(None) => {
-            let card = CardFacts { holder: holder(records, token_id), ..card.clone() };
-            keep_card(customer_id, token_id, card, is_default, decision, context);
-        }
-    }
-}
-
-/// The name on the card of a token. None when it cannot be had, as long as the payment can go on.
-fn holder(records: &impl Records, token_id: TokenId) -> CardHolder {
-    let token = records.shared::<Tokens>(token_id).ok().flatten();
-    token.map_or(CardHolder::Absent, |token| token.card.holder.to_record())
-}
-
-/// The card that the customer has saved of this number. What is decided upon it changes the customer's row, so that
-/// this must be readable, too.
-fn saved_before(
-    records: &impl Records,
-    customer_id: CustomerId,
-    fingerprint: CardFingerprint,
-) -> Result<Option<CardId>, Unreadable> {
-    let customer = records.shared::<Customers>(customer_id)?;
-    customer.ok_or_else(|| Unreadable { reason: "a payment's customer is not there".to_owned() })?;
-    records.get::<CardsByFingerprint>((customer_id, fingerprint))
-}
-
-fn savable(instrument: &Instrument) -> Option<(TokenId, &CardFacts)> {
-    match instrument {
-        Instrument::Token { token_id, usage: TokenUsage::Multiple, card } => Some((*token_id, card)),
-        Instrument::Token { token_id: _, usage: TokenUsage::Single, card: _ }
-        | Instrument::UnnamedCard
-        | Instrument::SavedCard { .. }
-        | Instrument::Installment { .. } => None,
-    }
-}
-
-fn keep_card(
-    customer_id: CustomerId,
-    token_id: TokenId,
-    facts: CardFacts,
-    is_default: bool,
-    decision: &mut Decision,
-    context: &mut Context<'_>,
-) {
-    let card = Card { id: context.mint(), customer_id, external_id: None, card: facts, created_at: context.now };
-    decision.vault.push(VaultWrite::CopyTokenNumber(token_id, card.id));
-    decision.events.push(Event::CardSaved { card, is_default, at: context.now });
 }

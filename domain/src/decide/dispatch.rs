@@ -2,10 +2,10 @@
 
 use super::context::{Context, Decision};
 use super::{
-    acquirer, disputes, initiate, installations, keys, metadata, operations, operator, payouts, refunds, sdk, sweeping,
-    team, test_clock, timers, webhooks,
+    acquirer, cards, contacts, disputes, initiate, installations, keys, metadata, operations, operator, payouts,
+    refunds, sdk, sweeping, team, test_clock, timers, webhooks,
 };
-use crate::command::{Caller, Command, Request, TeamChange};
+use crate::command::{Caller, Command, ContactChange, Request, TeamChange};
 use crate::event::Answer;
 use crate::ids::InstallationId;
 use crate::records::Records;
@@ -65,6 +65,7 @@ pub(super) fn dispatch(
         Command::JudgeAdvance(command) => Ok(test_clock::judge(state, command, context)?),
         Command::AdvanceClock(command) => Ok(test_clock::advance(state, command, context)?),
         Command::StepClock(command) => test_clock::step(records, command, context),
+        Command::ChangeContact(change) => change_contact(records, change, context),
         Command::ChangeTeam(merchant_id, change) => {
             let asker = team::Asker { state, merchant_id: *merchant_id, caller: request.caller };
             change_team(records, asker, change, context)
@@ -76,6 +77,21 @@ pub(super) fn dispatch(
         Command::DeleteMetadata(command) => metadata::delete(records, command, context),
         Command::SweepMetadata(command) => Ok(metadata::sweep(records, command)?),
         Command::Sweep(expired) => Ok(sweeping::sweep(records, expired, context.now)?),
+    }
+}
+
+fn change_contact(
+    records: &impl Records,
+    change: &ContactChange,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    match change {
+        ContactChange::Add(fields) => contacts::add(records, fields, context),
+        ContactChange::Update(customer, fields) => contacts::update(records, customer, fields, context),
+        ContactChange::Remove(customer) => contacts::remove(records, customer, context),
+        ContactChange::SaveCard(command) => cards::save(records, command, context),
+        ContactChange::SetDefaultCard(customer, card) => cards::set_default(records, customer, card, context),
+        ContactChange::ForgetCard(customer, card) => cards::forget(records, customer, card, context),
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::card_number::{has_card_number_as_a_part, is_card_number_as_a_whole};
 use crate::command::{
-    CapturePayment, Command, InitiatePayment, Request, SelectPaymentMethod, Selection, WebhookChange,
+    CapturePayment, Command, ContactChange, InitiatePayment, Request, SelectPaymentMethod, Selection, WebhookChange,
 };
 use crate::customer::{CardRef, CustomerRef};
 use crate::metadata::{CanonicalJson, MetadataPath};
@@ -95,6 +95,7 @@ fn look_through(command: &Command, found: &mut Found) {
             found.note("key", is_card_number_as_a_whole(command.key.as_str()));
             found.metadata("metadata", &command.metadata);
         }
+        Command::ChangeContact(change) => look_through_contact(change, found),
         Command::ChangeWebhook(_, change) => look_through_webhook(change, found),
         Command::CreateMerchant(_)
         | Command::SuspendMerchant
@@ -127,6 +128,25 @@ fn look_through(command: &Command, found: &mut Found) {
         | Command::DeleteMetadata(_)
         | Command::SweepMetadata(_)
         | Command::Sweep(_) => {}
+    }
+}
+
+fn look_through_contact(change: &ContactChange, found: &mut Found) {
+    match change {
+        ContactChange::Add(fields) => found.external_id("external_id", fields.external_id.as_ref()),
+        ContactChange::Update(customer, fields) => {
+            found.external_id("contact_id", of_customer(customer));
+            found.external_id("external_id", fields.external_id.as_ref());
+        }
+        ContactChange::SaveCard(command) => {
+            found.external_id("contact_id", of_customer(&command.customer));
+            found.external_id("external_id", command.external_id.as_ref());
+        }
+        ContactChange::SetDefaultCard(customer, card) => {
+            found.external_id("contact_id", of_customer(customer));
+            found.external_id("card_id", of_card(card));
+        }
+        ContactChange::Remove(_) | ContactChange::ForgetCard(_, _) => {}
     }
 }
 

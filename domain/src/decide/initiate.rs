@@ -2,9 +2,9 @@
 
 use super::context::{Context, Decision};
 use super::customer::{self, Linked};
-use super::{posting, sdk, token_queue};
+use super::{cards, posting, token_queue};
 use crate::command::InitiatePayment;
-use crate::customer::{Contact, CustomerFields};
+use crate::customer::{CardRef, Contact, CustomerFields};
 use crate::effect::{Effect, EffectKind};
 use crate::event::{Answer, Event};
 use crate::merchant::Integration;
@@ -40,7 +40,8 @@ pub(super) fn initiate_payment(
     Ok(initiated(payment, linked, first_use, context))
 }
 
-/// The session under its id, or a refusal that names the payment which used it.
+/// The session under its id, or a refusal that names the payment which used it. One whose saved card was forgotten is
+/// active no longer.
 fn active_session(
     records: &impl Records,
     command: &InitiatePayment,
@@ -51,6 +52,11 @@ fn active_session(
     };
     if !session.is_active(context.now) {
         return Err(Refusal::SessionNotActive { payment_id: session.payment_id }.into());
+    }
+    if let Instrument::SavedCard { card_id, owner: _, card: _ } = &session.instrument
+        && cards::find(records, &CardRef::Own(*card_id))?.is_none()
+    {
+        return Err(Refusal::SessionNotActive { payment_id: None }.into());
     }
     Ok(session)
 }
@@ -85,7 +91,7 @@ fn instrument(
         return Ok((session.instrument.clone(), linked));
     }
     let named = command.card.as_ref().ok_or(Refusal::CardIdMissing)?;
-    let card = sdk::find_card(records, named)?.ok_or(Refusal::CardNotFound)?;
+    let card = cards::find(records, named)?.ok_or(Refusal::CardNotFound)?;
     if linked.as_ref().is_some_and(|linked| linked.is_new || linked.customer.id != card.customer_id) {
         return Err(Refusal::CardNotFound.into());
     }

@@ -12,6 +12,8 @@ mod refunds;
 mod disputes;
 mod payouts;
 mod customer;
+mod contacts;
+mod cards;
 mod identifiers;
 mod initiate;
 mod installations;

@@ -1,13 +1,12 @@
 //! What a customer's client asks: tokens and payment sessions.
 
 use super::context::{Context, Decision, profile};
-use super::token_queue;
-use crate::card::{Card, SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
+use super::{cards, token_queue};
+use crate::card::{SINGLE_TOKEN_LIFETIME_SECONDS, Token, TokenUsage};
 use crate::command::{SelectPaymentMethod, Selection, TokenizeCard};
-use crate::customer::CardRef;
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::{InstallationId, TokenId};
-use crate::records::{Cards, CardsByExternalId, Records, Tokens, Unreadable};
+use crate::records::{Records, Tokens, Unreadable};
 use crate::refusal::{Refusal, Stop};
 use crate::session::{Instrument, SESSION_LIFETIME_SECONDS, Session};
 
@@ -75,7 +74,7 @@ fn instrument(records: &impl Records, selection: &Selection, context: &Context<'
             Ok(Instrument::Token { token_id: token.id, usage: token.usage, card: token.card.without_holder() })
         }
         Selection::SavedCard(card) => {
-            let card = find_card(records, card)?.ok_or(Refusal::CardNotFound)?;
+            let card = cards::find(records, card)?.ok_or(Refusal::CardNotFound)?;
             Ok(Instrument::SavedCard { card_id: card.id, owner: card.customer_id, card: card.card.without_holder() })
         }
         Selection::Installment(plan, interest_bearer) => {
@@ -93,13 +92,4 @@ fn usable_token(records: &impl Records, token_id: TokenId, context: &Context<'_>
         return Err(Refusal::TokenNotFound.into());
     }
     Ok(token)
-}
-
-/// The saved card that a call names, whoever owns it.
-pub(super) fn find_card(records: &impl Records, card: &CardRef) -> Result<Option<Card>, Unreadable> {
-    let id = match card {
-        CardRef::Own(id) => Some(*id),
-        CardRef::External(external_id) => records.get::<CardsByExternalId>(external_id.clone())?,
-    };
-    id.map_or(Ok(None), |id| records.get::<Cards>(id))
 }

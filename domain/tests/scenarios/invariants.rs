@@ -9,20 +9,20 @@ use till_domain::card::TokenUsage;
 use till_domain::dispute::{DisputeStatus, OpenDispute};
 use till_domain::effect::{EffectId, EffectKind, Timer, TimerKind};
 use till_domain::event::{Answer, Event, Mutation};
-use till_domain::ids::{IdPosition, PaymentId, RawId};
+use till_domain::ids::{CardId, CustomerId, IdPosition, PaymentId, RawId};
 use till_domain::ledger::{Account, BalanceTotals, Cause, Direction, Entry, EntryStatus, Transaction};
 use till_domain::metadata::{ItemHash, MetadataPath, MetadataRecord, MetadataSet, SetNumber};
 use till_domain::money::AMOUNT_MAX_MINOR;
 use till_domain::payment::{Payment, PaymentAction, PaymentStatus};
 use till_domain::payout::PayoutStatus;
 use till_domain::records::{
-    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByFingerprint, CurrentPlan, Customers,
-    CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes, DisputesByPayment, DisputesByStatus, Effects,
-    Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows, MerchantState, Metadata,
-    MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions, MetadataSets,
-    OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId, PayoutsByStatus, Profiles,
-    QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions, Single, TestClocks,
-    Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
+    Activities, Answers, AnyKey, ApiKeys, Balances, Cards, CardsByExternalId, CardsByFingerprint, CurrentPlan,
+    CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Disputes, DisputesByPayment,
+    DisputesByStatus, Effects, Entries, Installations, Integrations, Invoices, InvoicesByExternalId, MemoryRows,
+    MerchantState, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
+    MetadataSets, OpenEvidence, OpenPayouts, Payments, PaymentsByExternalId, Payouts, PayoutsByExternalId,
+    PayoutsByStatus, Profiles, QueuedTokens, Refunds, RefundsByExternalId, RefundsByPayment, RefundsByStatus, Sessions,
+    Single, TestClocks, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
 
@@ -224,6 +224,9 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::PaymentMethodConfigured { .. }
         | Event::BalanceOpened
         | Event::CustomerUpdated { .. }
+        | Event::CustomerRemoved { .. }
+        | Event::CardRenewed { .. }
+        | Event::CardForgotten { .. }
         | Event::PaymentAuthorized { .. }
         | Event::PaymentFailed { .. }
         | Event::DefaultCardSet { .. }
@@ -536,6 +539,32 @@ fn check_customers(world: &World) {
         let default = customer.default_card_id.and_then(|card_id| world.find::<Cards>(card_id));
         assert_eq!(default.map(|card| card.customer_id), customer.default_card_id.map(|_| customer.id));
     }
+    check_cards(world);
+}
+
+/// The saved cards of a customer are listed in order, and found by their numbers, until they are forgotten; a removed
+/// customer has none.
+fn check_cards(world: &World) {
+    let mut by_customer: BTreeMap<CustomerId, Vec<CardId>> = BTreeMap::new();
+    for card in world.all::<Cards>() {
+        let by_number = world.find::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
+        assert_eq!(by_number == Some(card.id), card.deleted_at.is_none());
+        let by_external_id = card.external_id.and_then(|external_id| world.find::<CardsByExternalId>(external_id));
+        if card.deleted_at.is_none() {
+            assert!(world.find::<Customers>(card.customer_id).is_some());
+            by_customer.entry(card.customer_id).or_default().push(card.id);
+        } else {
+            assert_ne!(by_external_id, Some(card.id));
+            let customer = world.find::<Customers>(card.customer_id);
+            assert!(customer.is_none_or(|customer| customer.default_card_id != Some(card.id)));
+        }
+    }
+    let live: BTreeSet<CardId> = by_customer.values().flatten().copied().collect();
+    assert_eq!(world.card_numbers, live, "the vault keeps the numbers of the cards that are there");
+    assert_eq!(world.all::<CustomerCards>().len(), by_customer.len());
+    for (customer_id, cards) in by_customer {
+        assert_eq!(world.look_up::<CustomerCards>(customer_id), cards);
+    }
 }
 
 /// A timer is set exactly while something is on hold, authorized, a metadata record or a dispute without evidence, and no
@@ -594,7 +623,8 @@ fn check_references(world: &World) {
             assert_eq!(world.look_up::<Topups>(id).external_id.as_ref(), Some(external_id));
         }
     }
-    assert_eq!(world.all::<CardsByFingerprint>().len(), world.all::<Cards>().len(), "no card is saved twice");
+    let live = world.all::<Cards>().into_iter().filter(|card| card.deleted_at.is_none());
+    assert_eq!(world.all::<CardsByFingerprint>().len(), live.count(), "no card is saved twice");
 }
 
 /// A record, its document, its sets and their items say the same; what is left of others is garbage.

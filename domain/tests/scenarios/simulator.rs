@@ -6,7 +6,7 @@ use crate::words::*;
 use crate::world::{World, raw_id};
 use std::collections::{BTreeMap, BTreeSet};
 use till_domain::activity::Actor;
-use till_domain::card::{SaveCard, TokenUsage};
+use till_domain::card::{CardExpiry, SaveCard, TokenUsage};
 use till_domain::command::{
     AuthorizationResult, CallResult, Command, EvidenceResult, Expired, Selection, SweepMetadata,
 };
@@ -24,7 +24,7 @@ use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::metadata::{SetNumber, SweptItem};
 use till_domain::money::{AMOUNT_MAX_MINOR, Money};
 use till_domain::payment::OperationKind;
-use till_domain::records::{AnyKey, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
+use till_domain::records::{AnyKey, Cards, Disputes, MetadataGarbage, MetadataItems, Payments, Payouts, Transactions};
 use till_domain::refusal::Stop;
 use till_domain::session::InterestBearer;
 use till_domain::time::Millis;
@@ -214,6 +214,7 @@ impl Run {
             81..=84 if self.random.once_in(4) => self.payout(),
             83 | 84 if self.random.once_in(4) => self.invoice(),
             83 | 84 => self.topup(),
+            85..=89 if self.random.once_in(3) => self.contact_change(),
             85 | 86 => self.operation(),
             87 => self.webhook_change(),
             88 | 89 => self.team_change(),
@@ -232,7 +233,9 @@ impl Run {
 
     fn tokenization(&mut self) -> Ask {
         let usage = if self.random.once_in(2) { TokenUsage::Single } else { TokenUsage::Multiple };
-        tokenize(u8::try_from(self.random.below(6)).expect("a small number"), usage)
+        let year = 2030 + u16::try_from(self.random.below(3)).expect("a small number");
+        let number = u8::try_from(self.random.below(6)).expect("a small number");
+        tokenize_with_expiry(number, usage, CardExpiry { year, month: 12 })
     }
 
     fn selection(&mut self) -> Ask {
@@ -357,7 +360,8 @@ impl Run {
         let dispute_id = self.random.pick(recent).unwrap_or(raw_id(9, DisputeId::from_raw));
         let results = [EvidenceResult::Taken, EvidenceResult::Taken, EvidenceResult::Won, EvidenceResult::Lost];
         let outcomes = [DisputeOutcome::Won, DisputeOutcome::Lost];
-        match self.random.below(12) {
+        match self.random.below(14) {
+            12 | 13 => evidence_answered(dispute_id, EvidenceResult::Taken),
             0..=2 => dispute(id),
             3 | 4 => dispute_part(id, 1 + self.random.below(price.min(AMOUNT_MAX_MINOR - 1) / 2 + 1)),
             5 | 6 => challenge(dispute_id, "it was delivered"),
@@ -589,6 +593,25 @@ impl Run {
         if self.random.once_in(4) { fields.called(&self.small_name("Name")) } else { fields }
     }
 
+    fn contact_change(&mut self) -> Ask {
+        let person = self.customer();
+        let Some(id) = self.random.pick(&self.customers) else { return add_contact(&person) };
+        let card = self.random.pick(&self.cards).unwrap_or(raw_id(9, CardId::from_raw));
+        let owner = self.world.find::<Cards>(card).map_or(id, |card| card.customer_id);
+        match self.random.below(8) {
+            0 | 1 => add_contact(&person),
+            2 => update_contact(id, &person),
+            3 => remove_contact(id),
+            4 => {
+                let token = self.recent_token();
+                let name = self.small_name("card");
+                if self.random.once_in(2) { save_card(token, id) } else { save_card_known_as(token, id, &name) }
+            }
+            5 => set_default_card(owner, card),
+            _ => forget_card(owner, card),
+        }
+    }
+
     fn small_name(&mut self, prefix: &str) -> String {
         format!("{prefix}-{}", self.random.below(12))
     }
@@ -692,6 +715,10 @@ impl Run {
             Event::InstallationUpdated(_) => self.saw("installation updated"),
             Event::InstallationRemoved { .. } => self.saw("installation removed"),
             Event::CustomerUpdated { .. } => self.saw("customer updated"),
+            Event::CustomerRemoved { .. } => self.saw("customer removed"),
+            Event::DefaultCardSet { .. } => self.saw("default card set"),
+            Event::CardRenewed { .. } => self.saw("card renewed"),
+            Event::CardForgotten { .. } => self.saw("card forgotten"),
             Event::UserInvited { .. } => self.saw("invited"),
             Event::InvitationAccepted { .. } => self.saw("accepted"),
             Event::UserRemoved { .. } => self.saw("removed"),
@@ -714,7 +741,6 @@ impl Run {
             | Event::PaymentMethodConfigured { .. }
             | Event::BalanceOpened
             | Event::TopupAdded { .. }
-            | Event::DefaultCardSet { .. }
             | Event::KeyRenamed { .. }
             | Event::TokenQueued { .. }
             | Event::WebhookEventRecorded(_) => {}
@@ -872,6 +898,10 @@ fn check_that_everything_was_reached(seen: &BTreeSet<&str>) {
         "installation removed",
         "card saved",
         "customer updated",
+        "customer removed",
+        "default card set",
+        "card renewed",
+        "card forgotten",
         "invited",
         "accepted",
         "removed",

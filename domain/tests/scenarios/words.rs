@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use till_domain::card::{CardExpiry, CardFacts, CardFingerprint, CardHolder, CardScheme, SaveCard, TokenUsage};
 use till_domain::command::{
     AddInstallation, AddToMetadataSet, AddTopup, AdvanceClock, AuthorizationResult, CallResult, CapturePayment,
-    ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, CreateMerchant, DeleteMetadata, EvidenceResult, Expired,
-    GenerateKey, InitiatePayment, OpenDispute, RecordOperation, RefundPayment, RemoveFromMetadataSet,
-    SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata, TeamChange, TokenizeCard, UpdateInstallation,
-    UpdateMerchant, UpdateWebhook, WebhookChange,
+    ChallengeDispute, ChargeInvoice, Command, ConnectWebhook, ContactChange, ContactFields, CreateMerchant,
+    DeleteMetadata, EvidenceResult, Expired, GenerateKey, InitiatePayment, OpenDispute, RecordOperation, RefundPayment,
+    RemoveFromMetadataSet, SaveCardOfToken, SelectPaymentMethod, Selection, SendPayout, StepClock, SyncMetadata,
+    TeamChange, TokenizeCard, UpdateInstallation, UpdateMerchant, UpdateWebhook, WebhookChange,
 };
 use till_domain::customer::{CardRef, CustomerFields, CustomerRef};
 use till_domain::dispute::DisputeOutcome;
@@ -170,6 +170,54 @@ impl Ask {
     }
 }
 
+/// The fields of a contact, by the identifier, address, number and name of a person.
+fn contact_fields(person: &CustomerFields) -> ContactFields {
+    let external_id = person.id.as_ref().and_then(|id| match id {
+        CustomerRef::External(external_id) => Some(external_id.clone()),
+        CustomerRef::Own(_) => None,
+    });
+    ContactFields { external_id, contact: person.contact.clone() }
+}
+
+fn contact_change(change: ContactChange) -> Ask {
+    Ask::of(Who::Merchant, Command::ChangeContact(change))
+}
+
+pub(crate) fn add_contact(person: &CustomerFields) -> Ask {
+    contact_change(ContactChange::Add(contact_fields(person)))
+}
+
+pub(crate) fn update_contact(id: CustomerId, person: &CustomerFields) -> Ask {
+    contact_change(ContactChange::Update(CustomerRef::Own(id), contact_fields(person)))
+}
+
+pub(crate) fn remove_contact(id: CustomerId) -> Ask {
+    contact_change(ContactChange::Remove(CustomerRef::Own(id)))
+}
+
+pub(crate) fn save_card(token_id: TokenId, id: CustomerId) -> Ask {
+    let customer = CustomerRef::Own(id);
+    contact_change(ContactChange::SaveCard(SaveCardOfToken {
+        token_id,
+        customer,
+        external_id: None,
+        is_default: false,
+    }))
+}
+
+pub(crate) fn save_card_known_as(token_id: TokenId, id: CustomerId, text: &str) -> Ask {
+    let (customer, external_id) = (CustomerRef::Own(id), Some(external(text)));
+    contact_change(ContactChange::SaveCard(SaveCardOfToken { token_id, customer, external_id, is_default: false }))
+}
+
+pub(crate) fn set_default_card(id: CustomerId, card_id: CardId) -> Ask {
+    contact_change(ContactChange::SetDefaultCard(CustomerRef::Own(id), CardRef::Own(card_id)))
+}
+
+pub(crate) fn forget_card(id: CustomerId, card_id: CardId) -> Ask {
+    contact_change(ContactChange::ForgetCard(CustomerRef::Own(id), CardRef::Own(card_id)))
+}
+
 /// select-payment-method: of [`PRICE_MINOR`], without customer fields.
 #[derive(Debug, Clone)]
 pub(crate) struct Select(SelectPaymentMethod);
@@ -280,7 +328,12 @@ impl From<Initiate> for Ask {
 }
 
 pub(crate) fn tokenize(number: u8, usage: TokenUsage) -> Ask {
-    Ask::of(Who::Client, Command::TokenizeCard(TokenizeCard { card: card_facts(number), usage }))
+    tokenize_with_expiry(number, usage, card_facts(number).expiry)
+}
+
+pub(crate) fn tokenize_with_expiry(number: u8, usage: TokenUsage, expiry: CardExpiry) -> Ask {
+    let card = CardFacts { expiry, ..card_facts(number) };
+    Ask::of(Who::Client, Command::TokenizeCard(TokenizeCard { card, usage }))
 }
 
 /// The acquirer's approval: not captured, settled when the merchant's delay is over.

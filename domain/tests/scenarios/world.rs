@@ -5,12 +5,12 @@ use crate::random::Random;
 use crate::words::{Ask, Initiate, Person, Select, Who, nobody};
 use crate::words::{
     add_installation, approved, approved_and_captured, create_merchant, create_merchant_settling_after, fire,
-    generate_key, initiate, result, select_token, tokenize, with_test_clock,
+    generate_key, initiate, result, select_token, tokenize, tokenize_with_expiry, with_test_clock,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use till_domain::apply::{apply_rows, apply_state};
-use till_domain::card::{Card, SaveCard, Token, TokenUsage};
+use till_domain::card::{Card, CardExpiry, SaveCard, Token, TokenUsage};
 use till_domain::command::{Caller, Command, Idempotency, IdempotencyScope, Request};
 use till_domain::customer::{Customer, CustomerFields};
 use till_domain::decide::{Context, Outcome, decide};
@@ -43,6 +43,8 @@ pub(crate) struct World {
     pub(crate) log: Vec<Mutation>,
     /// Tokens whose number the vault keeps.
     pub(crate) numbers: BTreeSet<TokenId>,
+    /// The saved cards whose numbers the vault keeps.
+    pub(crate) card_numbers: BTreeSet<CardId>,
     /// Keys whose text the vault keeps.
     pub(crate) key_texts: BTreeSet<KeyId>,
     webhook_secrets: BTreeSet<WebhookId>,
@@ -83,6 +85,7 @@ impl World {
             rows: MemoryRows::default(),
             log: Vec::new(),
             numbers: BTreeSet::new(),
+            card_numbers: BTreeSet::new(),
             key_texts: BTreeSet::new(),
             webhook_secrets: BTreeSet::new(),
             clock: START,
@@ -219,7 +222,9 @@ impl World {
             VaultWrite::KeepKeyText(id) => self.key_texts.insert(id),
             VaultWrite::KeepWebhookSecret(id) => self.webhook_secrets.insert(id),
             VaultWrite::ReplaceWebhookSecret(id) => self.webhook_secrets.contains(&id),
-            VaultWrite::CopyTokenNumber(id, _) => self.numbers.contains(&id),
+            VaultWrite::CopyTokenNumber(id, card) => self.numbers.contains(&id) && self.card_numbers.insert(card),
+            VaultWrite::ForgetCardNumber(id) => self.card_numbers.remove(&id),
+            VaultWrite::ForgetCustomerKey(id) => self.find::<Customers>(id).is_none(),
             VaultWrite::ForgetTokenNumber(id) => self.numbers.remove(&id),
             // A key whose text came twice is answered again, and its text is not kept twice.
             VaultWrite::ForgetKeyText(id) => self.key_texts.remove(&id) || self.find::<ApiKeys>(id).is_some(),
@@ -269,6 +274,14 @@ impl World {
 
     pub(crate) fn token(&mut self, number: u8, usage: TokenUsage) -> TokenId {
         match self.given(tokenize(number, usage)) {
+            Answer::Token(id) => id,
+            other => panic!("a token was asked for, not {other:?}"),
+        }
+    }
+
+    /// A token for several uses, of a card that is good until then.
+    pub(crate) fn token_with_expiry(&mut self, number: u8, expiry: CardExpiry) -> TokenId {
+        match self.given(tokenize_with_expiry(number, TokenUsage::Multiple, expiry)) {
             Answer::Token(id) => id,
             other => panic!("a token was asked for, not {other:?}"),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    balance_history, deliveries, disputes, events, find_contact, find_payment, get_balance, initiate_payment_flow,
+    balance_history, cards, contacts, deliveries, disputes, events, find_payment, get_balance, initiate_payment_flow,
     keys, list_activity_logs, list_payments, metadata, operations, payouts, plans, refunds, statements, team, topups,
     webhooks,
 };
@@ -33,7 +33,16 @@ pub fn functions(service: &Shared) -> Vec<Arc<dyn Function<MerchantCaller>>> {
         endpoint(&disputes::LIST_DISPUTES, of(service), disputes::list_disputes),
         endpoint(&disputes::CHALLENGE_DISPUTE, of(service), disputes::challenge_dispute),
         endpoint(&disputes::CONCEDE_DISPUTE, of(service), disputes::concede_dispute),
-        endpoint(&find_contact::FIND_CONTACT, of(service), find_contact::find_contact),
+        endpoint(&contacts::ADD_CONTACT, of(service), contacts::add_contact),
+        endpoint(&contacts::UPDATE_CONTACT, of(service), contacts::update_contact),
+        endpoint(&contacts::REMOVE_CONTACT, of(service), contacts::remove_contact),
+        endpoint(&contacts::FIND_CONTACT, of(service), contacts::find_contact),
+        endpoint(&contacts::LIST_CONTACTS, of(service), contacts::list_contacts),
+        endpoint(&cards::SAVE_CARD, of(service), cards::save_card),
+        endpoint(&cards::FIND_CARD, of(service), cards::find_card),
+        endpoint(&cards::LIST_CARDS, of(service), cards::list_cards),
+        endpoint(&cards::SET_DEFAULT_CARD, of(service), cards::set_default_card),
+        endpoint(&cards::FORGET_CARD, of(service), cards::forget_card),
         endpoint(&list_activity_logs::LIST_ACTIVITY_LOGS, of(service), list_activity_logs::list_activity_logs),
         endpoint(&balance_history::BALANCE_HISTORY, of(service), balance_history::balance_history),
         endpoint(&get_balance::GET_BALANCE, of(service), get_balance::get_balance),

@@ -33,6 +33,5 @@ pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -
     let reader = service.reader(call.caller().merchant_id).await?;
     let page = read_page::<Payments>(&reader, request)?;
     let now = service.merchant_now(reader.merchant_id())?;
-    let shapes = page.page.iter().map(|payment| PaymentShape::new(payment, now)).collect();
-    Reply::page(&crate::service::Page { previous: page.previous, page: shapes, next: page.next })
+    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)))
 }

@@ -2,9 +2,10 @@
 
 mod balance_history;
 mod by_merchant;
+mod cards;
+mod contacts;
 mod deliveries;
 mod events;
-mod find_contact;
 mod find_payment;
 mod functions;
 mod get_balance;

@@ -2,8 +2,8 @@
 
 use till_domain::ids::SessionId;
 use till_domain::payment::{Payment, PaymentStatus};
-use till_domain::records::{Payments, Rows, Sessions};
-use till_domain::session::Session;
+use till_domain::records::{Cards, Payments, Rows, Sessions};
+use till_domain::session::{Instrument, Session};
 use till_domain::time::Millis;
 
 use crate::access::MerchantCaller;
@@ -90,6 +90,15 @@ fn read(service: &Shared, reader: &Reader<'_>, session_id: SessionId) -> Result<
         ApiError::not_found("payment_session_id", message)
     };
     let session = session.ok_or_else(unknown)?;
+    if session.payment_id.is_none() && has_lost_its_card(reader, &session)? {
+        return Err(unknown());
+    }
     let payment = session.payment_id.map_or(Ok(None), |payment_id| reader.get::<Payments>(payment_id))?;
     Ok(Found { session, payment, now: service.merchant_now(reader.merchant_id())? })
+}
+
+/// Whether the saved card that the session was made with is forgotten: then it can be paid with no more.
+fn has_lost_its_card(reader: &Reader<'_>, session: &Session) -> Result<bool, ApiError> {
+    let Instrument::SavedCard { card_id, owner: _, card: _ } = &session.instrument else { return Ok(false) };
+    Ok(reader.get::<Cards>(*card_id)?.is_none_or(|card| card.deleted_at.is_some()))
 }

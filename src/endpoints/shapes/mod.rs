@@ -1,6 +1,7 @@
 //! The shapes of answered objects: for each its declared members and how it is made of the domain's.
 
 pub(crate) mod activity;
+pub(super) mod card;
 pub(super) mod contact;
 pub(super) mod dispute;
 pub(crate) mod delivery;

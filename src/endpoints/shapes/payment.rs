@@ -1,7 +1,7 @@
 //! A payment on the wire: contract, section 9.
 
 use serde::Serialize;
-use till_domain::card::{CardFacts, CardScheme};
+use till_domain::card::{CardExpiry, CardFacts, CardScheme};
 use till_domain::ledger::EntryType;
 use till_domain::payment::{
     CaptureMode, Operation, OperationKind, Payment, PaymentAction, PaymentStatus, RefusedOperation,
@@ -266,9 +266,14 @@ impl<'a> CardShape<'a> {
             scheme: card.scheme.name(),
             first_digits: &card.first_digits,
             last_digits: &card.last_digits,
-            expiration_date: format!("{:02}/{:02}", card.expiry.month, card.expiry.year % 100),
+            expiration_date: expiration_date(card.expiry),
         }
     }
+}
+
+/// The last month in which a card is good, as MM/YY.
+pub(super) fn expiration_date(expiry: CardExpiry) -> String {
+    format!("{:02}/{:02}", expiry.month, expiry.year % 100)
 }
 
 fn fees(payment: &Payment) -> Vec<FeeShape<'_>> {

@@ -22,6 +22,7 @@ mod tail;
 pub mod table_damage;
 mod time_limit;
 mod unlogged;
+mod upgrade;
 mod vitals;
 
 pub use beside::{link_database, options_beside_the_store};

@@ -22,7 +22,7 @@ use crate::rows::RowError;
 use super::EngineOptions;
 use super::copy::refuse_unfit;
 use super::endless::{self, Endless};
-use super::format::{FORMAT, OLDEST_ROW_FORMAT, ROW_FORMAT};
+use super::format::{FORMAT, ROW_FORMAT};
 use super::high_water::{FoundMark, HighWater, Mark};
 use super::identity::StoreIdentity;
 use super::manifest;
@@ -31,6 +31,7 @@ use super::refusal::{OpenError, Place};
 use super::settings::{self, Purpose};
 use super::table_damage;
 use super::time_limit::{NoResult, within};
+use super::upgrade::upgrade;
 
 /// A database that is open for writing, and that nothing acknowledged is missing from.
 pub(super) struct Opened {
@@ -42,8 +43,6 @@ pub(super) struct Opened {
     pub(super) last_commit: CommitNumber,
     /// How often the directory was opened for writing, this time included.
     pub(super) starts: u64,
-    /// The format that the rows are in.
-    pub(super) row_format: u32,
     /// Which store it is.
     pub(super) identity: StoreIdentity,
     /// Whether the process that had it open before stopped; true of a new store.
@@ -239,7 +238,8 @@ impl Opening<'_> {
         let found = survey.last_commit.unwrap_or_default();
         let last_commit = found.max(marked);
         let starts = survey.starts.saturating_add(1);
-        let row_format = survey.row_format.filter(|found| *found < OLDEST_ROW_FORMAT).unwrap_or(ROW_FORMAT);
+        let upgraded = survey.row_format.map_or(Ok(()), |found| upgrade(&db, found));
+        upgraded.map_err(|error| self.damaged(error.to_string()))?;
         let meta = handle(&db, Family::Meta);
         let identity = match read_meta_number(&Live(&db), MetaKey::Identity) {
             Ok(Some(bytes)) => StoreIdentity(bytes),
@@ -248,7 +248,7 @@ impl Opening<'_> {
         };
         let mut batch = WriteBatch::default();
         batch.put_cf(meta, MetaKey::Format.encode(), FORMAT.to_be_bytes());
-        batch.put_cf(meta, MetaKey::RowFormat.encode(), row_format.to_be_bytes());
+        batch.put_cf(meta, MetaKey::RowFormat.encode(), ROW_FORMAT.to_be_bytes());
         batch.put_cf(meta, MetaKey::LastCommit.encode(), last_commit.0.to_be_bytes());
         batch.put_cf(meta, MetaKey::Starts.encode(), starts.to_be_bytes());
         batch.put_cf(meta, MetaKey::Identity.encode(), identity.0);
@@ -260,7 +260,7 @@ impl Opening<'_> {
         written.map_err(|error| self.damaged(error.into_string()))?;
         self.mark_start(last_commit).map_err(|source| self.files("write", source))?;
         let Opening { db_dir, high_water, was_closed, options: _ } = self;
-        Ok(Opened { db, options, db_dir, high_water, last_commit, starts, row_format, identity, was_closed })
+        Ok(Opened { db, options, db_dir, high_water, last_commit, starts, identity, was_closed })
     }
 
     /// RocksDB has synced the MANIFEST before it returned from opening.

@@ -37,6 +37,10 @@ const NEWEST_TABLES: i32 = 8;
 /// Bytes of the level below, of each family: what a merge of the newest rewrites at most.
 const BASE_LEVEL_BYTES: u64 = 512 * 1024 * 1024;
 
+/// The age at which a table of the vault is merged into the one below: a day. Keys of removed persons leave the files by it
+/// when a crash kept them from leaving at once. The family `meta` has them as long as commits wait to be archived.
+const VAULT_TABLES_TTL_SECONDS: u64 = 86_400;
+
 /// RocksDB's own log of what it does: bytes per file, and files. Bounded, and of no use to recovery.
 const INFO_LOG_BYTES_MAX: usize = 4 * 1024 * 1024;
 const INFO_LOG_FILES_MAX: usize = 4;
@@ -119,6 +123,9 @@ fn all_families(options: &EngineOptions, compacts: bool) -> Vec<ColumnFamilyDesc
         if family == Family::Indexes {
             settings.set_memtable_whole_key_filtering(true);
             settings.set_memtable_prefix_bloom_ratio(MEMTABLE_BLOOM_RATIO);
+        }
+        if matches!(family, Family::Vault | Family::Meta) {
+            settings.set_ttl(VAULT_TABLES_TTL_SECONDS);
         }
         settings.set_disable_auto_compactions(!compacts);
         ColumnFamilyDescriptor::new(family.name(), settings)

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard, RwLock};
-use rocksdb::{DB, FlushOptions, Options, WriteBatch, WriteOptions};
+use rocksdb::{BottommostLevelCompaction, CompactOptions, DB, FlushOptions, Options, WriteBatch, WriteOptions};
 use till_domain::ids::MerchantId;
 
 use crate::archive_queue::{FirstArchive, queue_value};
@@ -47,7 +47,6 @@ pub struct Engine {
     options: Options,
     directory: PathBuf,
     db_dir: PathBuf,
-    row_format: u32,
     families: FamilyIds,
     identity: StoreIdentity,
     was_closed: bool,
@@ -79,8 +78,7 @@ impl Engine {
     /// [`OpenError`], with what an operator must know. Nothing was changed.
     pub fn open(options: &EngineOptions) -> Result<Engine, OpenError> {
         let opened = open::open(options)?;
-        let Opened { db, options: database, db_dir, high_water, last_commit, starts, row_format, identity, .. } =
-            opened;
+        let Opened { db, options: database, db_dir, high_water, last_commit, starts, identity, .. } = opened;
         let high_water = Arc::new(high_water);
         let failure = Arc::new(OnceLock::new());
         let keeper = MarkKeeper::start(Arc::clone(&high_water), db_dir.clone(), Arc::clone(&failure));
@@ -94,7 +92,6 @@ impl Engine {
             db,
             options: database,
             directory: options.directory.clone(),
-            row_format,
             identity,
             was_closed: opened.was_closed,
             queues_for_archive: options.queues_for_archive,
@@ -112,12 +109,6 @@ impl Engine {
             stopped: OnceLock::new(),
             db_dir,
         })
-    }
-
-    /// The format that the rows are in.
-    #[must_use]
-    pub const fn row_format(&self) -> u32 {
-        self.row_format
     }
 
     /// Whether the process that had the store open before this one stopped; true of a new store.
@@ -444,6 +435,29 @@ impl RowStore for Engine {
         let written = self.db.write_opt(sink.finish(), &self.write_options).map_err(rocksdb::Error::into_string);
         written.map_err(|reason| self.unwritten_rows(reason))?;
         self.claims.rows_moved(merchant_id, applied);
+        Ok(())
+    }
+
+    fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError> {
+        if table_damage::read_note(&self.directory).is_some() {
+            return Err(RowError::Unwritten {
+                reason: "a table is damaged, so that tables are left as they are".to_owned(),
+            });
+        }
+        self.flush().map_err(|error| RowError::Unwritten { reason: error.into_string() })?;
+        let mut options = CompactOptions::default();
+        options.set_exclusive_manual_compaction(false);
+        options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
+        let in_family = handle(&self.db, family);
+        for key in keys {
+            let end = [key.as_slice(), &[0]].concat();
+            self.db.compact_range_cf_opt(in_family, Some(key), Some(end), &options);
+        }
+        if self.queues_for_archive {
+            // Commits on their way to the archive had the rows with them.
+            let meta = handle(&self.db, Family::Meta);
+            self.db.compact_range_cf_opt(meta, None::<&[u8]>, None::<&[u8]>, &options);
+        }
         Ok(())
     }
 }

@@ -180,4 +180,11 @@ pub trait RowStore: RowReader + Send + Sync + 'static {
     /// [`RowError::OutOfOrder`] when `applied` is not ahead of the position or is ahead of the log;
     /// [`RowError::Unwritten`] when the write failed.
     fn append_rows(&self, merchant_id: MerchantId, rows: &RowWrites, applied: Head) -> Result<(), RowError>;
+
+    /// Has rows that were deleted leave the files of the store, where their bytes are until these are written anew. Takes
+    /// as long as writing everything that is in memory, and the tables that have the keys.
+    ///
+    /// # Errors
+    /// [`RowError::Unwritten`]: they are deleted all the same, and leave the files later.
+    fn purge(&self, family: Family, keys: &[Vec<u8>]) -> Result<(), RowError>;
 }

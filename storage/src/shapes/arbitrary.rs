@@ -268,12 +268,15 @@ impl Draw {
     }
 
     fn card(&mut self) -> Card {
+        let facts = self.card_facts();
+        let deleted_at = self.maybe(Draw::millis);
         Card {
             id: self.id(),
             customer_id: self.id(),
             external_id: self.maybe(Draw::external_id),
-            card: self.card_facts(),
+            card: if deleted_at.is_some() { CardFacts { holder: CardHolder::Absent, ..facts } } else { facts },
             created_at: self.millis(),
+            deleted_at,
         }
     }
 
@@ -825,7 +828,9 @@ impl Draw {
     }
 
     fn answer(&mut self) -> Answer {
-        match self.below(16) {
+        match self.below(18) {
+            17 => Answer::Card(self.id()),
+            16 => Answer::Contact(self.id()),
             14 => Answer::Dispute(self.id()),
             13 => Answer::Payout(self.id()),
             12 => Answer::Invoice(self.id()),
@@ -864,7 +869,7 @@ impl Draw {
     }
 
     fn event(&mut self) -> Event {
-        match self.below(53) {
+        match self.below(56) {
             0 => Event::MerchantCreated {
                 merchant_id: self.id(),
                 profile: self.profile(),
@@ -895,7 +900,11 @@ impl Draw {
                 transaction: self.transaction(),
                 activity: self.activity(),
             },
-            16 => Event::CardSaved { card: self.card(), is_default: self.flag(), at: self.millis() },
+            16 => Event::CardSaved {
+                card: Card { deleted_at: None, ..self.card() },
+                is_default: self.flag(),
+                at: self.millis(),
+            },
             17 => Event::DefaultCardSet { customer_id: self.id(), card_id: self.id(), at: self.millis() },
             18 => Event::AuthorizationLapsed { payment_id: self.id(), effect: self.effect(), lapses_at: self.millis() },
             19 => Event::PaymentVoided {
@@ -932,6 +941,20 @@ impl Draw {
             },
             32 => Event::TokenKept { token_id: self.id() },
             33 => Event::CardNumbersInIdentifiersChanged { allowed: self.flag() },
+            53 => Event::CardRenewed {
+                card_id: self.id(),
+                expiry: self.card_facts().expiry,
+                external_id: self.maybe(Draw::external_id),
+            },
+            54 => Event::CardForgotten {
+                customer_id: self.id(),
+                card_id: self.id(),
+                default_card_id: self.maybe(Draw::id),
+                at: self.millis(),
+            },
+            55 => {
+                Event::CustomerRemoved { customer_id: self.id(), card_ids: self.list(3, Draw::id), at: self.millis() }
+            }
             52 => Event::TestClockSet { merchant_id: self.id(), test_clock: self.test_clock() },
             34..=44 => self.operation_event(),
             _ => self.metadata_event(),
@@ -980,7 +1003,8 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(59) {
+        match self.below(60) {
+            59 => (AnyKey::CustomerCards(self.id()), records::CustomerCards::wrap(self.list(3, Draw::id))),
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),
             48 => {

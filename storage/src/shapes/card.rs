@@ -186,14 +186,54 @@ shape_struct! {
     }
 }
 
+/// A card that a customer saved.
+#[derive(Debug, Decode)]
+pub(super) struct CardV1 {
+    id: [u8; 16],
+    customer_id: [u8; 16],
+    external_id: Option<String>,
+    card: CardFactsV1,
+    created_at: u64,
+}
+
+impl CardV1 {
+    /// True when the shape, or the second one, holds all of the card.
+    pub(super) const fn holds_but_for_a_holder(card: &Card) -> bool {
+        card.deleted_at.is_none()
+    }
+}
+
+impl Shape<Card> for CardV1 {
+    fn write(card: &Card, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
+        let Card { id, customer_id, external_id, card, created_at, deleted_at: _ } = card;
+        <[u8; 16]>::write(id, personal, out)?;
+        <[u8; 16]>::write(customer_id, personal, out)?;
+        Option::<String>::write(external_id, personal, out)?;
+        CardFactsV1::write(card, personal, out)?;
+        u64::write(created_at, personal, out)
+    }
+
+    fn unpack(self, personal: &dyn Personal) -> Result<Card, ShapeError> {
+        Ok(Card {
+            id: self.id.unpack(personal)?,
+            customer_id: self.customer_id.unpack(personal)?,
+            external_id: self.external_id.unpack(personal)?,
+            card: self.card.unpack(personal)?,
+            created_at: self.created_at.unpack(personal)?,
+            deleted_at: None,
+        })
+    }
+}
+
 shape_struct! {
-    /// A card that a customer saved.
-    CardV1 of Card {
+    /// A saved card that was forgotten, and has no holder any more.
+    CardV3 of Card {
         id: [u8; 16],
         customer_id: [u8; 16],
         external_id: Option<String>,
         card: CardFactsV1,
         created_at: u64,
+        deleted_at: Option<u64>,
     }
 }
 
@@ -209,7 +249,7 @@ pub(super) struct CardV2 {
 
 impl Shape<Card> for CardV2 {
     fn write(card: &Card, personal: &mut dyn Personal, out: &mut Out) -> Result<(), Unreadable> {
-        let Card { id, customer_id, external_id, card, created_at } = card;
+        let Card { id, customer_id, external_id, card, created_at, deleted_at: _ } = card;
         <[u8; 16]>::write(id, personal, out)?;
         <[u8; 16]>::write(customer_id, personal, out)?;
         Option::<String>::write(external_id, personal, out)?;
@@ -226,6 +266,7 @@ impl Shape<Card> for CardV2 {
             external_id: self.external_id.unpack(personal)?,
             card: self.card.open(SubjectId::customer(customer_id), OF_CARD, personal)?,
             created_at: self.created_at.unpack(personal)?,
+            deleted_at: None,
         })
     }
 }

@@ -11,7 +11,7 @@ use till_domain::event::{Answer, Event, Mutation, StoredAnswer};
 use till_domain::records::Unreadable;
 
 use super::activity::{ActivityV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
+use super::card::{CardExpiryV1, CardFactsV1, CardV1, CardV2, TokenV1, TokenV2};
 use super::codec::{self, ShapeError};
 use super::customer::CustomerV1;
 use super::ledger::{InvoiceV1, TopupV1, TransactionV1};
@@ -70,6 +70,8 @@ shape_enum! {
         Invoice(invoice_id: [u8; 16]),
         Payout(payout_id: [u8; 16]),
         Dispute(dispute_id: [u8; 16]),
+        Contact(customer_id: [u8; 16]),
+        Card(card_id: [u8; 16]),
     }
 }
 
@@ -226,6 +228,14 @@ shape_enum! {
         StatementPeriodOpened { period: StatementPeriodV1 },
         StatementClosed { statement: StatementV1 },
         StatementPeriodEnded { ends_at: u64 },
+        CardRenewed { card_id: [u8; 16], expiry: CardExpiryV1, external_id: Option<String> },
+        CardForgotten {
+            customer_id: [u8; 16],
+            card_id: [u8; 16],
+            default_card_id: Option<[u8; 16]>,
+            at: u64
+        },
+        CustomerRemoved { customer_id: [u8; 16], card_ids: Vec<[u8; 16]>, at: u64 },
     }
 }
 

@@ -12,7 +12,7 @@
 //! erased still, not damaged.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use lru::LruCache;
@@ -22,7 +22,7 @@ use till_domain::text::{Email, Mobile};
 
 use crate::family::Family;
 use crate::rows::RowReader;
-use crate::vault::{Keyring, LookupKind, SealedError, SubjectId, SubjectKey, VaultKey};
+use crate::vault::{Keyring, LookupKind, SealedError, SubjectId, SubjectKey, SubjectKind, VaultKey};
 
 use super::codec::ShapeError;
 use super::shown::SEALED;
@@ -230,6 +230,9 @@ pub struct MerchantPersonal<R> {
     rows: R,
     /// The last fields sealed or opened.
     fields: RefCell<Fields>,
+    /// Customers whose keys were deleted: the rows of these may be there until the deletion is durable. An actor that is
+    /// retired has none; removing customers is rare enough for 16 bytes each until then.
+    erased: HashSet<SubjectId>,
     /// Keys that are stored.
     opened: RefCell<LruCache<SubjectId, Arc<OpenedKey>>>,
     /// Keys made here that may not be stored yet: never dropped before they are.
@@ -249,6 +252,7 @@ impl<R: RowReader> MerchantPersonal<R> {
             keyring,
             rows,
             fields: RefCell::new(Fields { last: LruCache::unbounded() }),
+            erased: HashSet::new(),
             opened: RefCell::new(LruCache::unbounded()),
             fresh: HashMap::new(),
             pending: Vec::new(),
@@ -285,6 +289,9 @@ impl<R: RowReader> MerchantPersonal<R> {
     /// Forgets the opened key of a subject: to be called when the row of its key is deleted, which erases
     /// the person.
     pub fn forget_subject(&mut self, subject: SubjectId) {
+        if subject.kind == SubjectKind::Customer {
+            self.erased.insert(subject);
+        }
         self.fields.get_mut().last.clear();
         self.opened.get_mut().pop(&subject);
         self.fresh.remove(&subject);
@@ -293,6 +300,9 @@ impl<R: RowReader> MerchantPersonal<R> {
     }
 
     fn key(&self, subject: SubjectId) -> Result<Option<Arc<OpenedKey>>, ShapeError> {
+        if self.erased.contains(&subject) {
+            return Ok(None);
+        }
         if let Some(key) = self.fresh.get(&subject) {
             return Ok(Some(Arc::clone(key)));
         }
@@ -315,6 +325,9 @@ impl<R: RowReader> MerchantPersonal<R> {
     }
 
     fn make_key(&mut self, subject: SubjectId) -> Result<Arc<OpenedKey>, Unreadable> {
+        if self.erased.contains(&subject) {
+            return Err(unreadable("the key of this customer was deleted, and is not made again"));
+        }
         self.release_stored()?;
         let (key, row) = self.keys().create(subject)?;
         self.fresh.insert(subject, Arc::clone(&key));

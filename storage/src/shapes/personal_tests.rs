@@ -169,6 +169,8 @@ fn an_erased_person_is_nothing_also_after_coming_back_under_a_new_key() {
         MerchantReader::new(MERCHANT, Some(Arc::clone(&keyring)), &vault).open(CUSTOMER, LABEL, &sealed),
         Ok(None)
     );
+    assert!(actor.seal(CUSTOMER, LABEL, NAME).is_err(), "who erased a customer makes no new key");
+    let mut actor = MerchantPersonal::new(MERCHANT, Arc::clone(&keyring), &vault);
     let again = seal(&mut actor, CUSTOMER);
     vault.store(actor.take_pending());
     assert_eq!(actor.open(CUSTOMER, LABEL, &sealed), Ok(None), "erased, not damaged");

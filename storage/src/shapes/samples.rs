@@ -196,6 +196,12 @@ pub(super) fn sealed_card() -> Card {
     Card { card: sealed_card_facts(), ..card() }
 }
 
+/// A saved card of the third shape.
+pub(super) fn forgotten_card() -> Card {
+    let facts = CardFacts { holder: CardHolder::Absent, ..card_facts() };
+    Card { card: facts, deleted_at: Some(Millis(1_743_500_000_020)), ..card() }
+}
+
 fn token() -> Token {
     Token {
         id: TokenId::from_bytes([0x06; 16]),
@@ -243,6 +249,7 @@ fn card() -> Card {
         external_id: external_id("card-1"),
         card: card_facts(),
         created_at: Millis(1_743_500_000_007),
+        deleted_at: None,
     }
 }
 
@@ -871,6 +878,9 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::StatementPeriodOpened { period: statement_period() },
         Event::StatementClosed { statement: statement() },
         Event::StatementPeriodEnded { ends_at: statement().ends_at },
+        Event::CardRenewed { card_id: card().id, expiry: card_facts().expiry, external_id: external_id("card-1") },
+        Event::CardForgotten { customer_id: customer().id, card_id: card().id, default_card_id: None, at },
+        Event::CustomerRemoved { customer_id: customer().id, card_ids: vec![card().id], at },
     ]
 }
 
@@ -893,6 +903,7 @@ pub(super) fn later_rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::Payments(payment().id), records::Payments::wrap(payment_with_dispute())),
         (AnyKey::Tokens(token().id), records::Tokens::wrap(sealed_token())),
         (AnyKey::Cards(card().id), records::Cards::wrap(sealed_card())),
+        (AnyKey::Cards(card().id), records::Cards::wrap(forgotten_card())),
     ]
 }
 
@@ -976,6 +987,8 @@ pub(super) fn answers() -> Vec<Answer> {
         Answer::Invoice(invoice().id),
         Answer::Payout(payout().id),
         Answer::Dispute(dispute().id),
+        Answer::Contact(customer().id),
+        Answer::Card(card().id),
     ]
 }
 
@@ -1047,6 +1060,7 @@ pub(super) fn rows() -> Vec<(AnyKey, AnyRow)> {
         (AnyKey::ActivitiesByParent((payment().id, id)), records::ActivitiesByParent::wrap(Present)),
         (AnyKey::ActivityEmails(member_email()), records::ActivityEmails::wrap(EmailUse { has_belonged: true })),
         (AnyKey::QueuedTokens((installation().id, 299)), records::QueuedTokens::wrap(token().id)),
+        (AnyKey::CustomerCards(customer().id), records::CustomerCards::wrap(vec![card().id])),
         (AnyKey::MetadataByCreation(record), records::MetadataByCreation::wrap(metadata_key())),
         (AnyKey::RefundsByExternalId(text("back-1")), records::RefundsByExternalId::wrap(refund().id)),
         (AnyKey::RefundsByStatus((refund().status, refund().id)), records::RefundsByStatus::wrap(Present)),

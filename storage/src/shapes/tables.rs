@@ -12,7 +12,7 @@ use till_domain::text::Email;
 use crate::family::Family;
 
 use super::activity::{ActivityV1, EmailUseV1, InvitationV1, PlanChoiceV1, UserV1};
-use super::card::{CardFactsV1, CardV1, CardV2, TokenQueueV1, TokenV1, TokenV2};
+use super::card::{CardFactsV1, CardV1, CardV2, CardV3, TokenQueueV1, TokenV1, TokenV2};
 use super::codec::{self, Out, ShapeError};
 use super::customer::CustomerV1;
 use super::key_bytes::{self, DIGEST_LEN, KeyBytes};
@@ -30,7 +30,7 @@ use super::statement::{MonthEntriesV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 7;
+pub const ROW_FORMAT: u8 = 8;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -239,7 +239,7 @@ tables! {
     Sessions = 7 in Rows: SessionV1, under id;
     Payments = 8 in Rows: PaymentV1, if PaymentV1::holds, else 3 PaymentV2, if PaymentV2::holds, else 6 PaymentV3, under id;
     Customers = 9 in Rows: CustomerV1, under id;
-    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else 2 CardV2, under id;
+    Cards = 10 in Rows: CardV1, if |card| CardFactsV1::holds(&card.card), else 2 CardV2, if CardV1::holds_but_for_a_holder, else 8 CardV3, under id;
     Topups = 11 in Rows: TopupV1, under id;
     Transactions = 12 in Rows: TransactionV1, under id;
     Entries = 13 in Rows: EntryV1, under id;
@@ -276,6 +276,7 @@ tables! {
     ActivitiesByParent = 44 in Indexes: ();
     ActivityEmails = 45 in Indexes by text: EmailUseV1;
     QueuedTokens = 46 in Indexes: [u8; 16];
+    CustomerCards = 47 in Indexes: Vec<[u8; 16]>;
     MetadataByCreation = 48 in Indexes: String;
     RefundsByExternalId = 49 in Indexes: [u8; 16];
     RefundsByStatus = 50 in Indexes: ();

@@ -56,8 +56,10 @@ impl Endpoint {
         let name = text(&endpoint["name"]);
         let argument = |argument: &Value| Argument {
             name: text(&argument["name"]),
-            // It takes one of two, of which neither must be given by itself.
-            required: argument["required"] == true || (name == "redeliver-webhook" && argument["name"] == "since"),
+            // They take one of several, of which none must be given by itself.
+            required: argument["required"] == true
+                || (name == "redeliver-webhook" && argument["name"] == "since")
+                || (name == "add-contact" && argument["name"] == "contact_name"),
             sound: sound_values(&name, argument),
             nasty: nasties(&text(&argument["name"])),
         };
@@ -135,8 +137,11 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "topup_id" => &["@topup@", "transfer-1", "tup_01h455vb4pex5vsknk084sn02q"],
         "refund_id" => &["@refund@", "return-1", "rfn_01h455vb4pex5vsknk084sn02q"],
         "payment_id" => &["@payment@", "order-1", "pay_01h455vb4pex5vsknk084sn02q"],
+        "contact_id" if endpoint == "remove-contact" => &["@spare-contact@", "@customer@"],
+        "contact_id" if endpoint == "list-cards" => &["@customer@"],
         "customer_id" | "contact_id" => &["@customer@", "their-own", "ctc_01h455vb4pex5vsknk084sn02q"],
         "card_id" => &["@card@", "crd_01h455vb4pex5vsknk084sn02q", "their-card"],
+        "token" if endpoint == "save-card" => &["@token@", "tok_01h455vb4pex5vsknk084sn02q"],
         "token" => &["@token@", "@token@", "@used-token@", "tok_01h455vb4pex5vsknk084sn02q"],
         "key_id" => &["@key@"],
         "key" if endpoint.contains("-metadata-set") => &["basket", "cart", "nothing-yet"],
@@ -174,8 +179,9 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         "currency" => &["THB", "THB", "THB", "USD"],
         "return_url" => &["https://shop.example/done"],
         "email" => &["new-@fresh@@shop.example", "ada@shop.example", "member@shop.example"],
+        "contact_email" => &["new-@fresh@@shop.example", "ada@shop.example"],
         "customer_email" | "support_email" => &["ada@shop.example", "eve@shop.example"],
-        "customer_mobile" | "mobile" => &["+66812345678"],
+        "customer_mobile" | "contact_mobile" | "mobile" => &["+66812345678"],
         "number" => &["4242424242424242", "4000000000000002"],
         "expiration_date" => &["12/49"],
         "security_code" => &["123"],
@@ -187,7 +193,7 @@ fn sound_values(endpoint: &str, argument: &Value) -> Vec<String> {
         // What ends while the cases run is committed by nobody's call.
         "ttl" => return vec!["63072000".to_owned()],
         "per_page" | "settlement_delay_seconds" | "fee_basis_points" | "fee_fixed" => return vec!["7".to_owned()],
-        "name" | "customer_name" => &["Ada"],
+        "name" | "customer_name" | "contact_name" => &["Ada"],
         _ => return sound_by_type(argument),
     };
     words.iter().map(|word| format!("\"{word}\"")).collect()

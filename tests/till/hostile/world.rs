@@ -108,6 +108,7 @@ impl World {
             ("@open-dispute@", open_dispute(server, shop)),
             ("@event@", newest("list-events", "event_id")),
             ("@webhook@", webhook(shop)),
+            ("@spare-contact@", spare_contact(shop)),
             ("@customer@", customer),
             ("@card@", card),
             ("@token@", shop.token_of(CARD, "MULTIPLE")),
@@ -142,6 +143,7 @@ impl World {
                 self.names[place].1 = make(&self.shop);
             }
         }
+        self.refresh_contacts();
         let place = self.names.iter().position(|(known, _)| *known == "@waiting-refund@").expect("it was named");
         if self.shop.call("find-refund", &json!({ "refund_id": self.names[place].1 })).ok()["status"] != "PENDING" {
             self.names[place].1 = waiting_refund(&self.shop);
@@ -169,6 +171,20 @@ impl World {
             place.expect("it was named").1 = spare;
         }
         self.settle();
+    }
+
+    /// A customer with a saved card, and another one, in the place of those who were removed.
+    fn refresh_contacts(&mut self) {
+        let place = |word| self.names.iter().position(|(known, _)| *known == word).expect("it was named");
+        let (spare, customer, card) = (place("@spare-contact@"), place("@customer@"), place("@card@"));
+        if self.shop.call("find-contact", &json!({ "contact_id": self.names[spare].1 })).status != 200 {
+            self.names[spare].1 = spare_contact(&self.shop);
+        }
+        let found = self.shop.call("find-card", &json!({ "card_id": self.names[card].1 }));
+        if found.status != 200 || !found.body["deleted_at"].is_null() {
+            let (customer_id, card_id) = self.shop.saved_card(&json!({ "customer_email": "ada@shop.example" }));
+            (self.names[customer].1, self.names[card].1) = (customer_id, card_id);
+        }
     }
 
     /// Somebody new in the place of whoever was removed or has joined.
@@ -347,6 +363,11 @@ impl World {
         let errors = String::from_utf8_lossy(&verified.stderr).into_owned();
         assert!(verified.status.success(), "{errors}");
     }
+}
+
+/// A customer without payments and cards.
+fn spare_contact(shop: &Shop) -> String {
+    shop.call("add-contact", &json!({ "contact_name": "Spare" })).id()
 }
 
 /// A payment that is authorized and not captured.

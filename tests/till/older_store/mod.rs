@@ -145,6 +145,9 @@ fn check_the_rest(shop: &Shop) {
     assert_eq!((&article["metadata"], &article["version"]), (&json!({ "name": "Tea", "price": "100" }), &json!(1)));
     let customer = shop.contact(shop.payment("order-at-once")["customer_id"].as_str().expect("a customer"));
     assert_eq!((&customer["email"], &customer["name"]), (&json!("ada@example.com"), &json!("Ada Example")));
+    let cards = shop.all_of("list-cards", &json!({ "contact_id": customer["contact_id"] }));
+    let listed: Vec<&Value> = cards.iter().map(|card| &card["card_id"]).collect();
+    assert_eq!(listed, [&customer["default_card_id"]], "the start lists what an earlier version saved");
     assert_eq!(shop.all("list-user-invitations")[0]["email"], "grace@example.com");
     assert_eq!(shop.all("list-keys").len(), 2);
     let voided = |entry: &&Value| entry["activity_type"] == "PAYMENT_VOIDED" && entry["actor_type"] == "SYSTEM";

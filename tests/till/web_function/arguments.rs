@@ -36,7 +36,7 @@ const fn source(argument: &'static str, package: &'static str, endpoint: &'stati
     Source { argument, package, endpoint, also: &[], at }
 }
 
-const SOURCES: [Source; 18] = [
+const SOURCES: [Source; 19] = [
     source("webhook_id", "merchants", "connect-webhook", "/webhook_id"),
     source("event_id", "merchants", "list-events", "/page/0/event_id"),
     source("merchant_id", "admin", "create-merchant", ""),
@@ -49,6 +49,7 @@ const SOURCES: [Source; 18] = [
     source("dispute_id", "admin", "open-dispute", ""),
     source("topup_id", "merchants", "list-topups", "/page/0/topup_id"),
     source("contact_id", "merchants", "find-payment", "/customer_id"),
+    source("card_id", "merchants", "save-card", ""),
     source("invitation_id", "merchants", "invite-user", ""),
     source("user_id", "merchants", "accept-invitation", ""),
     source("plan_id", "merchants", "list-plans", "/1/plan_id"),
@@ -163,10 +164,13 @@ impl Stranger {
     fn arguments_within(&self, package: &str, endpoint: &Endpoint, also: &[&str], scope: &Map<String, Value>) -> Value {
         let mut scope = scope.clone();
         let mut arguments = Map::new();
-        // It takes one of two, of which neither must be given by itself.
-        let one_of_two = |member: &Member| endpoint.name == "redeliver-webhook" && member.name == "since";
+        // They take one of several, of which none must be given by itself.
+        let one_of_several = |member: &Member| {
+            [("redeliver-webhook", "since"), ("add-contact", "contact_name")]
+                .contains(&(endpoint.name.as_str(), member.name.as_str()))
+        };
         let wanted = |member: &&Member| {
-            member.has_flag("required") || also.contains(&member.name.as_str()) || one_of_two(member)
+            member.has_flag("required") || also.contains(&member.name.as_str()) || one_of_several(member)
         };
         for argument in endpoint.arguments.iter().filter(wanted) {
             let value = self.value_of(package, endpoint, argument, &scope);
@@ -174,6 +178,14 @@ impl Stranger {
                 scope.insert(argument.name.clone(), value.clone());
             }
             arguments.insert(argument.name.clone(), value);
+        }
+        match endpoint.name.as_str() {
+            "save-card" => _ = arguments.insert("token".to_owned(), self.token_for_several_uses(&scope)),
+            "set-default-card" | "forget-card" => {
+                let card_id = self.card_of(&arguments["contact_id"], &scope);
+                arguments.insert("card_id".to_owned(), card_id);
+            }
+            _ => {}
         }
         Value::Object(arguments)
     }
@@ -205,6 +217,20 @@ impl Stranger {
         let own = source_of(package, name).is_some_and(|source| source.endpoint == endpoint.name);
         let made = if own { None } else { self.made(package, name, scope) };
         made.or_else(|| self.by_name(name)).unwrap_or_else(|| by_type(argument))
+    }
+
+    fn token_for_several_uses(&self, scope: &Map<String, Value>) -> Value {
+        let tokenize = self.client("sdk").package.endpoint("tokenize-card");
+        let mut card = self.arguments_within("sdk", tokenize, &[], scope);
+        card["usage"] = json!("MULTIPLE");
+        value(self.call("sdk", tokenize, &card))
+    }
+
+    /// A card that the customer has saved.
+    fn card_of(&self, contact_id: &Value, scope: &Map<String, Value>) -> Value {
+        let save = self.client("merchants").package.endpoint("save-card");
+        let token = self.token_for_several_uses(scope);
+        value(self.call("merchants", save, &json!({ "token": token, "contact_id": contact_id })))
     }
 
     /// A payment that permits the call.

@@ -31,6 +31,7 @@ fn description(package: Package, group: &str) -> Option<&'static str> {
     Some(match (package, group) {
         (Package::Merchants, "activity") => "What happened, and who did it.",
         (Package::Merchants, "balance") => "The merchant's money, and the ledger entries that make it up.",
+        (Package::Merchants, "cards") => "The cards that the merchant's customers saved.",
         (Package::Merchants, "contacts") => "The merchant's customers.",
         (Package::Merchants, "disputes") => "Payments whose customers ask for their money back at their bank.",
         (Package::Merchants, "keys") => "The API keys that the merchant's programs call with.",

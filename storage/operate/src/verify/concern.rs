@@ -48,7 +48,7 @@ impl Concern {
 }
 
 fn of_row(family: Family, wrong: &Wrong) -> Concern {
-    if matches!(wrong, Wrong::NumberMissing | Wrong::NumberLeft) {
+    if matches!(wrong, Wrong::NumberMissing | Wrong::NumberLeft | Wrong::KeyLeft) {
         return Concern::Beside;
     }
     match family {

@@ -94,7 +94,9 @@ impl Inspection<'_, '_> {
                 self.check_number(CardNumberOf::Token(token.id), &AnyKey::Tokens(token.id), job);
             }
         } else if let AnyRow::Cards(card) = row {
-            self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job);
+            if card.deleted_at.is_none() {
+                self.check_number(CardNumberOf::Card(card.id), &AnyKey::Cards(card.id), job);
+            }
         } else if let AnyRow::Payments(payment) = row {
             if Some(payment.acquirer) == job.acquirer {
                 sums.add_capture(&payment);

@@ -42,7 +42,7 @@ pub struct Report {
     pub rows: u64,
     /// Lines of the sandbox's book read.
     pub book_lines: u64,
-    /// The rows' format, when it is an older one: then they are derived again at the next start and were not compared.
+    /// The rows' format, when it is an older one: then the next start writes what they lack, and they were not compared.
     pub older_row_format: Option<u32>,
     /// The first faults found.
     pub faults: Vec<Fault>,
@@ -255,6 +255,9 @@ pub enum Wrong {
     /// A card number stands in the vault for nothing: nobody will ever delete it.
     #[error("is the number of a token or card that is not there")]
     NumberLeft,
+    /// The key of a customer stands in the vault who was removed: the person is not erased.
+    #[error("is the key of a customer who is not there")]
+    KeyLeft,
     /// A row of the vault does not open.
     #[error("does not open: {0}")]
     Sealed(SealedError),
@@ -313,6 +316,7 @@ impl Wrong {
             Wrong::Totals { .. } => "totals",
             Wrong::NumberMissing => "number_missing",
             Wrong::NumberLeft => "number_left",
+            Wrong::KeyLeft => "key_left",
             Wrong::Sealed(_) => "sealed",
             Wrong::CommitsMissing { .. } => "commits_missing",
             Wrong::NoPayment => "no_payment",

@@ -1,11 +1,11 @@
 //! The vault: every row opens under the key ring, and belongs to a merchant; every card number is that of a token or
-//! card. Nothing that opens is kept.
+//! card that is not forgotten, and every customer's key that of a customer who is there. Nothing that opens is kept.
 
-use till_domain::ids::MerchantId;
-use till_domain::records::AnyKey;
+use till_domain::ids::{CardId, CustomerId, MerchantId};
+use till_domain::records::{AnyKey, Cards, Rows};
 use till_storage::family::Family;
 use till_storage::shapes::row_key;
-use till_storage::vault::{CardNumberOf, SealedError, VaultKey};
+use till_storage::vault::{CardNumberOf, SealedError, SubjectId, SubjectKind, VaultKey};
 
 use super::book::Captures;
 use super::job::Job;
@@ -44,18 +44,33 @@ fn meet(key: &[u8], value: &[u8], merchants: &Merchants, complete: &Captures, jo
         && is_left_over(merchant, of, job)
     {
         job.row_fault(owner, Family::Vault, key, Wrong::NumberLeft);
+    } else if let VaultKey::SubjectKey { merchant, subject: SubjectId { kind: SubjectKind::Customer, id } } = decoded
+        && complete.contains_key(&merchant)
+        && is_gone(merchant, &AnyKey::Customers(CustomerId::from_bytes(id)), job)
+    {
+        job.row_fault(owner, Family::Vault, key, Wrong::KeyLeft);
     }
 }
 
-/// Whether the token or card of a number is not there. One that should be is a fault by itself, which is named.
+/// Whether the token or card of a number is not there, or the card is forgotten.
 fn is_left_over(merchant: MerchantId, of: CardNumberOf, job: &Job<'_>) -> bool {
-    let key = match of {
-        CardNumberOf::Token(id) => AnyKey::Tokens(id),
-        CardNumberOf::Card(id) => AnyKey::Cards(id),
-    };
-    let (family, key) = row_key(merchant, &key, &ReplayPersonal::new(merchant, job.keyring, job.rows));
+    match of {
+        CardNumberOf::Token(id) => is_gone(merchant, &AnyKey::Tokens(id), job),
+        CardNumberOf::Card(id) => is_gone(merchant, &AnyKey::Cards(id), job) || is_forgotten(merchant, id, job),
+    }
+}
+
+/// Whether a row is not there. One that should be is a fault by itself, which is named.
+fn is_gone(merchant: MerchantId, key: &AnyKey, job: &Job<'_>) -> bool {
+    let (family, key) = row_key(merchant, key, &ReplayPersonal::new(merchant, job.keyring, job.rows));
     let is_gone = job.rows.get(family, &key).is_ok_and(|row| row.is_none());
     is_gone && !job.faults.knows(Some(merchant), &Place::Row(RowName::of(family, &key)))
+}
+
+/// Whether a saved card is forgotten. One that cannot be read is a fault by itself.
+fn is_forgotten(merchant: MerchantId, id: CardId, job: &Job<'_>) -> bool {
+    let card = ReplayPersonal::new(merchant, job.keyring, job.rows).get::<Cards>(id);
+    card.is_ok_and(|card| card.is_some_and(|card| card.deleted_at.is_some()))
 }
 
 const fn merchant_of(key: VaultKey) -> Option<MerchantId> {

@@ -10,6 +10,7 @@ use crate::shop::person;
 use std::sync::Arc;
 use till_domain::card::TokenUsage;
 use till_domain::ids::CardId;
+use till_domain::ids::CustomerId;
 use till_domain::ids::TokenId;
 use till_domain::payment::CaptureMode;
 use till_domain::records::AnyKey;
@@ -23,6 +24,7 @@ use till_storage::shapes::TableKind;
 use till_storage::vault::CardNumber;
 use till_storage::vault::CardNumberOf;
 use till_storage::vault::SealedError;
+use till_storage::vault::SubjectId;
 use till_storage::vault::SubjectKind;
 use till_storage::vault::VaultKey;
 
@@ -175,6 +177,17 @@ fn a_person_who_was_erased_leaves_no_fault_but_for_what_she_is_still_found_by() 
     assert_eq!(report.fault_count, 1, "{:?}", report.faults);
     assert_eq!(report.faults[0].wrong, Wrong::Extra);
     assert!(report.faults[0].to_string().contains("CustomersByEmail("), "{}", report.faults[0]);
+}
+
+#[test]
+fn the_key_of_a_customer_who_is_not_there_is_a_fault() {
+    let filled = Filled::new();
+    let customer_id = CustomerId::from_bytes([8; 16]);
+    let subject = SubjectId::customer(customer_id);
+    let (_, wrapped) = filled.keyring.create_subject_key(ONE, subject).expect("randomness");
+    filled.store.damage(Family::Vault, &VaultKey::SubjectKey { merchant: ONE, subject }.encode(), &wrapped);
+    let place = Place::Row(RowName { family: Family::Vault, key: format!("key of {customer_id}") });
+    filled.names(&[fault(ONE, place, Wrong::KeyLeft)]);
 }
 
 fn is_token(key: &[u8]) -> bool {

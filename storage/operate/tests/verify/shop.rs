@@ -410,6 +410,12 @@ impl<'a, S: Journal + RowStore> Shop<'a, S> {
             VaultWrite::ForgetTokenNumber(token_id) => {
                 (VaultKey::CardNumber { merchant, of: CardNumberOf::Token(token_id) }, None)
             }
+            VaultWrite::ForgetCardNumber(card_id) => {
+                (VaultKey::CardNumber { merchant, of: CardNumberOf::Card(card_id) }, None)
+            }
+            VaultWrite::ForgetCustomerKey(customer_id) => {
+                (VaultKey::SubjectKey { merchant, subject: SubjectId::customer(customer_id) }, None)
+            }
             VaultWrite::ForgetSessionKey(session_id) => {
                 (VaultKey::SubjectKey { merchant, subject: SubjectId::session(session_id) }, None)
             }

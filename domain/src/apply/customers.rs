@@ -1,0 +1,150 @@
+//! The fold of customers and saved cards into rows and indexes.
+
+use super::change::{change, taken};
+use crate::card::{Card, CardExpiry, CardHolder};
+use crate::customer::Customer;
+use crate::event::Event;
+use crate::ids::{CardId, CustomerId};
+use crate::records::{
+    Cards, CardsByExternalId, CardsByFingerprint, CustomerCards, Customers, CustomersByEmail, CustomersByExternalId,
+    CustomersByMobile, RowsMut, Unreadable,
+};
+use crate::text::ExternalId;
+use crate::time::Millis;
+
+/// Folds an event of customers and cards in; any other changes nothing here.
+pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Event::CustomerCreated(customer) = event {
+        put_customer(customer, rows);
+        Ok(())
+    } else if let Event::CustomerUpdated { before, after } = event {
+        remove_indexes(before, rows);
+        put_customer(after, rows);
+        Ok(())
+    } else if let Event::CustomerRemoved { customer_id, card_ids, at } = event {
+        remove_customer(*customer_id, card_ids, *at, rows)
+    } else if let Event::CardSaved { card, is_default, at } = event {
+        save_card(card, *is_default, *at, rows)
+    } else if let Event::CardRenewed { card_id, expiry, external_id } = event {
+        renew_card(*card_id, *expiry, external_id.as_ref(), rows)
+    } else if let Event::DefaultCardSet { customer_id, card_id, at } = event {
+        set_default(*customer_id, Some(*card_id), *at, rows)
+    } else if let Event::CardForgotten { customer_id, card_id, default_card_id, at } = event {
+        forget_card(*card_id, *at, rows)?;
+        unlist_card(*customer_id, *card_id, rows)?;
+        set_default(*customer_id, *default_card_id, *at, rows)
+    } else {
+        Ok(())
+    }
+}
+
+fn put_customer(customer: &Customer, rows: &mut impl RowsMut) {
+    if let Some(external_id) = &customer.external_id {
+        rows.put::<CustomersByExternalId>(external_id.clone(), customer.id);
+    }
+    if let Some(email) = &customer.email {
+        rows.put::<CustomersByEmail>(email.clone(), customer.id);
+    }
+    if let Some(mobile) = &customer.mobile {
+        rows.put::<CustomersByMobile>(mobile.clone(), customer.id);
+    }
+    rows.put::<Customers>(customer.id, customer.clone());
+}
+
+fn remove_indexes(customer: &Customer, rows: &mut impl RowsMut) {
+    if let Some(external_id) = &customer.external_id {
+        rows.remove::<CustomersByExternalId>(external_id.clone());
+    }
+    if let Some(email) = &customer.email {
+        rows.remove::<CustomersByEmail>(email.clone());
+    }
+    if let Some(mobile) = &customer.mobile {
+        rows.remove::<CustomersByMobile>(mobile.clone());
+    }
+}
+
+/// Address and number of the customer are taken from the row: the event has none, and in a replay, which has no key of
+/// the person any more, neither row nor index ever had them.
+fn remove_customer(
+    customer_id: CustomerId,
+    card_ids: &[CardId],
+    at: Millis,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    for card_id in card_ids {
+        forget_card(*card_id, at, rows)?;
+    }
+    rows.remove::<CustomerCards>(customer_id);
+    let customer = taken::<Customers>(customer_id, rows)?;
+    remove_indexes(&customer, rows);
+    rows.remove::<Customers>(customer_id);
+    Ok(())
+}
+
+fn save_card(card: &Card, is_default: bool, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    if let Some(external_id) = &card.external_id {
+        rows.put::<CardsByExternalId>(external_id.clone(), card.id);
+    }
+    rows.put::<CardsByFingerprint>((card.customer_id, card.card.fingerprint), card.id);
+    rows.put::<Cards>(card.id, card.clone());
+    let mut cards = rows.take::<CustomerCards>(card.customer_id)?.unwrap_or_default();
+    cards.push(card.id);
+    rows.put::<CustomerCards>(card.customer_id, cards);
+    change::<Customers>(rows, card.customer_id, |customer| {
+        customer.updated_at = at;
+        if is_default {
+            customer.default_card_id = Some(card.id);
+        }
+    })
+}
+
+fn renew_card(
+    card_id: CardId,
+    expiry: CardExpiry,
+    external_id: Option<&ExternalId>,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    if let Some(external_id) = external_id {
+        rows.put::<CardsByExternalId>(external_id.clone(), card_id);
+    }
+    change::<Cards>(rows, card_id, |card| {
+        card.card.expiry = expiry;
+        card.external_id = external_id.cloned().or_else(|| card.external_id.clone());
+    })
+}
+
+fn set_default(
+    customer_id: CustomerId,
+    card_id: Option<CardId>,
+    at: Millis,
+    rows: &mut impl RowsMut,
+) -> Result<(), Unreadable> {
+    change::<Customers>(rows, customer_id, |customer| {
+        customer.default_card_id = card_id;
+        customer.updated_at = at;
+    })
+}
+
+/// The card's identifier and number are free from now on.
+fn forget_card(card_id: CardId, at: Millis, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let mut card = taken::<Cards>(card_id, rows)?;
+    if let Some(external_id) = &card.external_id {
+        rows.remove::<CardsByExternalId>(external_id.clone());
+    }
+    rows.remove::<CardsByFingerprint>((card.customer_id, card.card.fingerprint));
+    card.card.holder = CardHolder::Absent;
+    card.deleted_at = Some(at);
+    rows.put::<Cards>(card_id, card);
+    Ok(())
+}
+
+fn unlist_card(customer_id: CustomerId, card_id: CardId, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let mut cards = rows.take::<CustomerCards>(customer_id)?.unwrap_or_default();
+    cards.retain(|other| *other != card_id);
+    if cards.is_empty() {
+        rows.remove::<CustomerCards>(customer_id);
+    } else {
+        rows.put::<CustomerCards>(customer_id, cards);
+    }
+    Ok(())
+}

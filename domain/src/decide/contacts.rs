@@ -1,0 +1,104 @@
+//! Customers as a merchant adds, changes and removes them: contract, sections 4.1 and 9.1a.
+
+use super::context::{Context, Decision};
+use crate::command::ContactFields;
+use crate::customer::{Customer, CustomerRef};
+use crate::event::{Answer, Event, VaultWrite};
+use crate::ids::CustomerId;
+use crate::records::{
+    CustomerCards, Customers, CustomersByEmail, CustomersByExternalId, CustomersByMobile, Records, Unreadable,
+};
+use crate::refusal::{Refusal, Stop};
+
+pub(super) fn add(
+    records: &impl Records,
+    fields: &ContactFields,
+    context: &mut Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    check_free(records, fields, None)?;
+    let customer = Customer {
+        id: context.mint(),
+        external_id: fields.external_id.clone(),
+        email: fields.contact.email.clone(),
+        mobile: fields.contact.mobile.clone(),
+        name: fields.contact.name.clone(),
+        default_card_id: None,
+        created_at: context.now,
+        updated_at: context.now,
+    };
+    let answer = Answer::Contact(customer.id);
+    Ok((Decision::one(Event::CustomerCreated(customer)), answer))
+}
+
+pub(super) fn update(
+    records: &impl Records,
+    customer: &CustomerRef,
+    fields: &ContactFields,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let before = find(records, customer)?;
+    check_free(records, fields, Some(before.id))?;
+    let given = fields.contact.clone();
+    let mut after = Customer {
+        external_id: fields.external_id.clone().or_else(|| before.external_id.clone()),
+        email: given.email.or_else(|| before.email.clone()),
+        mobile: given.mobile.or_else(|| before.mobile.clone()),
+        name: given.name.or_else(|| before.name.clone()),
+        ..before.clone()
+    };
+    if after == before {
+        return Ok((Decision::nothing(), Answer::Changed(false)));
+    }
+    after.updated_at = context.now;
+    Ok((Decision::one(Event::CustomerUpdated { before, after }), Answer::Changed(true)))
+}
+
+/// The record says nothing of the person, and the key under which the rest of the log does is deleted with it.
+pub(super) fn remove(
+    records: &impl Records,
+    customer: &CustomerRef,
+    context: &Context<'_>,
+) -> Result<(Decision, Answer), Stop> {
+    let customer_id = find(records, customer)?.id;
+    let card_ids = records.get::<CustomerCards>(customer_id)?.unwrap_or_default();
+    let mut vault: Vec<VaultWrite> = card_ids.iter().copied().map(VaultWrite::ForgetCardNumber).collect();
+    vault.push(VaultWrite::ForgetCustomerKey(customer_id));
+    let removed = Event::CustomerRemoved { customer_id, card_ids, at: context.now };
+    Ok((Decision { events: vec![removed], vault }, Answer::Changed(true)))
+}
+
+/// The customer that a call names by `contact_id`.
+pub(super) fn find(records: &impl Records, customer: &CustomerRef) -> Result<Customer, Stop> {
+    let id = match customer {
+        CustomerRef::Own(id) => Some(*id),
+        CustomerRef::External(external_id) => records.get::<CustomersByExternalId>(external_id.clone())?,
+    };
+    let found = id.map_or(Ok(None), |id| records.get::<Customers>(id))?;
+    Ok(found.ok_or(Refusal::ContactNotFound)?)
+}
+
+/// Checks that no other customer has what is given.
+fn check_free(records: &impl Records, fields: &ContactFields, own: Option<CustomerId>) -> Result<(), Stop> {
+    for (argument, holder) in holders(records, fields)? {
+        if let Some(customer_id) = holder.filter(|holder| Some(*holder) != own) {
+            return Err(Refusal::ContactTaken { argument, customer_id }.into());
+        }
+    }
+    Ok(())
+}
+
+/// The customers who have what is given, by argument.
+fn holders(
+    records: &impl Records,
+    fields: &ContactFields,
+) -> Result<[(&'static str, Option<CustomerId>); 3], Unreadable> {
+    let ContactFields { external_id, contact } = fields;
+    let of_id = external_id.clone().map(|id| records.get::<CustomersByExternalId>(id)).transpose()?;
+    let of_email = contact.email.clone().map(|email| records.get::<CustomersByEmail>(email)).transpose()?;
+    let of_mobile = contact.mobile.clone().map(|mobile| records.get::<CustomersByMobile>(mobile)).transpose()?;
+    Ok([
+        ("external_id", of_id.flatten()),
+        ("contact_email", of_email.flatten()),
+        ("contact_mobile", of_mobile.flatten()),
+    ])
+}
