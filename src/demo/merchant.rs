@@ -16,7 +16,6 @@ use till_domain::text::{InstallationIdentifier, Name, TimeZone};
 
 use crate::endpoints::admin::fresh_merchant_id;
 use crate::endpoints::{fresh_key, key_of};
-use crate::protocol::version::ApiVersion;
 use crate::service::Service;
 
 /// Where the demo merchant's ids and key are kept, below the data directory.
@@ -89,7 +88,7 @@ async fn make(service: &Service) -> anyhow::Result<Demo> {
     let installation = submit(service, merchant_id, Command::AddInstallation(installation), None).await?;
     let Answer::Installation(installation_id) = installation.answer else { bail!("no installation was made") };
     let text = fresh_key();
-    let generate = key_of(&service.keyring, merchant_id, Name::new("Demo key")?, &text, ApiVersion::NEWEST);
+    let generate = key_of(&service.keyring, merchant_id, Name::new("Demo key")?, &text);
     let api_key = text.to_string();
     submit(service, merchant_id, Command::GenerateKey(generate), Some(Secret::KeyText(text))).await?;
     let (merchant_id, installation_id) = (merchant_id.to_string(), installation_id.to_string());

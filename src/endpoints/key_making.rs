@@ -89,7 +89,7 @@ pub(super) async fn generate<C>(
     new: NewKey,
 ) -> Result<Reply, ApiError> {
     let (text, name) = (fresh_key(), new.name.clone());
-    let lasting = key_of(&service.keyring, merchant_id, new.name, &text, call.version());
+    let lasting = key_of(&service.keyring, merchant_id, new.name, &text);
     let command = Command::GenerateKey(GenerateKey { expires_at: new.expires_at, ..lasting });
     let secret = Some(Secret::KeyText(text.clone()));
     let answered = service.submit(declaration, call, merchant_id, caller, command, secret).await?;
@@ -110,14 +110,14 @@ pub(super) async fn generate<C>(
     .replayed(answered.replayed))
 }
 
-/// A key without an end, from its text.
-pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str, version: ApiVersion) -> GenerateKey {
+/// A key without an end, from its text, pinned to the newest version.
+pub fn key_of(keyring: &Keyring, merchant_id: MerchantId, name: Name, text: &str) -> GenerateKey {
     GenerateKey {
         merchant_id,
         name,
         digest: KeyDigest(keyring.api_key_digest(text)),
         display: key::display(text),
-        api_version: version.name().to_owned(),
+        api_version: ApiVersion::NEWEST.name().to_owned(),
         expires_at: None,
     }
 }

@@ -29,7 +29,7 @@ fn a_key_must_end_in_the_future_when_it_is_made_and_its_answer_is_repeated_after
 }
 
 #[test]
-fn a_key_keeps_the_version_that_its_making_named() {
+fn a_key_keeps_the_version_that_it_was_made_with() {
     let mut world = World::open();
     let named = |version: &str, digest| {
         let ask = generate_key(World::open().merchant_id, digest, None);

@@ -20,7 +20,6 @@ use super::market::Market;
 use till::endpoints::admin::fresh_merchant_id;
 use till::endpoints::sdk::card_facts;
 use till::endpoints::{fresh_key, key_of};
-use till::protocol::version::ApiVersion;
 
 /// The merchants' currency.
 pub(super) const CURRENCY: &str = "THB";
@@ -122,7 +121,7 @@ impl Opening<'_> {
     async fn key(&self, number: usize) -> anyhow::Result<KeyId> {
         let text = fresh_key();
         let name = Name::new(format!("Generated key {number}"))?;
-        let command = key_of(&self.market.keyring, self.merchant_id, name, &text, ApiVersion::NEWEST);
+        let command = key_of(&self.market.keyring, self.merchant_id, name, &text);
         match self.carry_out(Command::GenerateKey(command), Some(Secret::KeyText(text))).await? {
             Answer::Key { key_id, created_at: _ } => Ok(key_id),
             other => bail!("a key was asked for, and {other:?} was answered"),
