@@ -12,8 +12,10 @@ pub const KEY_RANDOM_LEN: usize = 32;
 pub const KEY_CHECKSUM_LEN: usize = 6;
 /// Characters kept for display: the prefix and the first five random ones.
 pub const KEY_DISPLAY_LEN: usize = 8;
-/// Most live and revoked keys of one merchant: they are part of its bounded state.
-pub const KEYS_MAX: usize = 1_000;
+/// Keys of one merchant that are neither revoked nor over, at most.
+pub const LIVE_KEYS_MAX: usize = 1_000;
+/// Keys of one merchant, former ones included, at most: they are part of its bounded state.
+pub const KEYS_MAX: usize = 5_000;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -4,7 +4,7 @@ use super::context::{Context, Decision};
 use crate::command::GenerateKey;
 use crate::event::{Answer, Event, VaultWrite};
 use crate::ids::KeyId;
-use crate::key::{ApiKey, KEYS_MAX};
+use crate::key::{ApiKey, KEYS_MAX, LIVE_KEYS_MAX};
 use crate::records::{KeyDirectory, MerchantState, Records};
 use crate::refusal::{Refusal, Stop};
 use crate::text::Name;
@@ -19,9 +19,7 @@ pub(super) fn generate_key(
     if command.expires_at.is_some_and(|end| end <= context.now) {
         return Err(Refusal::KeyEndPassed.into());
     }
-    if records.state().keys.len() >= KEYS_MAX {
-        return Err(Refusal::TooMany { kind: "API keys", limit: KEYS_MAX }.into());
-    }
+    check_room(records.state(), context)?;
     if let Some(owner) = records.get::<KeyDirectory>(command.digest)? {
         // 190 random bits do not repeat; a repeated digest is the caller's mistake, never a second key.
         return Ok((Decision::nothing(), Answer::Key { key_id: owner.key_id, created_at: context.now }));
@@ -40,6 +38,16 @@ pub(super) fn generate_key(
     let keep_text = may_be_repeated.then_some(VaultWrite::KeepKeyText(key.id));
     let event = Event::KeyGenerated { merchant_id: command.merchant_id, key };
     Ok((Decision { events: vec![event], vault: keep_text.into_iter().collect() }, answer))
+}
+
+fn check_room(state: &MerchantState, context: &Context<'_>) -> Result<(), Refusal> {
+    if state.keys.len() >= KEYS_MAX {
+        return Err(Refusal::TooMany { kind: "API keys, former ones included", limit: KEYS_MAX });
+    }
+    if state.keys.values().filter(|key| key.is_live(context.now)).count() >= LIVE_KEYS_MAX {
+        return Err(Refusal::TooMany { kind: "API keys", limit: LIVE_KEYS_MAX });
+    }
+    Ok(())
 }
 
 pub(super) fn revoke_key(

@@ -1,15 +1,17 @@
 //! What the operator asks, once and again.
 
 use crate::words::*;
-use crate::world::World;
+use crate::world::{World, raw_id};
 use till_domain::card::TokenUsage;
+use till_domain::decide::Outcome;
 use till_domain::event::{Answer, VaultWrite};
 use till_domain::ids::KeyId;
-use till_domain::key::KEYS_MAX;
+use till_domain::key::{ApiKey, KEYS_MAX, LIVE_KEYS_MAX};
 use till_domain::merchant::{Integration, PaymentMethod};
 use till_domain::records::{CreatedMerchants, KeyDirectory, MerchantDirectory};
 use till_domain::refusal::Refusal;
 use till_domain::text::IdempotencyKey;
+use till_domain::time::Millis;
 
 #[test]
 fn a_new_merchant_takes_cards_and_instalments_on_the_sandbox_without_a_fee() {
@@ -149,15 +151,52 @@ fn a_key_ends_at_its_expiry_to_the_millisecond() {
 }
 
 #[test]
-fn the_number_of_a_merchants_keys_is_limited() {
+fn the_number_of_a_merchants_live_keys_is_limited() {
     let mut world = World::open();
     let merchant_id = world.merchant_id;
-    for number in 1..KEYS_MAX {
-        let mut ask = generate_key(merchant_id, 0, None);
+    let end = world.clock.plus_seconds(60);
+    let last = add_keys(&mut world, 1..LIVE_KEYS_MAX - 1, None);
+    add_keys(&mut world, LIVE_KEYS_MAX - 1..LIVE_KEYS_MAX, Some(end));
+    let refused = Refusal::TooMany { kind: "API keys", limit: LIVE_KEYS_MAX };
+    world.when(generate_key(merchant_id, 255, None)).refused(refused);
+    world.given(revoke_key(last));
+    add_keys(&mut world, LIVE_KEYS_MAX..LIVE_KEYS_MAX + 1, None);
+    world.when(generate_key(merchant_id, 255, None)).refused(refused);
+    world.clock = end;
+    world.when(generate_key(merchant_id, 255, None)).takes_effect();
+}
+
+#[test]
+fn the_number_of_all_keys_of_a_merchant_is_limited() {
+    let mut world = World::open();
+    let first = world.state.keys[&world.first_key()].clone();
+    let former = (2..=KEYS_MAX).map(|number| ApiKey {
+        id: raw_id(1_000 + number as u64, KeyId::from_raw),
+        revoked_at: Some(world.clock),
+        ..first.clone()
+    });
+    // Made one by one they would take minutes.
+    world.state.keys.extend(former.map(|key| (key.id, key)));
+    assert_eq!(world.state.keys.len(), KEYS_MAX);
+    let generate = generate_key(world.merchant_id, 255, None);
+    let kind = "API keys, former ones included";
+    world.refused_without_checks(generate.clone(), Refusal::TooMany { kind, limit: KEYS_MAX });
+    let one = *world.state.keys.keys().last().expect("there are some");
+    world.state.keys.remove(&one);
+    world.accepted_without_checks(generate);
+}
+
+/// Makes keys of these numbers, and gives the last one.
+fn add_keys(world: &mut World, numbers: std::ops::Range<usize>, expires_at: Option<Millis>) -> KeyId {
+    let mut last = None;
+    for number in numbers {
+        let mut ask = generate_key(world.merchant_id, 0, expires_at);
         set_digest(&mut ask, number);
-        world.step(&ask).expect("there is room for a key");
+        let outcome = world.step(&ask).expect("there is room for a key");
+        let Outcome::Effective { answer: Answer::Key { key_id, .. }, .. } = outcome else { panic!("{outcome:?}") };
+        last = Some(key_id);
     }
-    world.when(generate_key(merchant_id, 255, None)).refused(Refusal::TooMany { kind: "API keys", limit: KEYS_MAX });
+    last.expect("there are some")
 }
 
 fn set_digest(ask: &mut Ask, number: usize) {

@@ -23,7 +23,13 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
     docs: GENERATE_KEY_DOCS,
     arguments: &[MERCHANT_ARGUMENT, NAME_ARGUMENT, EXPIRES_AT_ARGUMENT],
     returns: Returns::Object(&GENERATED_KEY),
-    errors: &[MERCHANT_NOT_FOUND, DeclaredError::when(Code::Conflict, "The merchant has 1,000 keys already.")],
+    errors: &[
+        MERCHANT_NOT_FOUND,
+        DeclaredError::when(
+            Code::Conflict,
+            "The merchant has 1,000 keys that are neither revoked nor over, or 5,000 with those.",
+        ),
+    ],
     flags: Flags::COMMAND,
 };
 

@@ -30,7 +30,10 @@ pub(super) static GENERATE_KEY: Declaration = Declaration {
     docs: GENERATE_KEY_DOCS,
     arguments: &[NAME_ARGUMENT, EXPIRES_AT_ARGUMENT],
     returns: Returns::Object(&GENERATED_KEY),
-    errors: &[DeclaredError::when(Code::Conflict, "The merchant has 1,000 keys already, revoked ones counted.")],
+    errors: &[DeclaredError::when(
+        Code::Conflict,
+        "The merchant has 1,000 keys that are neither revoked nor over, or 5,000 with those.",
+    )],
     flags: Flags::COMMAND,
 };
 
