@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::bodies::{Case, Endpoint};
-use crate::harness::{Answer, CARD, Client, Server, Shop, Start, id_of_nothing};
+use crate::harness::{Answer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
 
 /// The beginnings of the names of endpoints that only read.
 const QUERIES: [&str; 8] =
@@ -29,6 +29,8 @@ pub(super) struct World {
     is_team_used: bool,
     /// True when the spare installation was removed.
     is_spare_removed: bool,
+    /// What the vault opens under: a damaged key may be another one, and is taken.
+    vault_key: String,
     /// How often which endpoint answered what.
     answered: BTreeMap<(String, String), u32>,
     log: PathBuf,
@@ -53,6 +55,7 @@ impl World {
             fresh: AtomicU64::new(0),
             is_team_used: false,
             is_spare_removed: false,
+            vault_key: VAULT_KEY.to_owned(),
             answered: BTreeMap::new(),
             log,
             _directory: directory,
@@ -247,6 +250,10 @@ impl World {
         let code = if answer.status == 200 { "OK" } else { answer.code() };
         self.is_team_used |= code == "OK" && matches!(case.endpoint.as_str(), "accept-invitation" | "remove-user");
         self.is_spare_removed |= code == "OK" && case.endpoint == "remove-installation";
+        if code == "OK" && case.endpoint == "rotate-vault-key" {
+            let body: Value = serde_json::from_slice(&case.body).expect("what was accepted is JSON");
+            self.vault_key = body["vault_key"].as_str().expect("an accepted key is a text").to_owned();
+        }
         let path = format!("{}/{}", case.package, case.endpoint);
         *self.answered.entry((path, code.to_owned())).or_default() += 1;
     }
@@ -359,7 +366,8 @@ impl World {
         assert!(self.server.stop(), "it ends with exit code 0");
         let log = fs::read_to_string(&self.log).expect("the log was kept");
         assert!(!log.contains("panicked"), "{log}");
-        let verified = self.server.command().arg("verify").output().expect("the binary can be started");
+        let verified = self.server.command().arg("verify").env("TILL_VAULT_KEY", &self.vault_key).output();
+        let verified = verified.expect("the binary can be started");
         let errors = String::from_utf8_lossy(&verified.stderr).into_owned();
         assert!(verified.status.success(), "{errors}");
     }
