@@ -1,7 +1,8 @@
 //! Whom the load tester calls, and what is left behind.
 
 use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -85,20 +86,50 @@ fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_thos
     assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
-#[test]
-fn an_interrupted_run_leaves_no_server_and_no_directory_behind() {
-    let tester = Tester::new();
+/// A long run with a server of its own in the directory `servers`, once it measures; and what it says from then on.
+fn long_run(tester: &Tester) -> (Child, impl Iterator<Item = String>) {
     let servers = tester.file("servers");
-    std::fs::create_dir(&servers).expect("it can be made");
+    std::fs::create_dir_all(&servers).expect("it can be made");
     let line = "ping --merchants 1 --connections 1 --duration 60s --warm-up 0s --server-directory servers";
     let mut command = tester.command(line);
     command.env("TMPDIR", &servers); // A log that was kept would be there.
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut told = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
     assert!(told.any(|line| line.contains("measuring")), "it says when it measures");
-    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(interrupted.is_ok_and(|status| status.success()));
-    assert!(told.any(|line| line.contains("interrupted")), "it says why it ends");
-    assert_eq!(child.wait().expect("it ends").code(), Some(1));
-    assert_eq!(std::fs::read_dir(&servers).expect("it is there").count(), 0);
+    (child, told)
+}
+
+fn send(signal: &str, process: u32) {
+    let sent = Command::new("kill").args([signal, &process.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
+}
+
+#[test]
+fn an_interrupted_run_and_one_whose_terminal_closes_leave_neither_server_nor_directory_behind() {
+    for signal in ["-INT", "-HUP"] {
+        let tester = Tester::new();
+        let (mut child, mut told) = long_run(&tester);
+        send(signal, child.id());
+        assert!(told.any(|line| line.contains("interrupted")), "it says why it ends");
+        assert_eq!(child.wait().expect("it ends").code(), Some(1), "{signal}");
+        assert_eq!(std::fs::read_dir(tester.file("servers")).expect("it is there").count(), 0, "{signal}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_killed_load_tester_takes_its_server_with_it() {
+    let tester = Tester::new();
+    let (mut child, _told) = long_run(&tester);
+    let children = format!("/proc/{0}/task/{0}/children", child.id());
+    let server = std::fs::read_to_string(children).expect("it lives").trim().to_owned();
+    let command_line = || std::fs::read_to_string(format!("/proc/{server}/cmdline")).unwrap_or_default();
+    assert!(command_line().contains("serve"), "{server}: {}", command_line());
+    send("-KILL", child.id());
+    child.wait().expect("it ends");
+    let until = Instant::now() + Duration::from_secs(10);
+    while command_line().contains("serve") {
+        assert!(Instant::now() < until, "process {server} is left behind");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

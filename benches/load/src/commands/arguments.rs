@@ -1,10 +1,15 @@
 //! The command line's grammar.
 
+#[cfg(target_os = "linux")]
+use std::{ffi::OsString, path::PathBuf};
+
 use clap::{Parser, Subcommand};
 use till::commands::Settings;
 
 use super::bench::BenchCommand;
 use super::generate::GenerateArguments;
+#[cfg(target_os = "linux")]
+use crate::target::BECOME_SERVER;
 
 /// Measures a Till server under load and checks every answer, or generates a store to test against.
 #[derive(Debug, Parser)]
@@ -26,6 +31,18 @@ pub enum Command {
     Bench(Box<BenchCommand>),
     /// Fills the data directory with merchants that have traded for long, to test against; with the server stopped
     Generate(GenerateArguments),
+    /// Becomes the server of a run, to end with the load tester that started it
+    #[cfg(target_os = "linux")]
+    #[command(name = BECOME_SERVER, hide = true)]
+    BecomeServer {
+        /// The process id of the load tester.
+        load_tester: u32,
+        /// The program of the server.
+        program: PathBuf,
+        /// What it is told.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::output::print;
 use crate::plan::{
@@ -431,7 +431,7 @@ fn server_settings(arguments: &LoadArguments) -> Vec<ServerSetting> {
 /// A flag that the first signal sets; the second ends the process at once.
 fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         let conditional = signal_hook::flag::register_conditional_shutdown(signal, 1, Arc::clone(&flag));
         conditional.context("failed to listen for signals")?;
         signal_hook::flag::register(signal, Arc::clone(&flag)).context("failed to listen for signals")?;

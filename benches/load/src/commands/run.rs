@@ -1,11 +1,14 @@
 //! Carries a command out.
 
 use till::commands::ExitCode;
+use till::configuration::Configuration;
 use till::owner_only::{keep_memory_to_the_process, make_files_for_the_owner_only};
 
 use super::arguments::{Arguments, Command};
 use super::output::{print, say};
 use super::{bench, generate};
+#[cfg(target_os = "linux")]
+use crate::target::become_server;
 
 /// Does what the command line says. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
@@ -16,16 +19,25 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    keep_memory_to_the_process()?;
-    let configuration = arguments.settings.configuration()?;
     match &arguments.command {
         // Its reports hold no data of anybody, and are made as the umask says.
-        Command::Bench(command) => bench::bench(&configuration, command),
+        Command::Bench(command) => bench::bench(&configuration(arguments)?, command),
         Command::Generate(options) => {
+            let configuration = configuration(arguments)?;
             make_files_for_the_owner_only();
             let summary = generate::generate(&configuration, *options)?;
             print(&format!("{summary}\n"));
             Ok(ExitCode::SUCCESS)
         }
+        // The settings of the environment are those of the server.
+        #[cfg(target_os = "linux")]
+        Command::BecomeServer { load_tester, program, arguments } => {
+            Err(become_server(*load_tester, program, arguments))
+        }
     }
+}
+
+fn configuration(arguments: &Arguments) -> anyhow::Result<Configuration> {
+    keep_memory_to_the_process()?;
+    Ok(arguments.settings.configuration()?)
 }

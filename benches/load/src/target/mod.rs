@@ -5,5 +5,7 @@ mod own_server;
 mod server;
 
 pub use address::{AddressFault, server_address};
-pub use own_server::{OwnServer, ServerSetting, program_beside};
+#[cfg(target_os = "linux")]
+pub use own_server::become_server;
+pub use own_server::{BECOME_SERVER, OwnServer, ServerSetting, program_beside};
 pub use server::Server;

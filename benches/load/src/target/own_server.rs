@@ -1,6 +1,8 @@
 //! A server of the load tester's own: the program `till` as a child process, on a directory that is removed.
 
 use std::collections::BTreeMap;
+#[cfg(target_os = "linux")]
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -47,6 +49,9 @@ const TOLD: [(&str, &str); 3] = [
     ("TILL_SDK_CALLS_PER_SECOND", "1000000"),
     ("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000"),
 ];
+
+/// The hidden word of the command line after which this program becomes the server.
+pub const BECOME_SERVER: &str = "become-server";
 
 /// Lines of its log that are shown when it fails.
 const LINES_SHOWN: usize = 12;
@@ -154,7 +159,7 @@ impl Drop for OwnServer {
 
 fn spawn(program: &Path, directory: &Path, token: &str, settings: &BTreeMap<String, String>) -> anyhow::Result<Child> {
     let log = File::create(log_file(directory)).context("failed to make the server's log")?;
-    let mut command = Command::new(program);
+    let mut command = command_that_ends_with_us(program)?;
     command.arg("serve").args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"]);
     command.arg(directory.join("data")).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     for variable in NOT_PASSED_ON {
@@ -162,6 +167,41 @@ fn spawn(program: &Path, directory: &Path, token: &str, settings: &BTreeMap<Stri
     }
     command.env("TILL_ADMIN_TOKEN", token).envs(settings);
     command.spawn().with_context(|| format!("failed to start a server: {}", program.display()))
+}
+
+/// A command of this program that the kernel ends together with the load tester, however that ends.
+///
+/// The kernel watches the thread that starts the process: only the main thread may, which lives to the end.
+#[cfg(target_os = "linux")]
+fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
+    let own = std::env::current_exe().context("failed to find this program's own file")?;
+    let mut command = Command::new(own);
+    command.arg(BECOME_SERVER).arg(std::process::id().to_string()).arg(program);
+    Ok(command)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn command_that_ends_with_us(program: &Path) -> anyhow::Result<Command> {
+    Ok(Command::new(program))
+}
+
+/// Asks the kernel to kill this process when its parent, the load tester, ends, and becomes the server. Returns only to
+/// say why it cannot.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub fn become_server(load_tester: u32, program: &Path, arguments: &[OsString]) -> anyhow::Error {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    use std::os::unix::process::CommandExt;
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        return anyhow::Error::new(error).context("failed to ask for an end together with the load tester");
+    }
+    // It may have ended before the kernel was asked.
+    let parent = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
+    if parent != Some(load_tester) {
+        return anyhow::anyhow!("the load tester has ended");
+    }
+    let error = Command::new(program).args(arguments).exec();
+    anyhow::Error::new(error).context(format!("failed to start a server: {}", program.display()))
 }
 
 /// The program `till` in the directory of this one.
