@@ -52,7 +52,8 @@ fn steps(point: &Value) -> Vec<&str> {
 
 #[test]
 fn ping_asks_balances() {
-    assert_eq!(steps(&point("ping")), ["get-balance"]);
+    let point = point("ping");
+    assert_eq!((steps(&point), &point["rate_kept"]), (vec!["get-balance"], &json!(null)));
 }
 
 #[test]
@@ -170,4 +171,17 @@ fn a_run_whose_sessions_are_used_up_says_so_and_counts_no_time_after_that() {
     assert!(point["ended_early"].as_str().is_some_and(|reason| reason.contains("sessions")), "{point}");
     assert_eq!(point["operations"], json!(200));
     assert!(point["seconds"].as_f64() < Some(60.0), "{point}");
+}
+
+#[test]
+fn a_run_with_a_rate_whose_sessions_are_used_up_did_not_keep_up() {
+    let tester = Tester::new();
+    let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s --rate 200";
+    let ended = tester.run(&format!("initiate --sessions 40 {load} --json report.json"));
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let point = &tester.json("report.json")["points"][0];
+    assert_eq!((&point["operations"], &point["rate_kept"]), (&json!(40), &json!(false)), "{point}");
+    assert_eq!((&point["follow_up"]["kept_up"], &point["never_made"]), (&json!(false), &json!(0)), "{point}");
+    assert!(ended.output.contains("DOES NOT KEEP UP with its rate of 200/s"), "{ended:?}");
+    assert!(!ended.output.contains("keeps up") && !ended.output.contains("keep up:"), "{ended:?}");
 }

@@ -86,17 +86,43 @@ fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_thos
     assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
-/// A long run with a server of its own in the directory `servers`, once it measures; and what it says from then on.
-fn long_run(tester: &Tester) -> (Child, impl Iterator<Item = String>) {
+/// A long run once it measures, and what it says from then on.
+fn long_run(tester: &Tester, server: &str) -> (Child, impl Iterator<Item = String>) {
     let servers = tester.file("servers");
     std::fs::create_dir_all(&servers).expect("it can be made");
-    let line = "ping --merchants 1 --connections 1 --duration 60s --warm-up 0s --server-directory servers";
-    let mut command = tester.command(line);
-    command.env("TMPDIR", &servers); // A log that was kept would be there.
+    let load = "--merchants 1 --connections 4 --duration 60s --warm-up 0s --json report.json --html report.html";
+    let mut command = tester.command(&format!("ping {load} {server}"));
+    // A log that was kept would be there.
+    command.env("TMPDIR", &servers).env("TILL_ADMIN_TOKEN", ADMIN_TOKEN);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut told = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);
     assert!(told.any(|line| line.contains("measuring")), "it says when it measures");
     (child, told)
+}
+
+/// A server of the load tester's own, in the directory `servers`.
+const OWN: &str = "--server-directory servers";
+
+/// The process id of a load tester's server.
+#[cfg(target_os = "linux")]
+fn server_of(load_tester: &Child) -> u32 {
+    let children = format!("/proc/{0}/task/{0}/children", load_tester.id());
+    let server = std::fs::read_to_string(children).expect("it lives");
+    server.trim().parse().expect("it has one child")
+}
+
+/// Waits for the end of a run whose server was killed a second after its beginning.
+#[track_caller]
+fn assert_what_was_measured_is_kept(tester: &Tester, mut child: Child) {
+    assert_eq!(child.wait().expect("it ends").code(), Some(4));
+    let report = tester.json("report.json");
+    let point = &report["points"][0];
+    let reason = report["ended_early"].as_str().expect("a reason");
+    assert!(reason.contains("the server did not answer any more: the connection was refused"), "{reason}");
+    assert_eq!(point["ended_early"], report["ended_early"]);
+    assert!(point["operations"].as_u64() > Some(0) && point["latency_micros"]["p99"].as_u64() > Some(0), "{point}");
+    assert!(point["seconds"].as_f64().is_some_and(|seconds| (0.9..20.0).contains(&seconds)), "{point}");
+    assert!(tester.text("report.html").contains("ENDED EARLY: after "));
 }
 
 fn send(signal: &str, process: u32) {
@@ -108,7 +134,7 @@ fn send(signal: &str, process: u32) {
 fn an_interrupted_run_and_one_whose_terminal_closes_leave_neither_server_nor_directory_behind() {
     for signal in ["-INT", "-HUP"] {
         let tester = Tester::new();
-        let (mut child, mut told) = long_run(&tester);
+        let (mut child, mut told) = long_run(&tester, OWN);
         send(signal, child.id());
         assert!(told.any(|line| line.contains("interrupted")), "it says why it ends");
         assert_eq!(child.wait().expect("it ends").code(), Some(1), "{signal}");
@@ -120,9 +146,8 @@ fn an_interrupted_run_and_one_whose_terminal_closes_leave_neither_server_nor_dir
 #[test]
 fn a_killed_load_tester_takes_its_server_with_it() {
     let tester = Tester::new();
-    let (mut child, _told) = long_run(&tester);
-    let children = format!("/proc/{0}/task/{0}/children", child.id());
-    let server = std::fs::read_to_string(children).expect("it lives").trim().to_owned();
+    let (mut child, _told) = long_run(&tester, OWN);
+    let server = server_of(&child);
     let command_line = || std::fs::read_to_string(format!("/proc/{server}/cmdline")).unwrap_or_default();
     assert!(command_line().contains("serve"), "{server}: {}", command_line());
     send("-KILL", child.id());
@@ -132,4 +157,25 @@ fn a_killed_load_tester_takes_its_server_with_it() {
         assert!(Instant::now() < until, "process {server} is left behind");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+#[test]
+fn a_target_that_goes_away_leaves_a_report_of_what_was_measured_until_then() {
+    let (mut server, tester) = (Server::start(), Tester::new());
+    let target = format!("--target {} --admin {}", server.public(), server.admin_address());
+    let (child, _told) = long_run(&tester, &target);
+    std::thread::sleep(Duration::from_secs(1));
+    server.kill();
+    assert_what_was_measured_is_kept(&tester, child);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_own_server_that_ends_by_itself_leaves_a_report_and_its_log() {
+    let tester = Tester::new();
+    let (child, mut told) = long_run(&tester, OWN);
+    std::thread::sleep(Duration::from_secs(1));
+    send("-KILL", server_of(&child));
+    assert!(told.any(|line| line.contains("has ended by itself; its log is kept in")));
+    assert_what_was_measured_is_kept(&tester, child);
 }

@@ -190,3 +190,16 @@ fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
     let told = "expected VOIDED with 0 captured and 0 paid back, got SUCCESSFUL with 10000 captured";
     assert!(ended.output.contains(told), "{ended:?}");
 }
+
+#[test]
+fn a_run_that_cannot_be_checked_afterwards_keeps_what_it_measured_and_says_so() {
+    let failing = |function: &str, initiated: &AtomicU64| match function {
+        "get-balance" if initiated.load(Ordering::SeqCst) > 0 => "[\"UNAVAILABLE\",\"Later.\",null]".to_owned(),
+        _ => usual(function, initiated),
+    };
+    let ended = run("initiate --sessions 50", failing);
+    assert_eq!(ended.code, 4, "{ended:?}");
+    for told in ["50 in ", "but could not be checked: failed to ask a balance: the server answers 400", "Later."] {
+        assert!(ended.output.contains(told), "{ended:?}");
+    }
+}

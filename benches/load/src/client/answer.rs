@@ -32,6 +32,14 @@ pub(crate) enum CallFailure {
 }
 
 impl CallFailure {
+    /// The codes of calls to which nothing came back.
+    pub(crate) const CODES_WITHOUT_ANSWER: [&str; 4] = [
+        CallFailure::Refused.code(),
+        CallFailure::Closed.code(),
+        CallFailure::TimedOut.code(),
+        CallFailure::System(std::io::ErrorKind::Other).code(),
+    ];
+
     /// The word under which it is counted.
     pub(crate) const fn code(self) -> &'static str {
         match self {

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::output::print;
+use super::output::{print, say};
 use crate::plan::{
     Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights, parse_rate,
     parse_share, parse_span,
@@ -23,6 +23,9 @@ use till::configuration::{Configuration, Secrets};
 
 /// How the process ends when an answer was wrong.
 const WRONG_ANSWERS: u8 = 3;
+
+/// How it ends when the server could not be measured to the end. What was measured is in the report.
+const ENDED_EARLY: u8 = 4;
 
 /// What is measured.
 #[derive(Debug, Subcommand)]
@@ -377,13 +380,9 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     );
     let result = Bench::new(plan, &server, &progress, Arc::clone(&interrupted)).and_then(|bench| bench.run());
     progress.finish();
-    // A server that has ended is the reason of whatever else is wrong, and its last words say why.
     // One that was told to end with us is no failure.
-    let result: BenchResult = match &mut own {
-        Some(own) if !interrupted.load(Ordering::Relaxed) => {
-            own.check()?;
-            result.map_err(|error| own.failed(&format!("{error:#}")))?
-        }
+    let result = match &mut own {
+        Some(own) if !interrupted.load(Ordering::Relaxed) => explained(own, result)?,
         Some(_) | None => result?,
     };
     drop(own);
@@ -392,6 +391,21 @@ fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan
     write(arguments.json.as_deref(), || document.to_json())?;
     write(arguments.html.as_deref(), || run_page(&document))?;
     Ok(exit_code(&document))
+}
+
+/// A server that has ended is the reason of whatever else is wrong, and its last words say why.
+fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow::Result<BenchResult> {
+    let fault = own.has_ended().then(|| own.failed("the server that was started for this run has ended by itself"));
+    match (result, fault) {
+        (Ok(mut result), Some(fault)) => {
+            say(&format!("till-bench: {fault:#}"));
+            result.ended_early.get_or_insert("the server has ended by itself".to_owned());
+            Ok(result)
+        }
+        (Ok(result), None) => Ok(result),
+        (Err(_), Some(fault)) => Err(fault),
+        (Err(error), None) => Err(own.failed(&format!("{error:#}"))),
+    }
 }
 
 /// The server to be measured, and our own to be kept meanwhile.
@@ -441,10 +455,14 @@ fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 
 fn exit_code(document: &Document) -> ExitCode {
     let has_result = document.search.is_some() || document.points.iter().any(|point| point.operations > 0);
-    match document.wrong() {
-        0 if has_result => ExitCode::SUCCESS,
-        0 => ExitCode::FAILURE,
-        _ => ExitCode::from(WRONG_ANSWERS),
+    if document.wrong() > 0 {
+        ExitCode::from(WRONG_ANSWERS)
+    } else if document.ended_early.is_some() {
+        ExitCode::from(ENDED_EARLY)
+    } else if has_result {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 

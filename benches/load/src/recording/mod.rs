@@ -8,6 +8,6 @@ mod tally;
 
 pub(crate) use interval::{Interval, Moment, Timeline};
 pub(crate) use latency::{Latency, Percentile};
-pub(crate) use recorder::{Recorder, Window};
+pub(crate) use recorder::{Recorder, Silence, Window};
 pub(crate) use step::{Step, Trouble};
 pub(crate) use tally::{Failure, Tally};

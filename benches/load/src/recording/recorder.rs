@@ -30,22 +30,42 @@ pub(crate) struct Recorder {
     intervals: Sender<Interval>,
     /// When the last of all that is counted ended.
     last: Instant,
+    silence: Option<Silence>,
+}
+
+/// Calls to which nothing came back, one after the other, since the last one that was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Silence {
+    /// When the first of them ended.
+    pub(crate) since: Instant,
+    /// How many there were.
+    pub(crate) calls: usize,
+    /// What came instead of an answer to the last one.
+    pub(crate) reason: String,
 }
 
 impl Recorder {
     /// One that passes each interval on as soon as it is over.
     pub(crate) fn new(window: Window, intervals: Sender<Interval>) -> Recorder {
-        Recorder { window, tally: Tally::new(), current: Interval::new(0), intervals, last: window.start }
+        Recorder {
+            window,
+            tally: Tally::new(),
+            current: Interval::new(0),
+            intervals,
+            last: window.start,
+            silence: None,
+        }
     }
 
     /// Writes down how something ended that was meant to begin at `intended`.
     pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<Step, Trouble>) {
         let is_counted = intended >= self.window.start;
+        self.listen(now, &outcome);
         match outcome {
             Ok(step) if is_counted => self.add(step, now - intended, now),
             Ok(_) => {}
             Err(Trouble::Wrong(example)) => self.tally.add_wrong(example),
-            Err(Trouble::NothingLeft) => self.tally.ran_out = true,
+            Err(Trouble::NothingLeft) => {}
             Err(Trouble::Failed { code, excerpt }) => {
                 self.tally.uncertain += 1;
                 if is_counted {
@@ -58,6 +78,18 @@ impl Recorder {
                 }
             }
         }
+    }
+
+    fn listen(&mut self, now: Instant, outcome: &Result<Step, Trouble>) {
+        self.silence = outcome.as_ref().err().and_then(Trouble::unanswered).map(|reason| {
+            let (since, calls) = self.silence.as_ref().map_or((now, 0), |silence| (silence.since, silence.calls));
+            Silence { since, calls: calls + 1, reason: reason.to_owned() }
+        });
+    }
+
+    /// The calls without an answer, when the last call was one.
+    pub(crate) const fn silence(&self) -> Option<&Silence> {
+        self.silence.as_ref()
     }
 
     fn add(&mut self, step: Step, latency: Duration, now: Instant) {
@@ -170,6 +202,23 @@ mod tests {
         let (tally, _) = recorder.finish();
         assert_eq!((tally.latencies.len(), tally.refused.len()), (0, 1));
         assert!((99_000..=101_000).contains(&tally.refused.max()));
+    }
+
+    #[test]
+    fn silence_begins_with_a_call_without_an_answer_and_ends_with_any_answer() {
+        let (mut recorder, _receiver, start) = recorder();
+        let failed = |code: &str| Err(Trouble::Failed { code: code.to_owned(), excerpt: format!("as {code}") });
+        let millis = |millis| start + Duration::from_millis(millis);
+        recorder.ended(start, millis(10), failed("(connection closed)"));
+        recorder.ended(start, millis(20), failed("(connection refused)"));
+        let silence = Silence { since: millis(10), calls: 2, reason: "as (connection refused)".to_owned() };
+        assert_eq!(recorder.silence(), Some(&silence));
+        for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(Step::GetBalance)] {
+            recorder.ended(start, millis(30), failed("(no answer in time)"));
+            assert!(recorder.silence().is_some());
+            recorder.ended(start, millis(40), answered);
+            assert_eq!(recorder.silence(), None);
+        }
     }
 
     #[test]

@@ -78,6 +78,16 @@ impl Trouble {
         Err(Trouble::Failed { code: answer.error_code(), excerpt: answer.excerpt() })
     }
 
+    /// What came instead of an answer, when there was none at all.
+    pub(crate) fn unanswered(&self) -> Option<&str> {
+        match self {
+            Trouble::Failed { code, excerpt } if CallFailure::CODES_WITHOUT_ANSWER.contains(&code.as_str()) => {
+                Some(excerpt)
+            }
+            Trouble::Failed { .. } | Trouble::Wrong(_) | Trouble::NothingLeft => None,
+        }
+    }
+
     /// A call without an answer.
     pub(crate) fn of_failure(failure: CallFailure) -> Trouble {
         Trouble::Failed { code: failure.code().to_owned(), excerpt: failure.to_string() }

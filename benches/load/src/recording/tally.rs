@@ -38,8 +38,6 @@ pub(crate) struct Tally {
     pub(crate) given_minor: u64,
     /// What failed in all, the warm-up too: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
-    /// Whether a thread had nothing left to call with.
-    pub(crate) ran_out: bool,
 }
 
 /// Failures with one code.
@@ -66,7 +64,6 @@ impl Tally {
             payouts: HashSet::new(),
             given_minor: 0,
             uncertain: 0,
-            ran_out: false,
         }
     }
 
@@ -113,7 +110,6 @@ impl Tally {
         }
         self.given_minor += other.given_minor;
         self.uncertain += other.uncertain;
-        self.ran_out |= other.ran_out;
     }
 }
 

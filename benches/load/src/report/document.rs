@@ -39,6 +39,9 @@ pub struct Document {
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
+    /// When and why the server could not be measured to the end; null when it was.
+    #[serde(default)]
+    pub ended_early: Option<String>,
 }
 
 /// The server that was called.
@@ -139,6 +142,7 @@ impl Document {
             parameters: Parameters::new(plan),
             points: result.points,
             search: result.search,
+            ended_early: result.ended_early,
         }
     }
 
@@ -241,7 +245,7 @@ pub(crate) mod examples {
             settings: BTreeMap::new(),
             data_filesystem: Some("ext4".to_owned()),
         };
-        let result = BenchResult { points: vec![point()], search: None };
+        let result = BenchResult { points: vec![point()], search: None, ended_early: None };
         Document::new(&plan(Kind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
     }
 
@@ -259,6 +263,7 @@ pub(crate) mod examples {
             failures: BTreeMap::new(),
             wrong: Wrong::default(),
             never_made: 0,
+            rate_kept: None,
             ended_early: None,
             latency_micros: latency,
             refused_micros: Latency::default(),

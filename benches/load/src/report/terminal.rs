@@ -20,7 +20,8 @@ pub fn run_text(document: &Document) -> String {
     for point in &document.points {
         blocks.push(point_text(point, document.points.len() > 1));
     }
-    blocks.extend(document.search.as_ref().map(search_text));
+    blocks.extend(document.search.as_ref().map(|search| search_text(search, document.ended_early.is_some())));
+    blocks.extend(ended_early(document));
     blocks.join("\n\n") + "\n"
 }
 
@@ -130,9 +131,27 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
         ));
     }
     remarks.extend(point.ended_early.as_ref().map(|reason| format!("ENDED EARLY: {reason}")));
+    remarks.extend(rate_kept(point));
     remarks.extend(follow_up(point));
     remarks.extend(point.deliveries.map(deliveries));
     remarks
+}
+
+/// Why a command ended early, unless one of its points says so.
+pub(super) fn ended_early(document: &Document) -> Option<String> {
+    let reason = document.ended_early.as_ref()?;
+    let is_said = document.points.iter().any(|point| point.ended_early.as_ref() == Some(reason));
+    (!is_said).then(|| format!("ENDED EARLY: {reason}"))
+}
+
+/// The verdict on an open loop.
+fn rate_kept(point: &Point) -> Option<String> {
+    let (reached, intended) = (rate(point.rate), rate(point.intended_rate?));
+    Some(match (point.rate_kept?, &point.ended_early) {
+        (true, _) => format!("keeps up with its rate: {reached}/s of {intended}/s"),
+        (false, None) => format!("DOES NOT KEEP UP with its rate: {reached}/s of {intended}/s"),
+        (false, Some(_)) => format!("DOES NOT KEEP UP with its rate of {intended}/s: it was not called to the end"),
+    })
 }
 
 fn follow_up(point: &Point) -> Option<String> {
@@ -147,7 +166,9 @@ fn follow_up(point: &Point) -> Option<String> {
     let captured =
         format!("when the last answer came, {backlog} payments were not captured yet, the last one {later} later");
     let with = rate(point.rate_with_captures().unwrap_or_default());
-    Some(if follow_up.kept_up {
+    Some(if point.ended_early.is_some() {
+        format!("captures until then: {captured}")
+    } else if follow_up.kept_up {
         format!("captures keep up: {captured}")
     } else {
         format!("LAGS: {captured}; with all captures it is {with}/s")
@@ -163,7 +184,7 @@ fn deliveries(Deliveries { events, delivered, rate: by_second, all_after_micros,
     format!("webhooks: {delivered} of {events} events delivered, {by_second}/s; {when}; {} repeated", count(repeated))
 }
 
-fn search_text(search: &SearchResult) -> String {
+fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     let bound = latency(search.p99_below_micros);
     let mut rows = vec![["rate/s", "reached/s", "p99", ""].map(str::to_owned).to_vec()];
     rows.extend(search.tried.iter().map(|tried| {
@@ -172,6 +193,7 @@ fn search_text(search: &SearchResult) -> String {
     }));
     let found = match search.highest_rate {
         Some(highest) => format!("p99 stays below {bound} up to {} calls/s", rate(highest)),
+        None if has_ended_early => "the search did not come to its end".to_owned(),
         None => format!("p99 stays below {bound} at no rate"),
     };
     format!("{}\n{found}", table(&rows))
@@ -267,6 +289,17 @@ mod tests {
             remarks(&Point { follow_up: Some(FollowUp { kept_up: true, ..follow_up }), ..lagging })[0]
                 .starts_with("captures keep up")
         );
+    }
+
+    #[test]
+    fn a_rate_is_kept_only_by_a_run_that_came_to_its_end() {
+        let open = |ended_early: Option<&str>| {
+            let open = Point { intended_rate: Some(50.0), ended_early: ended_early.map(str::to_owned), ..point() };
+            remarks(&Point { rate_kept: Some(open.keeps_rate(50.0)), ..open })
+        };
+        assert_eq!(open(None), ["keeps up with its rate: 50.0/s of 50.0/s"]);
+        let verdict = "DOES NOT KEEP UP with its rate of 50.0/s: it was not called to the end";
+        assert_eq!(open(Some("used up")), ["ENDED EARLY: used up", verdict]);
     }
 
     #[test]

@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
-use super::measure::measure;
+use super::measure::{Measured, measure};
 use super::progress::Progress;
 use super::result::Point;
 use super::search::{Next, Search};
 use crate::plan::{Load, Plan, SearchGoal};
-use crate::scenarios::{Baseline, Delivering, FollowUp, Stock, World};
+use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, Stock, World};
 use crate::target::Server;
 use crate::webhooks::Endpoint;
 
@@ -22,9 +22,6 @@ const LATENCIES_OF_A_STEP: f64 = 1_000.0;
 
 /// The longest step of a search.
 const STEP_MAX: Duration = Duration::from_secs(60);
-
-/// A step in which less than this share of the rate is reached is not passed, whatever its latencies.
-const RATE_REACHED: f64 = 0.97;
 
 /// How often it is looked whether the run is to be broken off.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -46,6 +43,15 @@ pub struct BenchResult {
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
+    /// When and why the server could not be measured to the end.
+    pub ended_early: Option<String>,
+}
+
+/// What the checks after a run come to.
+#[derive(Default)]
+struct Checked {
+    follow_up: Option<FollowUp>,
+    deliveries: Option<Deliveries>,
 }
 
 /// What a search comes to.
@@ -100,24 +106,45 @@ impl<'a> Bench<'a> {
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {
             (Load::Search(goal), _) => self.search(&stock, *goal),
-            (Load::Closed | Load::Open { .. }, None) => {
-                Ok(BenchResult { points: vec![self.point(&stock, self.plan, 0)?], search: None })
-            }
+            (Load::Closed | Load::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
             (Load::Closed | Load::Open { .. }, Some(sweep)) => {
-                let plans = sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value));
-                let points = plans.enumerate().map(|(run, plan)| self.told_point(&stock, &plan, run));
-                Ok(BenchResult { points: points.collect::<anyhow::Result<_>>()?, search: None })
+                self.points(&stock, sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value)))
             }
         }
     }
 
-    fn told_point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<Point> {
-        self.progress.tell(&format!("merchants: {}, connections: {}", plan.merchants, plan.connections));
-        self.point(stock, plan, run)
+    /// Measures one plan after the other, as long as there is a server.
+    fn points(&self, stock: &Arc<Stock>, plans: impl IntoIterator<Item = Plan>) -> anyhow::Result<BenchResult> {
+        let mut result = BenchResult { points: Vec::new(), search: None, ended_early: None };
+        for (run, plan) in plans.into_iter().enumerate() {
+            if self.plan.sweep.is_some() {
+                self.progress.tell(&format!("merchants: {}, connections: {}", plan.merchants, plan.connections));
+            }
+            match self.point(stock, &plan, run) {
+                Ok((point, ended_early)) => {
+                    result.points.push(point);
+                    result.ended_early = ended_early;
+                }
+                Err(error) => result.ended_early = Some(self.reason(error, !result.points.is_empty())?),
+            }
+            if result.ended_early.is_some() {
+                break;
+            }
+        }
+        Ok(result)
     }
 
-    /// Measures once.
-    fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<Point> {
+    /// Why a command ends that has measured before; where it has not, or is interrupted, there is no result.
+    fn reason(&self, error: anyhow::Error, has_measured: bool) -> anyhow::Result<String> {
+        if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Measures once. The second is why nothing can be measured after it, when that is so.
+    fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
         let world = Arc::new(self.wait(World::prepare(stock, plan, run, &self.interrupted, &tell))?);
         let before = match plan.scenario.moves_money() {
@@ -131,23 +158,43 @@ impl<'a> Bench<'a> {
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let mut measured = measure(&world, self.progress)?;
         ensure!(!world.is_interrupted(), "interrupted");
+        let mut checked = Checked::default();
+        if measured.is_answered() {
+            match self.check(&world, &mut measured, before, delivering) {
+                Ok(done) => checked = done,
+                Err(error) => measured.unchecked(self.reason(error, true)?),
+            }
+        }
+        let is_answered = measured.is_answered();
+        let point = measured.into_point(plan, checked.follow_up, checked.deliveries);
+        let ended_early = point.ended_early.clone().filter(|_| !is_answered);
+        Ok((point, ended_early))
+    }
+
+    /// Waits for what follows from a run's calls, and checks what the server shows of them.
+    fn check(
+        &self,
+        world: &World,
+        measured: &mut Measured,
+        before: Option<Baseline>,
+        delivering: Option<Delivering<'_>>,
+    ) -> anyhow::Result<Checked> {
+        let (stock, plan) = (&world.stock, &world.plan);
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
-        let follow_up = if plan.scenario.pays() {
-            follow_up
-        } else {
-            measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
-            None
-        };
-        Ok(measured.into_point(plan, follow_up, deliveries))
+        if plan.scenario.pays() {
+            return Ok(Checked { follow_up, deliveries });
+        }
+        measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
+        Ok(Checked { follow_up: None, deliveries })
     }
 
     /// Waits for something, unless the run is broken off meanwhile.
     fn wait<T>(&self, future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         let interrupted = async {
-            while !self.interrupted.load(Ordering::Relaxed) {
+            while !self.is_interrupted() {
                 tokio::time::sleep(LOOK_EVERY).await;
             }
         };
@@ -163,26 +210,36 @@ impl<'a> Bench<'a> {
         let p99_below_micros = u64::try_from(goal.p99_below.as_micros()).unwrap_or(u64::MAX);
         let mut search = Search::new(goal.first_rate);
         let (mut tried, mut best): (Vec<Tried>, Option<Point>) = (Vec::new(), None);
+        let mut ended_early = None;
         let highest_rate = loop {
             let rate = match search.next() {
                 Next::Try(rate) => rate,
                 Next::Found(highest_rate) => break highest_rate,
             };
-            let point = self.point(stock, &self.step_plan(rate), tried.len())?;
+            let point = match self.point(stock, &self.step_plan(rate), tried.len()) {
+                Ok((point, reason)) => {
+                    ended_early = reason;
+                    point
+                }
+                Err(error) => {
+                    ended_early = Some(self.reason(error, !tried.is_empty())?);
+                    break None;
+                }
+            };
             let outcome = Tried::of(&point, rate, p99_below_micros);
             self.tell_of(outcome);
             tried.push(outcome);
             search.record(outcome.passed);
-            if point.wrong.count > 0 {
-                // There is nothing to be found of a server that answers wrongly.
+            if point.wrong.count > 0 || ended_early.is_some() {
+                // There is nothing to be found of a server that answers wrongly, or not at all.
                 let result = SearchResult { p99_below_micros, highest_rate: None, tried };
-                return Ok(BenchResult { points: vec![point], search: Some(result) });
+                return Ok(BenchResult { points: vec![point], search: Some(result), ended_early });
             }
             best = if outcome.passed { Some(point) } else { best };
         };
         let points = best.filter(|best| highest_rate.is_some() && best.intended_rate == highest_rate);
         let result = SearchResult { p99_below_micros, highest_rate, tried };
-        Ok(BenchResult { points: points.into_iter().collect(), search: Some(result) })
+        Ok(BenchResult { points: points.into_iter().collect(), search: Some(result), ended_early })
     }
 
     fn tell_of(&self, Tried { rate, reached: _, p99, passed }: Tried) {
@@ -202,8 +259,7 @@ impl Tried {
     /// A rate passes when it was reached with latencies below the bound, without a failure, and what follows kept up.
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
-        let is_reached = point.rate >= rate * RATE_REACHED && point.never_made == 0;
-        let passed = is_reached && p99 < p99_below_micros && point.failed() == 0 && !point.lags();
+        let passed = point.keeps_rate(rate) && p99 < p99_below_micros && point.failed() == 0 && !point.lags();
         Tried { rate, reached: point.rate, p99, passed }
     }
 }
@@ -221,6 +277,7 @@ mod tests {
         assert!(passes(&point(), 50.0, 301));
         assert!(!passes(&point(), 50.0, 300) && !passes(&point(), 60.0, 301));
         assert!(!passes(&Point { never_made: 1, ..point() }, 50.0, 301));
+        assert!(!passes(&Point { ended_early: Some("all sessions were used up".to_owned()), ..point() }, 50.0, 301));
         let follow_up = FollowUp {
             payments: 100,
             backlog_at_end: 90,

@@ -13,7 +13,7 @@ use super::result::{Point, StepLatency, Wrong};
 use super::worker::{Begin, Place, Worked, work};
 use crate::plan::{Load, Plan};
 use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
-use crate::scenarios::{Baseline, Deliveries, FollowUp, Settling, World};
+use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, Settling, World};
 
 /// Time between the word to begin and the first call, so that every thread has heard it.
 const HEAD_START: Duration = Duration::from_millis(5);
@@ -26,6 +26,7 @@ pub(super) struct Measured {
     tally: Tally,
     timeline: Timeline,
     never_made: u64,
+    ending: Option<Ending>,
     start: Instant,
     /// When the last of all that is counted ended.
     last: Instant,
@@ -56,7 +57,7 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
     for thread in started {
         worked.push(thread.join().map_err(|_| anyhow!("a thread of the load tester panicked"))??);
     }
-    Ok(add_up(worked, timeline, start))
+    Ok(Measured { ending: world.ending().cloned(), ..add_up(worked, timeline, start) })
 }
 
 /// Gathers intervals until all threads have ended, and shows how it goes.
@@ -74,7 +75,7 @@ fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress:
 }
 
 fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
-    let mut measured = Measured { tally: Tally::new(), timeline, never_made: 0, start, last: start };
+    let mut measured = Measured { tally: Tally::new(), timeline, never_made: 0, ending: None, start, last: start };
     for Worked { tally, last, never_made } in worked {
         measured.tally.merge(tally);
         measured.last = measured.last.max(last);
@@ -84,12 +85,25 @@ fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
 }
 
 impl Measured {
-    /// How long was measured: as planned, longer when the last answers came late, shorter when there was nothing
-    /// left to call with.
+    /// How long was measured: as planned, longer when the last answers came late, until the last answer when the run
+    /// ended before its time.
     fn span(&self, plan: &Plan) -> Duration {
         let until_last = self.last.saturating_duration_since(self.start);
-        let span = if self.tally.ran_out { until_last } else { until_last.max(plan.duration) };
+        let span = match self.ending {
+            Some(Ending::UsedUp | Ending::Gone(_)) => until_last,
+            Some(Ending::Unchecked(_)) | None => until_last.max(plan.duration),
+        };
         span.max(Duration::from_millis(1))
+    }
+
+    /// Whether the server answered to the end.
+    pub(super) const fn is_answered(&self) -> bool {
+        matches!(self.ending, None | Some(Ending::UsedUp))
+    }
+
+    /// Says that what was done could not be checked afterwards.
+    pub(super) fn unchecked(&mut self, reason: String) {
+        self.ending = Some(Ending::Unchecked(reason));
     }
 
     /// When the last answer was there.
@@ -117,8 +131,17 @@ impl Measured {
 
     /// The results.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    pub(super) fn into_point(self, plan: &Plan, follow_up: Option<FollowUp>, deliveries: Option<Deliveries>) -> Point {
+    pub(super) fn into_point(
+        self,
+        plan: &Plan,
+        mut follow_up: Option<FollowUp>,
+        deliveries: Option<Deliveries>,
+    ) -> Point {
         let span = self.span(plan);
+        let ended_early = self.ending.as_ref().map(|ending| ended_early(ending, span, plan));
+        if let Some(follow_up) = &mut follow_up {
+            follow_up.kept_up &= ended_early.is_none();
+        }
         let interval = Interval::length(plan.duration);
         let Measured { tally, timeline, never_made, .. } = self;
         let operations = tally.latencies.len();
@@ -126,16 +149,17 @@ impl Measured {
             name: crate::recording::Step::name(*step).to_owned(),
             latency_micros: Latency::of(histogram),
         };
-        Point {
+        let point = Point {
             merchants: plan.merchants,
             connections: plan.connections,
             intended_rate: intended_rate(plan),
+            rate_kept: None,
             seconds: span.as_secs_f64(),
             operations,
             rate: operations as f64 / span.as_secs_f64(),
             wrong: wrong(&tally, follow_up),
             never_made,
-            ended_early: ended_early(&tally, span, plan),
+            ended_early,
             latency_micros: Latency::of(&tally.latencies),
             refused_micros: Latency::of(&tally.refused),
             steps: tally.steps.iter().map(step).collect(),
@@ -145,7 +169,8 @@ impl Measured {
             failures: tally.failures,
             follow_up,
             deliveries,
-        }
+        };
+        Point { rate_kept: point.intended_rate.map(|rate| point.keeps_rate(rate)), ..point }
     }
 }
 
@@ -156,11 +181,16 @@ const fn intended_rate(plan: &Plan) -> Option<f64> {
     }
 }
 
-fn ended_early(tally: &Tally, span: Duration, plan: &Plan) -> Option<String> {
-    let is_early = tally.ran_out && span < plan.duration;
-    is_early.then(|| {
-        "all sessions or payments made beforehand were used up; --sessions or --payments makes more".to_owned()
-    })
+/// When and why a run ended before its time.
+fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
+    let after = format!("after {:.2} s of {:.2} s", span.as_secs_f64(), plan.duration.as_secs_f64());
+    match ending {
+        Ending::UsedUp => format!(
+            "{after} all sessions or payments made beforehand were used up; --sessions or --payments makes more"
+        ),
+        Ending::Gone(reason) => format!("{after} the server did not answer any more: {reason}"),
+        Ending::Unchecked(reason) => format!("all calls were made, but could not be checked: {reason}"),
+    }
 }
 
 /// Wrong answers, and the one that only the money shows.

@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::recording::{Failure, Latency, Moment, Percentile};
 use crate::scenarios::{Deliveries, FollowUp};
 
+/// A rate of which less than this share is reached is not kept.
+const RATE_REACHED: f64 = 0.97;
+
 /// The results of one run: of one value of a sweep, or of a search's answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
@@ -28,6 +31,9 @@ pub struct Point {
     pub wrong: Wrong,
     /// Calls that were due and never made, since no connection was free in time.
     pub never_made: u64,
+    /// Whether the rate was reached over the whole time; null in a closed loop.
+    #[serde(default)]
+    pub rate_kept: Option<bool>,
     /// Why it ended before its time, when it did.
     pub ended_early: Option<String>,
     /// Latencies of all that ended well, in microseconds.
@@ -69,13 +75,19 @@ pub struct StepLatency {
 }
 
 impl Point {
+    /// Whether a rate was reached, by calls that were all made, over the whole time.
+    #[must_use]
+    pub fn keeps_rate(&self, rate: f64) -> bool {
+        self.rate >= rate * RATE_REACHED && self.never_made == 0 && self.ended_early.is_none()
+    }
+
     /// What failed, of all codes.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.failures.values().map(|failure| failure.count).sum()
     }
 
-    /// Whether payments were made whose captures did not keep up.
+    /// Whether payments were made whose captures did not keep up over the whole time.
     #[must_use]
     pub fn lags(&self) -> bool {
         self.follow_up.is_some_and(|follow_up| !follow_up.kept_up)

@@ -12,8 +12,8 @@ use tokio::task::LocalSet;
 
 use crate::client::Connection;
 use crate::plan::Load;
-use crate::recording::{Interval, Recorder, Tally, Trouble, Window};
-use crate::scenarios::{Hands, World};
+use crate::recording::{Interval, Recorder, Silence, Tally, Trouble, Window};
+use crate::scenarios::{Ending, Hands, World};
 use crate::schedule::{Pace, Turns, keep_pace};
 
 /// How long calls that were due before the end may still be made after it.
@@ -22,6 +22,12 @@ const LATE_MAX: Duration = Duration::from_secs(10);
 /// The pause of a connection after a call without an answer: a server that refuses connections is not asked in a
 /// circle that takes its processor.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(10);
+
+/// How long a thread's calls have no answer until the server counts as gone.
+const GONE_AFTER: Duration = Duration::from_secs(5);
+
+/// How often it is looked whether the run is over before its time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One of the threads.
 #[derive(Debug, Clone, Copy)]
@@ -82,15 +88,22 @@ async fn work_in_runtime(
     let count = connections.len();
     let run = |(number, connection)| {
         let hands = Hands::new(connection, number, Rc::clone(&recorder));
-        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), hands))
+        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), hands, count))
     };
     let tasks: Vec<_> = connections.into_iter().map(run).collect();
-    keep_pace(&turns, count).await.context("failed to keep time")?;
+    tokio::select! {
+        kept = keep_pace(&turns, count) => kept.context("failed to keep time")?,
+        () = end_of(world) => turns.close(),
+    }
     for task in tasks {
         task.await.map_err(|error| anyhow!("a connection's task ended: {error}"))?;
     }
-    let never_made = if world.is_interrupted() { 0 } else { turns.never_made() };
     let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
+    // Each connection has tried anew: the run ended before the server counted as gone.
+    if let Some(silence) = recorder.silence().filter(|silence| silence.calls > count) {
+        world.end(Ending::Gone(silence.reason.clone()));
+    }
+    let never_made = if world.is_over() { 0 } else { turns.never_made() };
     let (tally, last) = recorder.finish();
     Ok(Worked { tally, last, never_made })
 }
@@ -123,22 +136,37 @@ fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
     }
 }
 
+/// Waits until no further call is to be made.
+async fn end_of(world: &World) {
+    while !world.is_over() {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
 /// What a connection does: one thing after the other, as long as there are turns.
-async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands) {
+async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
     while let Some(intended) = turns.next().await {
-        if world.is_interrupted() {
+        if world.is_over() {
             return;
         }
         hands.intended = intended;
         let outcome = world.perform(&mut hands).await;
-        let is_over = matches!(outcome, Err(Trouble::NothingLeft));
+        if matches!(outcome, Err(Trouble::NothingLeft)) {
+            world.end(Ending::UsedUp);
+        }
         let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
         hands.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
-        if is_over {
-            return;
+        if let Some(silence) = hands.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
+            world.end(Ending::Gone(silence.reason.clone()));
         }
         if is_unanswered {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
         }
     }
+}
+
+/// Whether a server that is silent so long is gone. Each of the connections has tried anew: one that the server closed
+/// while it was idle says nothing.
+fn is_long(silence: &Silence, connections: usize) -> bool {
+    silence.since.elapsed() >= GONE_AFTER && silence.calls > connections
 }

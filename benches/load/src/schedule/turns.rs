@@ -80,6 +80,14 @@ impl Turns {
         }
     }
 
+    /// Ends all waiting: there is no further call.
+    pub(crate) fn close(&self) {
+        match self {
+            Turns::Closed { .. } => {}
+            Turns::Open { due, .. } => due.close(),
+        }
+    }
+
     /// Calls that were meant to be made and never were.
     pub(crate) fn never_made(&self) -> u64 {
         match self {

@@ -137,17 +137,6 @@ impl OwnServer {
             Err(_) => anyhow::anyhow!("{what}\n  {shown}"),
         }
     }
-
-    /// Checks that it still runs.
-    ///
-    /// # Errors
-    /// When it has ended, with its last words.
-    pub fn check(&mut self) -> anyhow::Result<()> {
-        if self.has_ended() {
-            bail!(self.failed("the server that was started for this run has ended by itself"));
-        }
-        Ok(())
-    }
 }
 
 impl Drop for OwnServer {

@@ -26,6 +26,7 @@ pub fn run_page(document: &Document) -> String {
         [point] => point_part(point),
         points => sweep_part(document, points),
     };
+    body += &remarks(&terminal::ended_early(document).into_iter().collect::<Vec<_>>());
     body += &circumstances(document);
     page(&title, &body)
 }
