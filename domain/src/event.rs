@@ -390,7 +390,8 @@ pub enum Event {
         number: SetNumber,
         /// Its counters.
         set: MetadataSet,
-        /// An array of its items, at positions from 0.
+        /// An array of its items, at positions from 0. Before [`Event::MetadataRepeatsDropped`] also those that were left of
+        /// repeated ones.
         items: CanonicalJson,
     },
     /// An item was added to a set.
@@ -747,6 +748,17 @@ pub enum Event {
         card_ids: Vec<CardId>,
         /// When.
         at: Millis,
+    },
+    /// An array with repeated items became a set of the first of each.
+    MetadataRepeatsDropped {
+        /// Of which record.
+        id: MetadataId,
+        /// Which set.
+        number: SetNumber,
+        /// Its counters. The next position is behind the array.
+        set: MetadataSet,
+        /// The array. The position of an item in the set is the place, from 0, where it stands first in here.
+        array: CanonicalJson,
     },
 }
 

@@ -380,6 +380,33 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
 }
 
 #[test]
+fn an_array_that_becomes_a_set_while_it_is_paged_makes_nobody_skip_an_item() {
+    let server = Server::start();
+    let record = record(&server);
+    let array = json!([3, 3, 1, 3, 2, 1, 1, 4, 2, 5]);
+    for (start, link) in [(json!({ "per_page": 2 }), "next"), (json!({ "per_page": 2, "before": 10 }), "previous")] {
+        for pages_before in 0..5 {
+            record.sync(&json!({ "l": array }));
+            let mut met = BTreeSet::new();
+            let mut body = merged(&json!({ "key": "cart", "path": "l", "data_only": true }), &start);
+            for pages in 0.. {
+                if pages == pages_before {
+                    assert_eq!(record.add("l", &json!(3)).ok(), json!(false));
+                }
+                let page = record.shop.call("retrieve-metadata", &body).ok();
+                met.extend(page["page"].as_array().expect("items").iter().map(number));
+                body = page[link].clone();
+                if body.is_null() {
+                    break;
+                }
+            }
+            assert_eq!(met, BTreeSet::from([1, 2, 3, 4, 5]), "{link}, a set after {pages_before} pages");
+            assert_eq!(record.value(), json!({ "l": [3, 1, 2, 4, 5] }));
+        }
+    }
+}
+
+#[test]
 fn records_are_listed_newest_first_in_both_directions() {
     let server = Server::start();
     let shop = server.shop();

@@ -10,6 +10,7 @@ use crate::records::{
 };
 use crate::text::MetadataKey;
 use crate::time::Millis;
+use std::collections::BTreeSet;
 
 /// Folds an event of metadata in; any other changes nothing here.
 pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) {
@@ -22,6 +23,9 @@ pub(super) fn apply(event: &Event, rows: &mut impl RowsMut) {
         for (position, item) in (0..).zip(items.items()) {
             put_item(*id, *number, position, &CanonicalJson::from_canonical(item), rows);
         }
+    } else if let Event::MetadataRepeatsDropped { id, number, set, array } = event {
+        rows.put::<MetadataSets>((*id, *number), *set);
+        put_first_of_each(*id, *number, array, rows);
     } else if let Event::MetadataItemAdded { id, number, set, position, item } = event {
         rows.put::<MetadataSets>((*id, *number), *set);
         put_item(*id, *number, *position, item, rows);
@@ -72,6 +76,16 @@ fn leave_garbage(id: MetadataId, below: Option<SetNumber>, rows: &mut impl RowsM
 fn put_item(id: MetadataId, number: SetNumber, position: u64, item: &CanonicalJson, rows: &mut impl RowsMut) {
     rows.put::<MetadataItems>((id, number, ItemHash::of(item.as_str())), position);
     rows.put::<MetadataPositions>((id, number, position), item.clone());
+}
+
+/// Each item at the place where it stands first.
+fn put_first_of_each(id: MetadataId, number: SetNumber, array: &CanonicalJson, rows: &mut impl RowsMut) {
+    let mut seen = BTreeSet::new();
+    for (place, item) in (0..).zip(array.items()) {
+        if seen.insert(item) {
+            put_item(id, number, place, &CanonicalJson::from_canonical(item), rows);
+        }
+    }
 }
 
 fn remove_item(id: MetadataId, item: SweptItem, rows: &mut impl RowsMut) {

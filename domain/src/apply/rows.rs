@@ -171,6 +171,7 @@ fn apply(event: &Event, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
         }
         Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
+        | Event::MetadataRepeatsDropped { .. }
         | Event::MetadataItemAdded { .. }
         | Event::MetadataItemRemoved { .. }
         | Event::MetadataEnded { .. }

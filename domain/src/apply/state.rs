@@ -148,6 +148,7 @@ fn apply(event: &Event, state: &mut MerchantState) {
         | Event::DisputeEscalated { .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
+        | Event::MetadataRepeatsDropped { .. }
         | Event::MetadataItemAdded { .. }
         | Event::MetadataItemRemoved { .. }
         | Event::MetadataEnded { .. }

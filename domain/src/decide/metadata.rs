@@ -198,10 +198,15 @@ impl Edit {
                 })
             }
             Place::Array(array) => {
-                let Distinct { items, position, .. } = Distinct::of(array, hash);
-                // Without its repeated items it is another value.
-                self.value_changed |= items != array;
-                let (number, set) = self.form(path, items)?;
+                let Distinct { items, places, position } = Distinct::of(array, hash);
+                let (number, set) = if items == array {
+                    self.form(path, items)?
+                } else {
+                    // Without its repeated items it is another value.
+                    self.value_changed = true;
+                    let array = array.to_owned();
+                    self.form_without_repeats(path, array, items, places)?
+                };
                 Ok(match position {
                     Some(position) => Found::There { number, set, position },
                     None => Found::Missing { number, set },
@@ -212,19 +217,40 @@ impl Edit {
 
     /// Puts a set of these distinct items where nothing or an array stands.
     fn form(&mut self, path: &MetadataPath, items: String) -> Result<(SetNumber, MetadataSet), Refusal> {
+        let items = CanonicalJson::from_canonical(items);
+        let set = set_of(&items);
+        let number = self.place_set(path, set)?;
+        self.events.push(Event::MetadataSetFormed { id: self.record.id, number, set, items });
+        Ok((number, set))
+    }
+
+    /// Puts a set of the first of each item where an array stands. Items keep their places as positions, so that whoever
+    /// pages through the array meanwhile goes on behind the same item.
+    fn form_without_repeats(
+        &mut self,
+        path: &MetadataPath,
+        array: String,
+        items: String,
+        places: u64,
+    ) -> Result<(SetNumber, MetadataSet), Refusal> {
+        let set = MetadataSet { next_position: places, ..set_of(&CanonicalJson::from_canonical(items)) };
+        let number = self.place_set(path, set)?;
+        let array = CanonicalJson::from_canonical(array);
+        self.events.push(Event::MetadataRepeatsDropped { id: self.record.id, number, set, array });
+        Ok((number, set))
+    }
+
+    /// Gives a set its number, its place in the document and its share of the record's counters.
+    fn place_set(&mut self, path: &MetadataPath, set: MetadataSet) -> Result<SetNumber, Refusal> {
         if self.record.set_count() >= SETS_MAX {
             return Err(Refusal::MetadataSetsExceeded);
         }
         let number = self.record.sets_below;
-        let items = CanonicalJson::from_canonical(items);
-        let of = |item: &str| CanonicalJson::from_canonical(item);
-        let set = items.items().fold(MetadataSet::default(), |set, item| set.with(&of(item)));
         self.put_document(self.document.with_set(path, number))?;
         self.record.sets_below = number.next();
         self.record.item_count = self.record.item_count.saturating_add(set.item_count);
         self.record.bytesize = self.record.bytesize.saturating_add(set.array_bytes());
-        self.events.push(Event::MetadataSetFormed { id: self.record.id, number, set, items });
-        Ok((number, set))
+        Ok(number)
     }
 
     fn put_document(&mut self, document: Document) -> Result<(), Refusal> {
@@ -320,11 +346,18 @@ impl Edit {
     }
 }
 
+/// The counters of a set of these distinct items, at positions from 0.
+fn set_of(items: &CanonicalJson) -> MetadataSet {
+    let of = |item: &str| CanonicalJson::from_canonical(item);
+    items.items().fold(MetadataSet::default(), |set, item| set.with(&of(item)))
+}
+
 /// An array without repeated items.
 struct Distinct {
     items: String,
-    count: u64,
-    /// Where the item that was looked for stands.
+    /// Items of the array, repeated ones counted.
+    places: u64,
+    /// Where in the array the item that was looked for stands first.
     position: Option<u64>,
 }
 
@@ -333,21 +366,21 @@ impl Distinct {
     fn of(array: &str, hash: ItemHash) -> Distinct {
         let array = CanonicalJson::from_canonical(array);
         let mut seen = BTreeSet::new();
-        let mut distinct = Distinct { items: String::with_capacity(array.as_str().len()), count: 0, position: None };
+        let mut distinct = Distinct { items: String::with_capacity(array.as_str().len()), places: 0, position: None };
         distinct.items.push('[');
         for item in array.items() {
-            let found = ItemHash::of(item);
+            let (place, found) = (distinct.places, ItemHash::of(item));
+            distinct.places = place.saturating_add(1);
             if !seen.insert(found) {
                 continue;
             }
-            if distinct.count > 0 {
+            if place > 0 {
                 distinct.items.push(',');
             }
             distinct.items.push_str(item);
             if found == hash {
-                distinct.position = Some(distinct.count);
+                distinct.position = Some(place);
             }
-            distinct.count = distinct.count.saturating_add(1);
         }
         distinct.items.push(']');
         distinct

@@ -246,6 +246,7 @@ fn made_by(event: &Event) -> Vec<RawId> {
         | Event::KeyRenamed { .. }
         | Event::MetadataSaved { .. }
         | Event::MetadataSetFormed { .. }
+        | Event::MetadataRepeatsDropped { .. }
         | Event::MetadataItemAdded { .. }
         | Event::MetadataItemRemoved { .. }
         | Event::MetadataEnded { .. }

@@ -7,9 +7,9 @@ use crate::world::{START, World, raw_id};
 use till_domain::command::{Command, SweepMetadata};
 use till_domain::event::Answer;
 use till_domain::ids::MetadataId;
-use till_domain::metadata::{MetadataRecord, SETS_MAX, SetNumber, SweptItem, TTL_DEFAULT_SECONDS};
+use till_domain::metadata::{ItemHash, MetadataRecord, SETS_MAX, SetNumber, SweptItem, TTL_DEFAULT_SECONDS};
 use till_domain::records::{
-    AnyKey, AnyRow, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems,
+    AnyKey, AnyRow, Metadata, MetadataByCreation, MetadataDocuments, MetadataGarbage, MetadataItems, MetadataPositions,
 };
 use till_domain::refusal::Refusal;
 use till_domain::text::MetadataKey;
@@ -102,6 +102,21 @@ fn an_array_becomes_a_set_when_it_is_first_used_and_keeps_the_first_of_repeated_
     world.when(add("k", "l", "2")).answers(TRUE);
     assert_eq!(value(&world), r#"{"l":[3,1,{"a":1},2]}"#);
     assert_eq!((record(&world).version, record(&world).item_count), (2, 4));
+}
+
+#[test]
+fn items_of_an_array_with_repeats_keep_their_places_as_positions_when_it_becomes_a_set() {
+    let mut world = World::open();
+    world.given(sync("k", r#"{"l":[3,3,1,3,2,1]}"#));
+    world.when(remove("k", "l", "1")).answers(TRUE);
+    world.given(add("k", "l", "4"));
+    let (id, set) = (record(&world).id, SetNumber(0));
+    let places = [("3", 0), ("2", 4), ("4", 6)];
+    for (item, place) in places {
+        assert_eq!(world.look_up::<MetadataItems>((id, set, ItemHash::of(item))), place, "{item}");
+        assert_eq!(world.look_up::<MetadataPositions>((id, set, place)).as_str(), item);
+    }
+    assert_eq!(world.metadata_items(id, set), places.map(|(item, _)| item));
 }
 
 #[test]

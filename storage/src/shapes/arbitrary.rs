@@ -664,7 +664,8 @@ impl Draw {
 
     fn metadata_event(&mut self) -> Event {
         let (id, number, set) = (self.id(), self.set_number(), self.metadata_set());
-        match self.below(7) {
+        match self.below(8) {
+            7 => Event::MetadataRepeatsDropped { id, number, set, array: self.json() },
             0 => Event::MetadataSaved {
                 key: self.metadata_key(),
                 record: self.metadata(),

@@ -236,6 +236,7 @@ shape_enum! {
             at: u64
         },
         CustomerRemoved { customer_id: [u8; 16], card_ids: Vec<[u8; 16]>, at: u64 },
+        MetadataRepeatsDropped { id: [u8; 16], number: u32, set: MetadataSetV1, array: String },
     }
 }
 

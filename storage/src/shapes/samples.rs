@@ -881,6 +881,12 @@ pub(super) fn newer_events() -> Vec<Event> {
         Event::CardRenewed { card_id: card().id, expiry: card_facts().expiry, external_id: external_id("card-1") },
         Event::CardForgotten { customer_id: customer().id, card_id: card().id, default_card_id: None, at },
         Event::CustomerRemoved { customer_id: customer().id, card_ids: vec![card().id], at },
+        Event::MetadataRepeatsDropped {
+            id: metadata().id,
+            number: SetNumber(2),
+            set: metadata_set(),
+            array: CanonicalJson::from_canonical(r#"["a",{"sku":1},"a"]"#),
+        },
     ]
 }
 
