@@ -220,10 +220,23 @@ impl Stranger {
     }
 
     fn token_for_several_uses(&self, scope: &Map<String, Value>) -> Value {
+        self.token_of("4242424242424242", scope)
+    }
+
+    fn token_of(&self, number: &str, scope: &Map<String, Value>) -> Value {
         let tokenize = self.client("sdk").package.endpoint("tokenize-card");
         let mut card = self.arguments_within("sdk", tokenize, &[], scope);
-        card["usage"] = json!("MULTIPLE");
+        (card["usage"], card["number"]) = (json!("MULTIPLE"), json!(number));
         value(self.call("sdk", tokenize, &card))
+    }
+
+    /// Saves three cards for a customer of the merchant at home.
+    pub(super) fn save_three_cards(&self, contact_id: &Value) {
+        let save = self.client("merchants").package.endpoint("save-card");
+        for number in ["4242424242424242", "5555555555554444", "378282246310005"] {
+            let token = self.token_of(number, &self.home);
+            value(self.call("merchants", save, &json!({ "token": token, "contact_id": contact_id })));
+        }
     }
 
     /// A card that the customer has saved.
