@@ -81,6 +81,26 @@ impl RawId {
         self.0.as_u128().checked_add(1).map(Uuid::from_u128).map(RawId)
     }
 
+    /// The smallest bits of an id of a millisecond since the Unix epoch.
+    #[must_use]
+    pub fn first_at(millis: u64) -> RawId {
+        RawId::bounding(millis, u8::MIN)
+    }
+
+    /// The largest bits of an id of a millisecond since the Unix epoch.
+    #[must_use]
+    pub fn last_at(millis: u64) -> RawId {
+        RawId::bounding(millis, u8::MAX)
+    }
+
+    /// Ids hold 48 bits of the milliseconds.
+    fn bounding(millis: u64, rest: u8) -> RawId {
+        let mut bytes = [rest; 16];
+        let millis = millis.min((1 << 48) - 1).to_be_bytes();
+        bytes[..6].copy_from_slice(&millis[2..]);
+        RawId::from_bytes(bytes)
+    }
+
     fn encode(self) -> [u8; SUFFIX_LEN] {
         let mut rest = self.0.as_u128();
         let mut text = [b'0'; SUFFIX_LEN];

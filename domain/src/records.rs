@@ -16,7 +16,7 @@ use crate::key::{ApiKey, KeyDigest};
 use crate::ledger::{BalanceTotals, Entry, Invoice, Topup, Transaction};
 use crate::merchant::{Installation, Integration, PaymentMethod, Profile, TestClock};
 use crate::metadata::{CanonicalJson, Document, ItemHash, MetadataRecord, MetadataSet, SetNumber};
-use crate::payment::Payment;
+use crate::payment::{Payment, PaymentStatus};
 use crate::payout::{Payout, PayoutStatus};
 use crate::plan::PlanChoice;
 use crate::refund::{Refund, RefundStatus};
@@ -273,6 +273,17 @@ tables! {
     Timers: Timer => Present;
     /// Payments by the merchant's reference.
     PaymentsByExternalId: ExternalId => PaymentId;
+    /// Payments by status and payment method, each in the order in which they are listed, as all that follow. A payment
+    /// that is PENDING has no such row: its open effect leads to it.
+    PaymentsByStatus: (PaymentStatus, PaymentMethod, PaymentId) => Present, for lists;
+    /// Payments by the amount that was asked for, in minor units.
+    PaymentsByAmount: (u64, PaymentId) => Present, for lists;
+    /// Payments by their customer.
+    PaymentsByCustomer: (CustomerId, PaymentId) => Present, for lists;
+    /// Payments by the last four digits of their card.
+    PaymentsByLastDigits: ([u8; 4], PaymentId) => Present, for lists;
+    /// Captured payments by the day of the capture in UTC, counted from 1970-01-01.
+    PaymentsByCaptureDay: (u32, PaymentId) => Present, for lists;
     /// Customers by the merchant's identifier.
     CustomersByExternalId: ExternalId => CustomerId;
     /// Customers by e-mail address.

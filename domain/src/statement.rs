@@ -7,7 +7,7 @@ use crate::ids::StatementId;
 use crate::ledger::{Direction, Entry, EntryType};
 use crate::money::Currency;
 use crate::text::TimeZone;
-use crate::time::Millis;
+use crate::time::{DAY_MILLIS, Millis};
 use std::fmt;
 
 /// A month of the Gregorian calendar.
@@ -46,16 +46,13 @@ pub trait Calendar {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UtcCalendar;
 
-/// Milliseconds of a day.
-const DAY_MS: u64 = 86_400_000;
-
 impl Calendar for UtcCalendar {
     fn month_at(&self, _: &TimeZone, at: Millis) -> MonthBounds {
-        let (mut month, mut first_day, day) = (Month { year: 1970, number: 1 }, 0_u64, at.0 / DAY_MS);
+        let (mut month, mut first_day, day) = (Month { year: 1970, number: 1 }, 0_u64, at.0 / DAY_MILLIS);
         loop {
             let next_first = first_day.saturating_add(days_of(month));
             if day < next_first || month.year == u16::MAX {
-                let in_millis = |day: u64| Millis(day.saturating_mul(DAY_MS));
+                let in_millis = |day: u64| Millis(day.saturating_mul(DAY_MILLIS));
                 return MonthBounds { month, starts_at: in_millis(first_day), ends_at: in_millis(next_first) };
             }
             (month, first_day) = (following(month), next_first);

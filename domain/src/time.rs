@@ -1,5 +1,8 @@
 //! Time: milliseconds since the Unix epoch, given from outside.
 
+/// The milliseconds of a day of UTC.
+pub const DAY_MILLIS: u64 = 86_400_000;
+
 /// Milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub u64);

@@ -2,10 +2,10 @@
 
 use std::fmt::Display;
 
-use till_domain::ids::{Id, RawId};
-use till_domain::time::Millis;
+use till_domain::ids::Id;
 use till_storage::rows::{Beside, Cursor, Direction};
 
+use super::id_span::IdSpan;
 use super::page::Page;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::field::PageRequest;
@@ -13,63 +13,6 @@ use crate::protocol::request_thread;
 
 /// Rows that are looked at before a scan is interrupted.
 const ROWS_AT_A_TIME: usize = 256;
-
-/// Ids from the first to the last, both included.
-#[derive(Debug, Clone, Copy)]
-pub struct IdSpan<K> {
-    oldest: K,
-    newest: K,
-}
-
-impl<K: Id + Ord> IdSpan<K> {
-    /// All ids.
-    #[must_use]
-    pub fn all() -> IdSpan<K> {
-        IdSpan {
-            oldest: K::from_raw(RawId::from_bytes([u8::MIN; 16])),
-            newest: K::from_raw(RawId::from_bytes([u8::MAX; 16])),
-        }
-    }
-
-    /// Those that were made from one instant, inclusive, to another, exclusive; none when there are no such.
-    #[must_use]
-    pub fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
-        let last = until.0.checked_sub(1)?;
-        Some(IdSpan { oldest: id_at(from.0, u8::MIN), newest: id_at(last, u8::MAX) })
-    }
-
-    fn older_than(self, id: K) -> Option<IdSpan<K>> {
-        let newest = K::from_raw(id.to_raw().predecessor()?).min(self.newest);
-        (self.oldest <= newest).then_some(IdSpan { newest, ..self })
-    }
-
-    fn newer_than(self, id: K) -> Option<IdSpan<K>> {
-        let oldest = K::from_raw(id.to_raw().successor()?).max(self.oldest);
-        (oldest <= self.newest).then_some(IdSpan { oldest, ..self })
-    }
-
-    /// The rows that are left behind an id, in a direction.
-    fn beyond(self, id: K, direction: Direction) -> Option<IdSpan<K>> {
-        match direction {
-            Direction::Backward => self.older_than(id),
-            Direction::Forward => self.newer_than(id),
-        }
-    }
-
-    /// As a range of keys.
-    #[must_use]
-    pub const fn range(self) -> std::ops::RangeInclusive<K> {
-        self.oldest..=self.newest
-    }
-}
-
-/// The first or last id of a millisecond; ids hold 48 bits of them.
-pub(super) fn id_at<K: Id>(millis: u64, filling: u8) -> K {
-    let mut bytes = [filling; 16];
-    let millis = millis.min((1 << 48) - 1).to_be_bytes();
-    bytes[..6].copy_from_slice(&millis[2..]);
-    K::from_raw(RawId::from_bytes(bytes))
-}
 
 /// A list of which a page is wanted.
 pub struct Filtered<F, P> {

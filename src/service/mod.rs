@@ -1,11 +1,11 @@
 //! What endpoints stand on: submitting commands, reading rows, telling callers apart, turning refusals into errors.
 
-mod activity_log;
 mod checkpoint_schedule;
 mod checkpoints;
 mod denial;
 mod filtered_page;
 mod fingerprint;
+mod id_span;
 mod installation;
 mod last_used;
 mod metadata;
@@ -13,13 +13,14 @@ mod operations;
 mod page;
 mod pause_note;
 mod reloads;
+mod search;
 mod shared;
 
-pub use activity_log::{Selection, Terms, search};
 pub use checkpoint_schedule::CheckpointSchedule;
 pub use checkpoints::Checkpoints;
 pub use denial::RETRY_AFTER_SECONDS;
-pub use filtered_page::{Filtered, IdSpan};
+pub use filtered_page::Filtered;
+pub use id_span::IdSpan;
 pub use installation::{Named, SdkCaller, SdkRate};
 pub use last_used::LastUsed;
 pub use metadata::{FoundMetadata, ItemPage, ItemRange, MetadataReader, PAGE_ITEMS_MAX};
@@ -27,4 +28,5 @@ pub use operations::{Operations, RewrapKeyring};
 pub use page::{Page, read_index_page, read_page, read_page_with_ids};
 pub use pause_note::PauseNote;
 pub use reloads::{Reloaded, Reloads};
+pub use search::{ActivityTerms, AmountRange, PaymentFilters, Selection, search};
 pub use shared::{Reader, Service, Shared};

@@ -7,6 +7,7 @@ mod disputes;
 mod ledger;
 mod metadata;
 mod operations;
+mod payment_indexes;
 mod payouts;
 mod refunds;
 mod rows;
@@ -14,5 +15,6 @@ mod state;
 mod statements;
 mod webhooks;
 
+pub use payment_indexes::index_rows;
 pub use rows::apply_rows;
 pub use state::apply_state;

@@ -3,6 +3,7 @@
 use super::activity::{log_activity, note_email};
 use super::change::{change, taken};
 use super::ledger::{change_balance, post, settle};
+use super::payment_indexes::WatchedPayments;
 use super::{customers, disputes, metadata, operations, payouts, refunds, statements, webhooks};
 use crate::activity::Activity;
 use crate::card::TokenQueue;
@@ -29,9 +30,11 @@ use crate::team::{Acceptance, User};
 /// [`Unreadable`] when a row that the events change cannot be read or is not there. The rules never cause
 /// it: it means a damaged store. Live, it comes before anything is written, and the command is not done.
 pub fn apply_rows(mutation: &Mutation, rows: &mut impl RowsMut) -> Result<(), Unreadable> {
+    let mut watched = WatchedPayments::new(rows);
     for event in &mutation.events {
-        apply(event, rows)?;
+        apply(event, &mut watched)?;
     }
+    watched.write_indexes()?;
     keep_answer(mutation, rows);
     Ok(())
 }

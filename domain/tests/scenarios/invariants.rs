@@ -25,6 +25,7 @@ use till_domain::records::{
     Single, TestClocks, Timers, TokenQueues, Tokens, Topups, TopupsByExternalId, Transactions, Users,
 };
 use till_domain::refund::RefundStatus;
+use till_domain::time::Millis;
 
 /// Checks everything, the whole log included. Its cost grows with the log.
 pub(crate) fn check(world: &World) {
@@ -33,6 +34,7 @@ pub(crate) fn check(world: &World) {
     check_mirrors(world);
     check_ledger(world);
     check_payments(world);
+    check_payment_indexes(world);
     check_refunds(world);
     check_disputes(world);
     check_payouts(world);
@@ -75,6 +77,38 @@ fn check_activity(world: &World) {
     let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();
     assert_eq!(found, expected);
     check_sweeping(world);
+}
+
+/// Every payment has its index rows, and there are no others; one that is PENDING is found by its open effect.
+fn check_payment_indexes(world: &World) {
+    let mut expected: BTreeSet<AnyKey> = BTreeSet::new();
+    for payment in world.all::<Payments>() {
+        let (id, method) = (payment.id, payment.instrument.method());
+        expected.insert(AnyKey::PaymentsByAmount((payment.money.amount.get(), id)));
+        expected.extend(payment.customer_id.map(|customer_id| AnyKey::PaymentsByCustomer((customer_id, id))));
+        let digits = payment.instrument.card().map(|card| card.last_digits.clone().into_bytes());
+        let digits = digits.map(|digits| digits.try_into().expect("a card has four last digits"));
+        expected.extend(digits.map(|digits| AnyKey::PaymentsByLastDigits((digits, id))));
+        let day = |at: Millis| u32::try_from(at.0 / 86_400_000).expect("the simulated time is near");
+        expected.extend(payment.capture.map(|capture| AnyKey::PaymentsByCaptureDay((day(capture.at), id))));
+        if payment.status == PaymentStatus::Pending {
+            assert!(world.find::<Effects>(EffectId::operation(id)).is_some(), "{id} is PENDING and waits for nobody");
+        } else {
+            expected.insert(AnyKey::PaymentsByStatus((payment.status, method, id)));
+        }
+    }
+    let is_index = |key: &&AnyKey| {
+        matches!(
+            key,
+            AnyKey::PaymentsByStatus(_)
+                | AnyKey::PaymentsByAmount(_)
+                | AnyKey::PaymentsByCustomer(_)
+                | AnyKey::PaymentsByLastDigits(_)
+                | AnyKey::PaymentsByCaptureDay(_)
+        )
+    };
+    let found: BTreeSet<AnyKey> = world.rows.iter().map(|(key, _)| key).filter(is_index).cloned().collect();
+    assert_eq!(found, expected);
 }
 
 /// What can be checked of one mutation in the time that deciding it took.

@@ -24,7 +24,7 @@ use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
 use crate::protocol::fields::Fields;
 use crate::protocol::json::Json;
-use crate::service::{Reader, Selection, Shared, Terms, search};
+use crate::service::{ActivityTerms, Reader, Selection, Shared, search};
 
 /// Longest text of `terms`, in bytes: that of an e-mail address, rounded up.
 const TERMS_MAX_BYTES: usize = 255;
@@ -160,7 +160,7 @@ impl Filters {
         Ok(())
     }
 
-    fn selection(&self, reader: &Reader<'_>) -> Result<Selection, ApiError> {
+    fn selection(&self, reader: &Reader<'_>) -> Result<Selection<ActivityIndex>, ApiError> {
         let mut selection = Selection::default();
         if let Some(object) = &self.object {
             selection.any_of(object.index(reader)?.into_iter().collect());
@@ -173,11 +173,7 @@ impl Filters {
             selection.any_of(vec![ActivityIndex::ActorEmail(email.clone())]);
         }
         if let Some(terms) = &self.terms {
-            match Terms::find(terms, reader)? {
-                Terms::Indexes(indexes) => selection.any_of(indexes),
-                Terms::ManyAddresses { exact, among, text } => selection.any_of_likely_among(exact, among, text),
-                Terms::Rows(text) => selection.containing(text),
-            }
+            ActivityTerms::find(terms, reader)?.select(&mut selection);
         }
         if let Some(key_id) = self.actor_key_id {
             selection.any_of(vec![ActivityIndex::ActorKey(key_id)]);

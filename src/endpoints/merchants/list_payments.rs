@@ -1,16 +1,44 @@
 //! `POST /merchants/list-payments`
 
+use jiff::tz::TimeZone;
+use till_domain::customer::CustomerRef;
 use till_domain::ids::PaymentId;
-use till_domain::records::Payments;
+use till_domain::merchant::PaymentMethod;
+use till_domain::money::AMOUNT_MAX_MINOR;
+use till_domain::payment::PaymentStatus;
+use till_domain::records::{Profiles, Rows, Single};
+use till_domain::time::Millis;
 
+use super::contacts;
 use crate::access::MerchantCaller;
 use crate::endpoints::arguments;
+use crate::endpoints::created_at::{CREATED_AT, CREATED_AT_DOCS, CreatedRange, created_range, zone};
+use crate::endpoints::forms::{CUSTOMER_REF, PAYMENT_METHOD_WORDS, printable};
 use crate::endpoints::shapes::payment::{PAYMENT, PaymentShape};
-use crate::protocol::api_error::ApiError;
-use crate::protocol::declaration::{Declaration, Flags, Package, Returns, page_arguments};
+use crate::protocol::api_error::{ApiError, Code};
+use crate::protocol::declaration::{
+    Argument, Declaration, DeclaredError, Flags, Package, Returns, Text, ValueType, page_arguments, words_of,
+};
 use crate::protocol::dispatch::{Call, Reply};
 use crate::protocol::field;
-use crate::service::{Shared, read_page};
+use crate::protocol::fields::Fields;
+use crate::protocol::json::Json;
+use crate::service::{AmountRange, PaymentFilters, Reader, Shared, search};
+
+/// Longest text of `terms`, in bytes: that of an `external_id`.
+const TERMS_MAX_BYTES: usize = 255;
+
+/// An amount, or a range of which either end may be open.
+const AMOUNTS: ValueType = ValueType::Text(Text {
+    pattern: Some("^([0-9]+|[0-9]+\\.\\.[0-9]*|\\.\\.[0-9]+)$"),
+    example: Some("100..20000"),
+    ..Text::PLAIN
+});
+
+/// The forms of a range of amounts.
+const AMOUNTS_REMEDY: &str = "send an amount in minor units (100), or a range of amounts (100..200, 100.., ..200)";
+
+const PAGE: [Argument; 3] = page_arguments(PaymentId::PREFIX);
 
 /// The declaration.
 pub(super) static LIST_PAYMENTS: Declaration = Declaration {
@@ -18,20 +46,134 @@ pub(super) static LIST_PAYMENTS: Declaration = Declaration {
     package: Package::Merchants,
     group: "payments",
     summary: "Lists the merchant's payments, newest first.",
-    docs: "The status of a payment is that of the moment of the call.",
-    arguments: &page_arguments(PaymentId::PREFIX),
+    docs: "The status of a payment is that of the moment of the call. Filters given together must all hold. `next` and `previous` carry them.",
+    arguments: &[
+        PAGE[0],
+        PAGE[1],
+        PAGE[2],
+        Argument::optional("status", words_of!(PaymentStatus), "Only payments with this status."),
+        Argument::optional("payment_method", PAYMENT_METHOD_WORDS, "Only payments by this method."),
+        Argument::optional("created_at", CREATED_AT, CREATED_AT_DOCS),
+        Argument::optional(
+            "captured_at",
+            CREATED_AT,
+            "When the payment was captured, in the forms of `created_at`. Payments that were never captured are left out.",
+        ),
+        Argument::optional(
+            "amount",
+            AMOUNTS,
+            "The amount in minor units, or a range `a..b` of amounts with both ends included and either left out.",
+        ),
+        Argument::optional(
+            "contact_id",
+            CUSTOMER_REF,
+            "Only payments of this customer: its id (`ctc_...`) or the merchant's own identifier.",
+        ),
+        Argument::optional(
+            "terms",
+            printable(TERMS_MAX_BYTES, "order-"),
+            "The beginning of the `external_id`; the whole id of the payment, of one of its refunds or disputes, or of its customer; the customer's e-mail address; or the last four digits of the card.",
+        ),
+    ],
     returns: Returns::Page(&PAYMENT),
-    errors: &[],
+    errors: &[DeclaredError::when(Code::NotFound, "No customer of this merchant has this `contact_id`.")],
     flags: Flags::QUERY,
 };
 
+/// The filters as they were given.
+struct Filters {
+    status: Option<PaymentStatus>,
+    method: Option<PaymentMethod>,
+    created: Option<CreatedRange>,
+    captured: Option<CreatedRange>,
+    amount: Option<AmountRange>,
+    contact: Option<CustomerRef>,
+    terms: Option<String>,
+}
+
 /// `POST /merchants/list-payments`
 pub(super) async fn list_payments(service: Shared, call: Call<MerchantCaller>) -> Result<Reply, ApiError> {
+    let reader = service.reader(call.caller().merchant_id).await?;
+    let profile = reader.get::<Profiles>(Single)?.ok_or_else(ApiError::unhandled)?;
     let mut fields = call.fields();
     let page = field::page(&mut fields, arguments::id::<PaymentId>("a payment id (pay_...)"));
+    let filters = Filters::read(&mut fields, service.clock_of(reader.merchant_id()), &zone(&profile));
     let request = fields.finish(|| page)?;
-    let reader = service.reader(call.caller().merchant_id).await?;
-    let page = read_page::<Payments>(&reader, request)?;
+    let selection = filters.resolve(&reader)?.selection(&reader)?;
+    let page = search(&reader, &selection, request).await?;
     let now = service.merchant_now(reader.merchant_id())?;
-    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)))
+    Reply::page(&page.borrowed(|payment| PaymentShape::new(payment, now)).carrying(&filters.texts()))
+}
+
+impl Filters {
+    fn read(fields: &mut Fields<'_>, now: Millis, zone: &TimeZone) -> Filters {
+        let range = |value: &Json| created_range(&arguments::own_text(value)?, now, zone);
+        Filters {
+            status: fields.optional("status", field::one_of(&PaymentStatus::ALL, PaymentStatus::name)),
+            method: fields.optional("payment_method", field::one_of(&PaymentMethod::ALL, PaymentMethod::name)),
+            created: fields.optional("created_at", range),
+            captured: fields.optional("captured_at", range),
+            amount: fields.optional("amount", amount_range),
+            contact: fields.optional("contact_id", arguments::customer_ref),
+            terms: fields.optional("terms", field::text(1..=TERMS_MAX_BYTES)),
+        }
+    }
+
+    /// The filters with the customer that is named.
+    fn resolve(&self, reader: &Reader<'_>) -> Result<PaymentFilters, ApiError> {
+        let span = |range: &CreatedRange| (range.from, range.until);
+        let contact = self.contact.clone().map(|contact| contacts::find(reader, contact)).transpose()?;
+        Ok(PaymentFilters {
+            status: self.status,
+            method: self.method,
+            created: self.created.as_ref().map(span),
+            captured: self.captured.as_ref().map(span),
+            amount: self.amount,
+            customer_id: contact.map(|customer| customer.id),
+            terms: self.terms.clone(),
+        })
+    }
+
+    /// The filters for the calls for the pages beside this one.
+    fn texts(&self) -> Vec<(&'static str, String)> {
+        let texts = [
+            ("status", self.status.map(|status| status.name().to_owned())),
+            ("payment_method", self.method.map(|method| method.name().to_owned())),
+            ("created_at", self.created.as_ref().map(|created| created.text.clone())),
+            ("captured_at", self.captured.as_ref().map(|captured| captured.text.clone())),
+            ("amount", self.amount.map(amount_text)),
+            ("contact_id", self.contact.as_ref().map(contacts::text)),
+            ("terms", self.terms.clone()),
+        ];
+        texts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+    }
+}
+
+/// An amount, or a range of amounts.
+fn amount_range(value: &Json) -> Result<AmountRange, String> {
+    let one = |value: &Json| arguments::amount(value).map(|amount| amount.get());
+    let Some((first, last)) = value.as_str().and_then(|text| text.split_once("..")) else {
+        let amount_minor = one(value).map_err(|_| AMOUNTS_REMEDY.to_owned())?;
+        return Ok(AmountRange { min_minor: amount_minor, max_minor: amount_minor });
+    };
+    if first.is_empty() && last.is_empty() {
+        return Err(AMOUNTS_REMEDY.to_owned());
+    }
+    let end = |text: &str, open: u64| {
+        if text.is_empty() {
+            Ok(open)
+        } else {
+            one(&Json::String(text.to_owned())).map_err(|_| AMOUNTS_REMEDY.to_owned())
+        }
+    };
+    let range = AmountRange { min_minor: end(first, 1)?, max_minor: end(last, AMOUNT_MAX_MINOR)? };
+    if range.min_minor > range.max_minor {
+        return Err("the range begins after it ends".to_owned());
+    }
+    Ok(range)
+}
+
+fn amount_text(range: AmountRange) -> String {
+    let AmountRange { min_minor, max_minor } = range;
+    if min_minor == max_minor { min_minor.to_string() } else { format!("{min_minor}..{max_minor}") }
 }

@@ -5,17 +5,20 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use rocksdb::{DB, WriteBatch};
+use till_domain::apply::index_rows;
 use till_domain::ids::{CardId, CustomerId, MerchantId};
-use till_domain::records::{Cards, CustomerCards, Table, Unreadable};
+use till_domain::records::{AnyKey, AnyRow, Cards, CustomerCards, Payments, Table, Unreadable};
 
 use crate::journal::layout;
 use crate::rows::Direction;
-use crate::shapes::{MerchantReader, StaysSealed, encode_row, row_key};
+use crate::shapes::{KeyedRow, MerchantReader, StaysSealed, StoredTable, encode_row, row_key};
 
 use super::read::{Live, handle};
 
 /// The row format since which there are rows of [`CustomerCards`].
 const LISTS_SAVED_CARDS: u32 = 8;
+/// The row format since which payments have the indexes that filters of lists read.
+const INDEXES_PAYMENTS: u32 = 9;
 
 /// Merchants and rows of one read.
 const PAGE: usize = 1_024;
@@ -25,19 +28,22 @@ const PAGE: usize = 1_024;
 /// # Errors
 /// When a row cannot be read or written.
 pub(super) fn upgrade(db: &DB, row_format: u32) -> Result<(), Unreadable> {
-    if row_format >= LISTS_SAVED_CARDS {
+    if row_format >= INDEXES_PAYMENTS {
         return Ok(());
     }
-    tracing::info!(from = row_format, "the rows of the store are of an earlier format: what they lack is written");
-    let (mut after, mut lists) = (None, 0_usize);
+    tracing::info!(from = row_format, "the rows of the store are of an earlier format: the missing ones are written");
+    let (mut after, mut written) = (None, 0_usize);
     loop {
         let merchants = layout::read_merchants(&Live(db), after, PAGE).map_err(unreadable)?;
         for (merchant_id, _) in &merchants {
-            lists += list_saved_cards(db, *merchant_id)?;
+            if row_format < LISTS_SAVED_CARDS {
+                written += list_saved_cards(db, *merchant_id)?;
+            }
+            written += index_payments(db, *merchant_id)?;
         }
         after = merchants.last().map(|(merchant_id, _)| *merchant_id);
         if merchants.len() < PAGE {
-            tracing::info!(lists, "the saved cards of customers are listed");
+            tracing::info!(rows = written, "the missing rows are written");
             return Ok(());
         }
     }
@@ -46,29 +52,55 @@ pub(super) fn upgrade(db: &DB, row_format: u32) -> Result<(), Unreadable> {
 /// Lists the saved cards of each customer of a merchant, and gives the number of lists.
 fn list_saved_cards(db: &DB, merchant_id: MerchantId) -> Result<usize, Unreadable> {
     let mut lists: BTreeMap<CustomerId, Vec<CardId>> = BTreeMap::new();
-    let reader = MerchantReader::new(merchant_id, None, Live(db));
-    let mut after = Bound::Unbounded;
-    loop {
-        let cards = reader.scan::<Cards>((after, Bound::Unbounded), Direction::Forward, PAGE)?;
-        let is_last = cards.len() < PAGE;
-        after = cards.last().map_or(Bound::Unbounded, |(card_id, _)| Bound::Excluded(*card_id));
+    each_page::<Cards>(db, merchant_id, |cards| {
         for (card_id, card) in cards.into_iter().filter(|(_, card)| card.deleted_at.is_none()) {
             lists.entry(card.customer_id).or_default().push(card_id);
         }
+        Ok(())
+    })?;
+    let rows = lists.into_iter().map(|(id, cards)| (CustomerCards::key(id), CustomerCards::wrap(cards)));
+    write(db, merchant_id, rows)
+}
+
+/// Writes the index rows of each payment of a merchant, and gives their number.
+fn index_payments(db: &DB, merchant_id: MerchantId) -> Result<usize, Unreadable> {
+    let mut written = 0_usize;
+    each_page::<Payments>(db, merchant_id, |payments| {
+        written += write(db, merchant_id, payments.iter().flat_map(|(_, payment)| index_rows(payment)))?;
+        Ok(())
+    })?;
+    Ok(written)
+}
+
+/// Has every row of a merchant's table used, a page at a time.
+fn each_page<T: StoredTable>(
+    db: &DB,
+    merchant_id: MerchantId,
+    mut use_page: impl FnMut(Vec<KeyedRow<T>>) -> Result<(), Unreadable>,
+) -> Result<(), Unreadable> {
+    let reader = MerchantReader::new(merchant_id, None, Live(db));
+    let mut after = Bound::Unbounded;
+    loop {
+        let page = reader.scan::<T>((after, Bound::Unbounded), Direction::Forward, PAGE)?;
+        let is_last = page.len() < PAGE;
+        after = page.last().map_or(Bound::Unbounded, |(key, _)| Bound::Excluded(key.clone()));
+        use_page(page)?;
         if is_last {
-            break;
+            return Ok(());
         }
     }
-    let count = lists.len();
+}
+
+/// Writes rows of a merchant that hold no personal data, and gives their number.
+fn write(db: &DB, merchant_id: MerchantId, rows: impl Iterator<Item = (AnyKey, AnyRow)>) -> Result<usize, Unreadable> {
     let mut batch = WriteBatch::default();
-    for (customer_id, cards) in lists {
-        let key = CustomerCards::key(customer_id);
+    for (key, row) in rows {
         let (family, bytes) = row_key(merchant_id, &key, &StaysSealed);
-        let row = encode_row(&CustomerCards::wrap(cards), &key, &mut StaysSealed)?;
-        batch.put_cf(handle(db, family), bytes, row);
+        batch.put_cf(handle(db, family), bytes, encode_row(&row, &key, &mut StaysSealed)?);
     }
+    let written = batch.len();
     db.write(batch).map_err(|error| unreadable(error.into_string()))?;
-    Ok(count)
+    Ok(written)
 }
 
 fn unreadable(reason: impl ToString) -> Unreadable {

@@ -1004,7 +1004,23 @@ impl Draw {
                 (AnyKey::$table(row.$id), records::$table::wrap(row))
             }};
         }
-        match self.below(60) {
+        match self.below(65) {
+            60 => {
+                let key = (self.one_of(&PaymentStatus::ALL), self.method(), self.id());
+                (AnyKey::PaymentsByStatus(key), records::PaymentsByStatus::wrap(Present))
+            }
+            61 => {
+                let key = (self.magnitude(), self.id());
+                (AnyKey::PaymentsByAmount(key), records::PaymentsByAmount::wrap(Present))
+            }
+            62 => (AnyKey::PaymentsByCustomer((self.id(), self.id())), records::PaymentsByCustomer::wrap(Present)),
+            63 => {
+                (AnyKey::PaymentsByLastDigits((self.bytes(), self.id())), records::PaymentsByLastDigits::wrap(Present))
+            }
+            64 => {
+                let key = (u32::from_be_bytes(self.bytes()), self.id());
+                (AnyKey::PaymentsByCaptureDay(key), records::PaymentsByCaptureDay::wrap(Present))
+            }
             59 => (AnyKey::CustomerCards(self.id()), records::CustomerCards::wrap(self.list(3, Draw::id))),
             54 => (AnyKey::TestClocks(self.id()), records::TestClocks::wrap(self.test_clock())),
             47 => under!(Disputes, self.dispute(), id),

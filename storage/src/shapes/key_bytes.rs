@@ -13,6 +13,7 @@ use till_domain::ids::{
 use till_domain::key::KeyDigest;
 use till_domain::merchant::PaymentMethod;
 use till_domain::metadata::{ItemHash, SetNumber};
+use till_domain::payment::PaymentStatus;
 use till_domain::payout::PayoutStatus;
 use till_domain::records::Single;
 use till_domain::refund::RefundStatus;
@@ -268,6 +269,16 @@ impl KeyBytes for PaymentMethod {
     }
 }
 
+impl KeyBytes for PaymentStatus {
+    fn push(&self, bytes: &mut Vec<u8>) {
+        bytes.push(payment_status_byte(*self));
+    }
+
+    fn take(rest: &mut &[u8]) -> Option<Self> {
+        take_byte(PaymentStatus::ALL, payment_status_byte, rest)
+    }
+}
+
 impl KeyBytes for ActivityType {
     fn push(&self, bytes: &mut Vec<u8>) {
         bytes.push(type_byte(*self));
@@ -305,6 +316,21 @@ impl KeyBytes for DisputeStatus {
 
     fn take(rest: &mut &[u8]) -> Option<Self> {
         take_byte(DisputeStatus::ALL, dispute_status_byte, rest)
+    }
+}
+
+const fn payment_status_byte(status: PaymentStatus) -> u8 {
+    match status {
+        PaymentStatus::Pending => 0,
+        PaymentStatus::Authorized => 1,
+        PaymentStatus::Successful => 2,
+        PaymentStatus::Failed => 3,
+        PaymentStatus::Expired => 4,
+        PaymentStatus::Voided => 5,
+        PaymentStatus::Reversed => 6,
+        PaymentStatus::PartiallyRefunded => 7,
+        PaymentStatus::Refunded => 8,
+        PaymentStatus::Disputed => 9,
     }
 }
 

@@ -30,7 +30,6 @@ mod statement;
 mod webhook;
 
 // The whole.
-mod activity_keys;
 mod fold;
 mod key_bytes;
 mod tables;
@@ -40,6 +39,9 @@ mod personal;
 mod rows;
 mod reader;
 mod scan;
+mod list_index;
+mod activity_index;
+mod payment_index;
 mod statement_finder;
 mod state;
 
@@ -52,11 +54,13 @@ mod golden;
 #[cfg(test)]
 mod samples;
 
-pub use activity_keys::{ActivityEntry, ActivityIndex};
+pub use activity_index::ActivityIndex;
 pub use codec::{DECODE_LIMIT_BYTES, ShapeError};
 pub use fold::{ChangedRow, Stored, fold_mutation};
 pub use keys::{KeyError, decode_key, push_row_key, range_before_id, row_key, table_range};
+pub use list_index::{ListEntry, ListIndex, ListKey};
 pub use mutation::{MUTATION_FORMAT, decode_mutation, encode_mutation};
+pub use payment_index::PaymentIndex;
 pub use personal::{MerchantPersonal, Personal, StaysSealed};
 pub use reader::{MerchantReader, MerchantView, read_row};
 pub use rows::{decode_row, decode_row_of, encode_row, is_same_row, push_row};

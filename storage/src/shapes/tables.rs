@@ -30,7 +30,7 @@ use super::statement::{MonthEntriesV1, StatementV1};
 use super::webhook::{WebhookEventV1, WebhookV1};
 
 /// The highest format of rows.
-pub const ROW_FORMAT: u8 = 8;
+pub const ROW_FORMAT: u8 = 9;
 
 /// The format that all tables have a shape of.
 pub(super) const FIRST_ROW_FORMAT: u8 = 1;
@@ -295,6 +295,11 @@ tables! {
     MetadataGarbage = 66 in Timers: u32;
     OpenPayouts = 67 in Effects: ();
     OpenEvidence = 68 in Effects: ();
+    PaymentsByStatus = 69 in Indexes: ();
+    PaymentsByAmount = 70 in Indexes: ();
+    PaymentsByCustomer = 71 in Indexes: ();
+    PaymentsByLastDigits = 72 in Indexes: ();
+    PaymentsByCaptureDay = 73 in Indexes: ();
     KeyDirectory = 96 in Directory: KeyOwnerV1;
     MerchantDirectory = 97 in Directory: u64;
     CreatedMerchants = 98 in Directory: CreatedMerchantV1;

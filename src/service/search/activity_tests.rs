@@ -1,79 +1,25 @@
-//! Searches over a log in memory: each filter alone and together, both ways, against a plain look through everything.
+//! Searches of an activity log in memory: each filter alone and together, both ways, against a plain look through
+//! everything.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use till_domain::activity::{ActivityObject, ActivityType, PlanSwitch};
-use till_domain::apply::apply_rows;
-use till_domain::command::Caller;
-use till_domain::event::{Event, Mutation};
-use till_domain::ids::{DisputeId, IdPosition, KeyId, MerchantId, PaymentId, PayoutId, RawId, RefundId, UserId};
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
+use till_domain::event::Event;
+use till_domain::ids::{
+    ActivityId, DisputeId, IdPosition, KeyId, MerchantId, PaymentId, PayoutId, RawId, RefundId, UserId,
+};
 use till_domain::plan::{GROWTH, SCALE};
-use till_domain::records::{AnyKey, MemoryRows};
+use till_domain::records::AnyKey;
 use till_domain::text::Email;
-use till_storage::family::Family;
-use till_storage::rows::{RowError, RowReader, Visit};
-use till_storage::shapes::{MerchantPersonal, MerchantReader, encode_row, row_key};
-use till_storage::vault::{Keyring, RootKey};
+use till_domain::time::Millis;
+use till_storage::rows::{Beside, Cursor};
+use till_storage::shapes::{ActivityIndex, MerchantReader, row_key};
 
-use super::*;
-use crate::service::activity_log::terms::{Addresses, Terms};
+use super::activity_terms::{ActivityTerms, Addresses};
+use super::search::{Selection, Window};
+use super::test_list::{Dice, MERCHANT, Rows, START, TestList};
+use crate::protocol::field::PageRequest;
 
-const MERCHANT: MerchantId = MerchantId::from_bytes([0xa1; 16]);
 const OTHER_MERCHANT: MerchantId = MerchantId::from_bytes([0xa2; 16]);
-/// When the first entry is recorded, in milliseconds.
-const START: u64 = 1_750_000_000_000;
 const ENTRIES: u64 = 1_500;
-
-/// Rows as they stand on disk.
-#[derive(Default)]
-struct Rows(BTreeMap<(Family, Vec<u8>), Vec<u8>>);
-
-impl RowReader for Rows {
-    fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, RowError> {
-        Ok(self.0.get(&(family, key.to_vec())).cloned())
-    }
-
-    fn visit(
-        &self,
-        family: Family,
-        lower: &[u8],
-        upper: &[u8],
-        direction: Direction,
-        visit: &mut Visit<'_>,
-    ) -> Result<(), RowError> {
-        if lower >= upper {
-            return Ok(());
-        }
-        let mut range = self.0.range((family, lower.to_vec())..(family, upper.to_vec()));
-        let mut next = || match direction {
-            Direction::Forward => range.next(),
-            Direction::Backward => range.next_back(),
-        };
-        while let Some(((_, key), value)) = next()
-            && visit(key, value).is_continue()
-        {}
-        Ok(())
-    }
-}
-
-/// Numbers that a seed decides.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<T: Clone>(&mut self, of: &[T]) -> T {
-        of[usize::try_from(self.below(u64::try_from(of.len()).expect("small"))).expect("small")].clone()
-    }
-}
 
 fn raw(number: u64) -> RawId {
     RawId::new(IdPosition { millis: START, counter: 0 }, number)
@@ -137,10 +83,9 @@ fn activity(number: u64, dice: &mut Dice) -> Activity {
     }
 }
 
-/// A log as it stands on disk, and what stands in it, newest first.
+/// A stored log, and its entries, newest first.
 struct Log {
-    rows: Rows,
-    keyring: Arc<Keyring>,
+    list: TestList,
     entries: Vec<Activity>,
 }
 
@@ -148,63 +93,28 @@ impl Log {
     fn seeded(seed: u64) -> Log {
         let mut dice = Dice(seed);
         let mut entries: Vec<Activity> = (0..ENTRIES).map(|number| activity(number, &mut dice)).collect();
-        let root = RootKey::from_hex(&"0123456789abcdef".repeat(4)).expect("a root key of a test");
-        let (keyring, _) = Keyring::create(&root).expect("a key ring can be made");
-        let mut log = Log { rows: Rows::default(), keyring: Arc::new(keyring), entries: Vec::new() };
-        log.write(MERCHANT, &entries);
-        log.write(OTHER_MERCHANT, &[activity(0, &mut dice)]);
+        let mut list = TestList::new();
+        write(&mut list, MERCHANT, &entries);
+        write(&mut list, OTHER_MERCHANT, &[activity(0, &mut dice)]);
+        list.store();
         entries.reverse();
-        log.entries = entries;
-        log
+        Log { list, entries }
     }
 
-    /// Writes entries as events do, whatever they are about.
-    fn write(&mut self, merchant: MerchantId, entries: &[Activity]) {
-        let user_id = UserId::from_raw(raw(0));
-        let event = |activity: &Activity| Event::UserRemoved { user_id, activity: activity.clone() };
-        let events = entries.iter().map(event).collect();
-        let last_id = IdPosition::default();
-        let mutation = Mutation { at: Millis(START), caller: Caller::System, last_id, answer: None, events };
-        let mut rows = MemoryRows::default();
-        apply_rows(&mutation, &mut rows).expect("nothing is changed that is not there");
-        let mut personal = MerchantPersonal::new(merchant, Arc::clone(&self.keyring), Rows::default());
-        for (key, row) in rows.iter() {
-            let value = encode_row(row, key, &mut personal).expect("nothing is sealed");
-            self.rows.0.insert(row_key(merchant, key, &personal), value);
-        }
+    fn page(&self, selection: &Selection<ActivityIndex>, request: PageRequest<ActivityId>) -> Window<Activity> {
+        self.list.page(selection, request)
     }
 
-    fn try_page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Result<Window, ApiError> {
-        let rows: Box<dyn RowReader + '_> = Box::new(&self.rows);
-        let view = MerchantReader::new(MERCHANT, Some(Arc::clone(&self.keyring)), rows);
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
-        runtime.block_on(Search { view: &view, selection }.page(request))
+    fn walk(&self, selection: &Selection<ActivityIndex>, per_page: u16) -> (Vec<Activity>, Vec<Activity>) {
+        self.list.walk(selection, per_page, |entry| entry.id)
     }
+}
 
-    fn page(&self, selection: &Selection, request: PageRequest<ActivityId>) -> Window {
-        self.try_page(selection, request).unwrap_or_else(|error| panic!("{error:?}"))
-    }
-
-    /// Every entry, page by page from the newest, and then back from the oldest page.
-    fn walk(&self, selection: &Selection, per_page: u16) -> (Vec<Activity>, Vec<Activity>) {
-        let (mut there, mut back) = (Vec::new(), Vec::new());
-        let mut window = self.page(selection, PageRequest { per_page, cursor: None });
-        assert!(!window.beside.newer);
-        while window.beside.older {
-            let last = window.entries.last().expect("a page that is followed by another is full").id;
-            there.append(&mut window.entries);
-            window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::After(last)) });
-            assert!(window.beside.newer);
-        }
-        there.extend(window.entries.iter().cloned());
-        loop {
-            let first = window.entries.first().map(|first| first.id);
-            back.splice(0..0, window.entries);
-            let Some(first) = first.filter(|_| window.beside.newer) else { return (there, back) };
-            window = self.page(selection, PageRequest { per_page, cursor: Some(Cursor::Before(first)) });
-            assert!(window.beside.older);
-        }
-    }
+/// Writes entries as events do, each about anything.
+fn write(list: &mut TestList, merchant: MerchantId, entries: &[Activity]) {
+    let user_id = UserId::from_raw(raw(0));
+    let event = |activity: &Activity| Event::UserRemoved { user_id, activity: activity.clone() };
+    list.write(merchant, entries.iter().map(event).collect());
 }
 
 /// Filters and what they mean, said without any index.
@@ -248,7 +158,7 @@ impl Query {
         dice.pick(&words).to_owned()
     }
 
-    fn selection(&self) -> Selection {
+    fn selection(&self) -> Selection<ActivityIndex> {
         let mut selection = Selection::default();
         let mut narrow = |indexes: Option<Vec<ActivityIndex>>| {
             if let Some(indexes) = indexes {
@@ -263,13 +173,10 @@ impl Query {
         let terms = self.terms.as_ref().map(|text| {
             let mut matching = emails();
             matching.retain(|email| email.as_str().contains(&text.to_lowercase()));
-            Terms::new(text, &Addresses { matching, all: emails().len() }, Some(&emails()))
+            ActivityTerms::new(text, &Addresses { matching, all: emails().len() }, Some(&emails()))
         });
-        match terms {
-            Some(Terms::Indexes(indexes)) => selection.any_of(indexes),
-            Some(Terms::ManyAddresses { exact, among, text }) => selection.any_of_likely_among(exact, among, text),
-            Some(Terms::Rows(text)) => selection.containing(text),
-            None => {}
+        if let Some(terms) = terms {
+            terms.select(&mut selection);
         }
         if let Some((from, until)) = self.recorded {
             selection.recorded(Millis(from), Millis(until));
@@ -370,7 +277,9 @@ fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entr
     let query = Query { types: Some(vec![ActivityType::RefundCreated]), ..Query::default() };
     let all = log.walk(&query.selection(), 100).0;
     let (newest, oldest) = (all[0].id, all[all.len() - 1].id);
-    let page = |selection: &Selection, cursor| log.page(selection, PageRequest { per_page: 2, cursor: Some(cursor) });
+    let page = |selection: &Selection<ActivityIndex>, cursor| {
+        log.page(selection, PageRequest { per_page: 2, cursor: Some(cursor) })
+    };
     let beside = |newer, older| Window { entries: Vec::new(), beside: Beside { newer, older } };
     assert_eq!(page(&query.selection(), Cursor::After(oldest)), beside(true, false));
     assert_eq!(page(&query.selection(), Cursor::Before(newest)), beside(false, true));
@@ -385,7 +294,7 @@ fn beside_a_page_without_entries_is_what_passes_the_filters_the_cursors_own_entr
 fn an_index_that_names_an_entry_that_is_not_there_is_an_error_and_no_gap() {
     let mut log = Log::seeded(6);
     let personal = MerchantReader::new(MERCHANT, None, Rows::default());
-    log.rows.0.remove(&row_key(MERCHANT, &AnyKey::Activities(log.entries[0].id), &personal));
+    log.list.rows.0.remove(&row_key(MERCHANT, &AnyKey::Activities(log.entries[0].id), &personal));
     let query = Query { types: Some(vec![log.entries[0].activity_type]), ..Query::default() };
-    assert!(log.try_page(&query.selection(), PageRequest { per_page: 1, cursor: None }).is_err());
+    assert!(log.list.try_page(&query.selection(), PageRequest { per_page: 1, cursor: None }).is_err());
 }

@@ -1,21 +1,22 @@
-//! What a text of `terms` can be found by.
+//! The ways in which a text of `terms` is found in the activity log.
 
 use std::ops::Bound;
 
-use till_domain::activity::{ActivityObject, ActivityType};
+use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor};
 use till_domain::ids::{ActivityId, SUFFIX_LEN};
 use till_domain::records::{ActivitiesByActorEmail, Unreadable};
 use till_domain::text::Email;
 use till_storage::rows::Direction;
 use till_storage::shapes::ActivityIndex;
 
+use super::search::Selection;
 use crate::protocol::api_error::ApiError;
 use crate::protocol::request_thread;
 use crate::service::shared::Reader;
 
 /// The beginnings of ids that stand in activities.
 const PREFIXES: [&str; 5] = ["pay_", "rfn_", "dsp_", "pyo_", "mer_"];
-/// What the rest of an id consists of.
+/// The characters of the rest of an id.
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of an id.
 const ID_LEN: usize = 4 + SUFFIX_LEN;
@@ -42,7 +43,7 @@ pub(super) struct Addresses {
 
 /// How a text is found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Terms {
+pub enum ActivityTerms {
     /// By these indexes alone: it is a whole id, or can only be a part of an address.
     Indexes(Vec<ActivityIndex>),
     /// By these indexes, too; but as it is a part of so many addresses, looking for it on the rows of the other ones,
@@ -59,13 +60,24 @@ pub enum Terms {
     Rows(String),
 }
 
-impl Terms {
-    /// How `text` is found in a merchant's log.
+impl ActivityTerms {
+    /// Keeps the entries of a selection that have the text.
+    pub fn select(self, selection: &mut Selection<ActivityIndex>) {
+        match self {
+            ActivityTerms::Indexes(indexes) => selection.any_of(indexes),
+            ActivityTerms::ManyAddresses { exact, among, text } => {
+                selection.any_of_likely_among(exact, among, move |entry| has_in_address(entry, &text));
+            }
+            ActivityTerms::Rows(text) => selection.passing(move |entry| has(entry, &text)),
+        }
+    }
+
+    /// The way in which `text` is found in a merchant's log.
     ///
     /// # Errors
     /// `UNAVAILABLE` when the addresses of the log cannot be read; [`ApiError::for_worker_pool`] when there are many of
     /// them and this thread reads requests.
-    pub fn find(text: &str, reader: &Reader<'_>) -> Result<Terms, ApiError> {
+    pub fn find(text: &str, reader: &Reader<'_>) -> Result<ActivityTerms, ApiError> {
         let is_request_thread = request_thread::is_here();
         let addresses_max = if is_request_thread { ADDRESSES_AT_ONCE_MAX } else { usize::MAX };
         let found = reader.activity_emails_with(&text.to_lowercase(), addresses_max)?;
@@ -74,17 +86,17 @@ impl Terms {
             return Err(ApiError::for_worker_pool()); // Each of them is a range to be searched.
         }
         let acting = if matching.len() > FEW_ADDRESSES { acting_emails(reader)? } else { None };
-        Ok(Terms::new(text, &Addresses { matching, all }, acting.as_deref()))
+        Ok(ActivityTerms::new(text, &Addresses { matching, all }, acting.as_deref()))
     }
 
-    /// How `text` is found among entries with these addresses. `acting` are those of users who acted, when that is
+    /// The way in which `text` is found among entries with these addresses. `acting` are those of users who acted, when that is
     /// known.
     #[must_use]
-    pub(super) fn new(text: &str, addresses: &Addresses, acting: Option<&[Email]>) -> Terms {
+    pub(super) fn new(text: &str, addresses: &Addresses, acting: Option<&[Email]>) -> ActivityTerms {
         let text = text.to_lowercase();
         let object = ActivityObject::from_id_text(&text);
         if object.is_none() && can_be_part_of_id(&text) {
-            return Terms::Rows(text);
+            return ActivityTerms::Rows(text);
         }
         let has = |email: &&Email| email.as_str().contains(&text);
         let Addresses { matching, all } = addresses;
@@ -96,17 +108,34 @@ impl Terms {
         match (object, acting) {
             (None, Some(_)) if is_likely => {
                 let among = ActivityType::TEAM.map(ActivityIndex::Type).into_iter().chain(of_actor).collect();
-                Terms::ManyAddresses { exact, among, text }
+                ActivityTerms::ManyAddresses { exact, among, text }
             }
             (object, _) => {
                 exact.extend(object.map(ActivityIndex::Object));
                 if let Some(ActivityObject::Payment(payment_id)) = object {
                     exact.push(ActivityIndex::Parent(payment_id));
                 }
-                Terms::Indexes(exact)
+                ActivityTerms::Indexes(exact)
             }
         }
     }
+}
+
+/// True when an address of an entry has a text in it.
+fn has_in_address(entry: &Activity, text: &str) -> bool {
+    let actor = match &entry.actor {
+        Actor::User { email } => email.as_ref(),
+        Actor::ApiKey(_) | Actor::System => None,
+    };
+    let emails = [actor, entry.user_email.as_ref()];
+    emails.into_iter().flatten().any(|email| email.as_str().contains(text))
+}
+
+/// True when an address or id of an entry has a text in it.
+fn has(entry: &Activity, text: &str) -> bool {
+    has_in_address(entry, text)
+        || entry.object.id_text().contains(text)
+        || entry.parent.is_some_and(|parent| parent.to_string().contains(text))
 }
 
 /// The distinct addresses of users who acted; nothing when they are more than [`ACTING_MAX`].
@@ -122,7 +151,7 @@ fn acting_emails(reader: &Reader<'_>) -> Result<Option<Vec<Email>>, Unreadable> 
     Ok(None)
 }
 
-/// Whether some id could have this text in it.
+/// True when some id could have this text in it.
 fn can_be_part_of_id(text: &str) -> bool {
     let fits = |prefix: &str, place: usize| {
         text.chars().zip(place..).all(|(character, place)| match place {
@@ -146,17 +175,17 @@ mod tests {
     }
 
     /// How a text is found in a log with these addresses.
-    fn found(text: &str, emails: &[Email], acting: Option<&[Email]>) -> Terms {
+    fn found(text: &str, emails: &[Email], acting: Option<&[Email]>) -> ActivityTerms {
         let has = |email: &&Email| email.as_str().contains(&text.to_lowercase());
         let matching = emails.iter().filter(has).cloned().collect();
-        Terms::new(text, &Addresses { matching, all: emails.len() }, acting)
+        ActivityTerms::new(text, &Addresses { matching, all: emails.len() }, acting)
     }
 
     #[test]
     fn a_part_of_an_address_that_no_id_can_have_is_found_by_the_addresses() {
         let emails = [email("alice@shop.example"), email("bob@shop.example")];
         for (text, count) in [("alice", 1), ("ALICE@", 1), ("@shop.example", 2), ("nobody@", 0)] {
-            let Terms::Indexes(indexes) = found(text, &emails, None) else { panic!("{text}") };
+            let ActivityTerms::Indexes(indexes) = found(text, &emails, None) else { panic!("{text}") };
             assert_eq!(indexes.len(), 2 * count, "{text}");
         }
     }
@@ -165,7 +194,7 @@ mod tests {
     fn a_part_of_many_addresses_is_looked_for_where_addresses_are_and_nowhere_else() {
         let many: Vec<Email> = (0..=FEW_ADDRESSES).map(|number| email(&format!("p{number}@shop.example"))).collect();
         let acting = [many[0].clone(), email("help@till.example")];
-        let Terms::ManyAddresses { exact, among, text } = found("@SHOP", &many, Some(&acting)) else {
+        let ActivityTerms::ManyAddresses { exact, among, text } = found("@SHOP", &many, Some(&acting)) else {
             panic!("they are many");
         };
         let mut expected: Vec<ActivityIndex> = many.iter().cloned().map(ActivityIndex::UserEmail).collect();
@@ -175,12 +204,15 @@ mod tests {
         expected.push(ActivityIndex::ActorEmail(many[0].clone()));
         assert_eq!(among, expected);
         let few = found("@shop", &many[1..], Some(&acting[1..]));
-        assert!(matches!(few, Terms::Indexes(ref indexes) if indexes.len() == FEW_ADDRESSES), "{few:?}");
+        assert!(matches!(few, ActivityTerms::Indexes(ref indexes) if indexes.len() == FEW_ADDRESSES), "{few:?}");
         let others = (0..100).map(|number| email(&format!("p{number}@other.example")));
         let rare = found("@shop", &many.iter().cloned().chain(others).collect::<Vec<_>>(), Some(&acting));
-        assert!(matches!(rare, Terms::Indexes(ref indexes) if indexes.len() == many.len() + 1), "{rare:?}");
+        assert!(matches!(rare, ActivityTerms::Indexes(ref indexes) if indexes.len() == many.len() + 1), "{rare:?}");
         let unknown = found("@shop", &many, None);
-        assert!(matches!(unknown, Terms::Indexes(ref indexes) if indexes.len() == 2 * many.len()), "{unknown:?}");
+        assert!(
+            matches!(unknown, ActivityTerms::Indexes(ref indexes) if indexes.len() == 2 * many.len()),
+            "{unknown:?}"
+        );
     }
 
     #[test]
@@ -195,17 +227,17 @@ mod tests {
             ActivityIndex::Parent(payment_id),
         ];
         let terms = found(&PAYMENT.to_uppercase(), &[holding, email("bob@shop.example")], None);
-        assert_eq!(terms, Terms::Indexes(expected.to_vec()));
+        assert_eq!(terms, ActivityTerms::Indexes(expected.to_vec()));
     }
 
     #[test]
     fn a_part_of_an_id_is_looked_for_on_the_rows() {
         for text in ["pay_", "01h2e8", "y_0", "sam", "w", &PAYMENT[1..], &PAYMENT[..29]] {
-            assert_eq!(found(text, &[], None), Terms::Rows(text.to_owned()), "{text}");
+            assert_eq!(found(text, &[], None), ActivityTerms::Rows(text.to_owned()), "{text}");
         }
         for text in ["pay_8", "a_z", "_", "__", "lil", "u", "-", "yy_0", &format!("{PAYMENT}0")] {
             let is_part = text == "_";
-            assert_eq!(matches!(found(text, &[], None), Terms::Rows(_)), is_part, "{text}");
+            assert_eq!(matches!(found(text, &[], None), ActivityTerms::Rows(_)), is_part, "{text}");
         }
     }
 }

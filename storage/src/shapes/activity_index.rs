@@ -1,26 +1,22 @@
-//! The indexes of the activity log. Their keys are what an entry is found by, then its id, so that the order of keys
-//! of one value is the order of the log. See `tables`.
+//! The indexes of the activity log.
 
 use std::ops::ControlFlow;
 
-use till_domain::activity::{Activity, ActivityObject, ActivityType};
-use till_domain::ids::{ActivityId, KeyId, MerchantId, PaymentId};
-use till_domain::records::{Activities, ActivityEmails, AnyKey, Table, Unreadable};
+use till_domain::activity::{ActivityObject, ActivityType};
+use till_domain::ids::{KeyId, PaymentId};
+use till_domain::records::{Activities, ActivityEmails, Unreadable};
 use till_domain::text::Email;
 
-use crate::family::Family;
-use crate::keys::KeyRange;
-use crate::rows::{Direction, RowPair, RowReader};
+use crate::rows::{Direction, RowReader};
 
-use super::codec::ShapeError;
-use super::key_bytes::{ID_LEN, KeyBytes};
+use super::key_bytes::KeyBytes;
 use super::keys::table_range;
+use super::list_index::ListIndex;
 use super::reader::MerchantReader;
-use super::rows::decode_row;
 use super::scan::decode_key;
 use super::tables::TableKind;
 
-/// What entries of the activity log are found by: one value of one index, or all of them.
+/// One value of one index of the activity log, or the whole log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActivityIndex {
     /// Every entry.
@@ -39,9 +35,12 @@ pub enum ActivityIndex {
     Parent(PaymentId),
 }
 
-impl ActivityIndex {
-    /// Which table it is a part of.
-    const fn table(&self) -> TableKind {
+impl ListIndex for ActivityIndex {
+    type List = Activities;
+
+    const ALL: ActivityIndex = ActivityIndex::All;
+
+    fn table(&self) -> TableKind {
         match self {
             ActivityIndex::All => TableKind::Activities,
             ActivityIndex::Type(_) => TableKind::ActivitiesByType,
@@ -51,17 +50,6 @@ impl ActivityIndex {
             ActivityIndex::Object(_) => TableKind::ActivitiesByObject,
             ActivityIndex::Parent(_) => TableKind::ActivitiesByParent,
         }
-    }
-
-    /// Where its keys stand: all of a merchant's entries with this value, from `oldest` to `newest`, both
-    /// included.
-    fn range(&self, merchant: MerchantId, oldest: ActivityId, newest: ActivityId) -> (Family, KeyRange) {
-        let (mut prefix, _) = table_range(merchant, self.table());
-        self.push_value(&mut prefix);
-        let lower = [prefix.as_slice(), &oldest.to_bytes()].concat();
-        let mut upper = [prefix.as_slice(), &newest.to_bytes()].concat();
-        upper.push(0); // The smallest key that is greater.
-        (self.table().family(), (lower, upper))
     }
 
     fn push_value(&self, bytes: &mut Vec<u8>) {
@@ -76,51 +64,7 @@ impl ActivityIndex {
     }
 }
 
-/// An entry of an index, with its stored row where the index is the log itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ActivityEntry {
-    /// The entry's id.
-    pub id: ActivityId,
-    row: Option<Vec<u8>>,
-}
-
 impl<R: RowReader> MerchantReader<R> {
-    /// At most `limit` entries that an index has from `oldest` to `newest`, both included.
-    ///
-    /// # Errors
-    /// [`Unreadable`] when they cannot be read.
-    pub fn index_entries(
-        &self,
-        index: &ActivityIndex,
-        (oldest, newest): (ActivityId, ActivityId),
-        direction: Direction,
-        limit: usize,
-    ) -> Result<Vec<ActivityEntry>, Unreadable> {
-        let (family, (lower, upper)) = index.range(self.merchant_id(), oldest, newest);
-        let pairs = self.rows.scan(family, &lower, &upper, direction, limit)?;
-        let is_log = *index == ActivityIndex::All;
-        let entry = |(key, row): RowPair| Some(ActivityEntry { id: activity_of(&key)?, row: is_log.then_some(row) });
-        Ok(pairs.into_iter().filter_map(entry).collect())
-    }
-
-    /// The activities of entries, in their order.
-    ///
-    /// # Errors
-    /// [`Unreadable`] when one cannot be read, or is not there.
-    pub fn activities(&self, entries: Vec<ActivityEntry>) -> Result<Vec<Activity>, Unreadable> {
-        let row_key = |id| ActivityIndex::All.range(self.merchant_id(), id, id).1.0;
-        let missing = entries.iter().filter(|entry| entry.row.is_none());
-        let keys: Vec<Vec<u8>> = missing.map(|entry| row_key(entry.id)).collect();
-        let mut rows = self.rows.get_many(TableKind::Activities.family(), &keys)?.into_iter();
-        let activity = |entry: ActivityEntry| {
-            let row = entry.row.or_else(|| rows.next().flatten());
-            let row = row.ok_or(ShapeError::Empty { what: "row of an indexed activity" })?;
-            let row = decode_row(&AnyKey::Activities(entry.id), &row, self)?;
-            Activities::unwrap(row).ok_or_else(|| ShapeError::OtherKey { table: "Activities" }.into())
-        };
-        entries.into_iter().map(activity).collect()
-    }
-
     /// The distinct addresses of the activity log that have a text, in lower case, in them; and the number of addresses
     /// in all. Nothing when there are more than `addresses_max`.
     ///
@@ -150,11 +94,6 @@ impl<R: RowReader> MerchantReader<R> {
     }
 }
 
-/// The id of the entry at the end of a key of an index's range.
-fn activity_of(key: &[u8]) -> Option<ActivityId> {
-    key.last_chunk::<ID_LEN>().map(|bytes| ActivityId::from_bytes(*bytes))
-}
-
 /// Whether bytes have others in them.
 fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len().max(1)).any(|window| window == part)
@@ -162,7 +101,11 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use till_domain::ids::{ActivityId, MerchantId};
+    use till_domain::records::AnyKey;
+
     use super::super::keys::row_key;
+    use super::super::list_index::id_range;
     use super::super::samples::{MERCHANT, OTHER_MERCHANT, TestPersonal};
     use super::*;
 
@@ -176,7 +119,7 @@ mod tests {
     }
 
     fn is_inside(index: &ActivityIndex, merchant: MerchantId, key: &[u8]) -> bool {
-        let (_, (lower, upper)) = index.range(merchant, id(2), id(4));
+        let (_, (lower, upper)) = id_range(index, merchant, id(2), id(4));
         lower.as_slice() <= key && key < upper.as_slice()
     }
 
@@ -193,10 +136,9 @@ mod tests {
     }
 
     #[test]
-    fn the_byte_of_a_type_is_its_own_and_the_id_is_at_the_end_of_every_key() {
+    fn the_byte_of_a_type_is_its_own() {
         let mut bytes = Vec::new();
         ActivityType::ALL.iter().for_each(|activity_type| activity_type.push(&mut bytes));
         assert_eq!(bytes, (0..).take(ActivityType::ALL.len()).collect::<Vec<u8>>());
-        assert_eq!(activity_of(&by_email("a@b.co", 7)), Some(id(7)));
     }
 }

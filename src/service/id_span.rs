@@ -1,0 +1,72 @@
+//! Spans of ids, which are spans of time.
+
+use till_domain::ids::{Id, RawId};
+use till_domain::time::Millis;
+use till_storage::rows::Direction;
+
+/// Ids from the first to the last, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdSpan<K> {
+    pub(super) oldest: K,
+    pub(super) newest: K,
+}
+
+impl<K: Id + Ord> IdSpan<K> {
+    /// All ids.
+    #[must_use]
+    pub fn all() -> IdSpan<K> {
+        IdSpan {
+            oldest: K::from_raw(RawId::from_bytes([u8::MIN; 16])),
+            newest: K::from_raw(RawId::from_bytes([u8::MAX; 16])),
+        }
+    }
+
+    /// Those that were made from one instant, inclusive, to another, exclusive; none when there are no such.
+    #[must_use]
+    pub fn made(from: Millis, until: Millis) -> Option<IdSpan<K>> {
+        let last = until.0.checked_sub(1)?;
+        Some(IdSpan { oldest: K::from_raw(RawId::first_at(from.0)), newest: K::from_raw(RawId::last_at(last)) })
+    }
+
+    /// The ids that are older than one.
+    pub(super) fn older_than(self, id: K) -> Option<IdSpan<K>> {
+        let newest = K::from_raw(id.to_raw().predecessor()?).min(self.newest);
+        (self.oldest <= newest).then_some(IdSpan { newest, ..self })
+    }
+
+    /// The ids that are newer than one.
+    pub(super) fn newer_than(self, id: K) -> Option<IdSpan<K>> {
+        let oldest = K::from_raw(id.to_raw().successor()?).max(self.oldest);
+        (oldest <= self.newest).then_some(IdSpan { oldest, ..self })
+    }
+
+    /// The ids after one, in a direction.
+    pub(super) fn beyond(self, id: K, direction: Direction) -> Option<IdSpan<K>> {
+        match direction {
+            Direction::Backward => self.older_than(id),
+            Direction::Forward => self.newer_than(id),
+        }
+    }
+
+    /// The ids from one on, itself included, in a direction.
+    pub(super) fn starting_at(self, id: K, direction: Direction) -> IdSpan<K> {
+        match direction {
+            Direction::Backward => IdSpan { newest: id, ..self },
+            Direction::Forward => IdSpan { oldest: id, ..self },
+        }
+    }
+
+    /// The first id, in a direction.
+    pub(super) fn first(self, direction: Direction) -> K {
+        match direction {
+            Direction::Backward => self.newest,
+            Direction::Forward => self.oldest,
+        }
+    }
+
+    /// As a range of keys.
+    #[must_use]
+    pub const fn range(self) -> std::ops::RangeInclusive<K> {
+        self.oldest..=self.newest
+    }
+}
