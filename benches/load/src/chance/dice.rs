@@ -1,11 +1,11 @@
-//! Numbers as if by chance, cheap enough to be drawn for every call.
+//! Pseudo-random numbers, cheap enough to be drawn for every call.
 
-/// A generator: the same seed, the same numbers. Splitmix64 (Steele, Lea, Flood 2014).
+/// A generator that gives the same numbers for the same seed. Splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
 pub(crate) struct Dice(u64);
 
 impl Dice {
-    /// Numbers of a seed.
+    /// The generator of a seed.
     pub(crate) const fn new(seed: u64) -> Dice {
         Dice(seed)
     }
@@ -30,7 +30,7 @@ impl Dice {
         usize::try_from(self.number() % length).expect("it is below a length")
     }
 
-    /// Whether something happens that happens in this share of cases.
+    /// True in this share of cases.
     pub(crate) fn happens(&mut self, share: f64) -> bool {
         share > 0.0 && self.share() < share
     }

@@ -1,4 +1,4 @@
-//! Chance: numbers, and which merchant is next.
+//! Pseudo-random numbers, and the choice of the next merchant.
 
 mod dice;
 mod distribution;
