@@ -1,5 +1,5 @@
-//! HTTP as a load tester needs it: requests as finished bytes, one connection for one call at a time, and nothing
-//! that costs without being measured.
+//! HTTP for a load tester: requests as finished bytes, one connection for one call at a time, and no work beside the
+//! calls that are measured.
 
 mod answer;
 mod connection;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-/// What all requests to one endpoint by one caller begin with.
+/// The beginning that all requests of one caller to one endpoint share.
 // No Debug: it holds a key.
 #[derive(Clone)]
 pub(crate) struct Head(Vec<u8>);
@@ -21,7 +21,7 @@ impl Head {
         Head(head.into_bytes())
     }
 
-    /// Makes `request` the request with this body, in the room that it has.
+    /// Writes the request with this body to `request`, whose memory is used again.
     pub(crate) fn write(&self, body: &[u8], request: &mut Vec<u8>) {
         request.clear();
         request.extend_from_slice(&self.0);
@@ -38,7 +38,7 @@ impl Head {
     }
 }
 
-/// A request in which one id, always of the same length, is different each time.
+/// A request in which only one id of a fixed length changes from call to call.
 #[derive(Clone)]
 pub(crate) struct Template {
     request: Vec<u8>,
@@ -46,7 +46,7 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// The request with this body, in which `placeholder` stands once and will be replaced.
+    /// The request with this body, which contains `placeholder` once; each call replaces it.
     pub(crate) fn new(head: &Head, body: &Value, placeholder: &str) -> Template {
         let request = head.with(body);
         let at = request.windows(placeholder.len()).position(|window| window == placeholder.as_bytes());
@@ -54,7 +54,7 @@ impl Template {
         Template { request, hole: start..start + placeholder.len() }
     }
 
-    /// Makes `request` the request with `id`, which is as long as the placeholder.
+    /// Writes the request with `id`, which is as long as the placeholder, to `request`.
     pub(crate) fn write(&self, id: &[u8], request: &mut Vec<u8>) {
         request.clear();
         request.extend_from_slice(&self.request);
