@@ -7,7 +7,7 @@ use crate::generate::{self, Plan, Share, Summary};
 use till::bootstrap::check_directory;
 use till::configuration::{Configuration, Secrets};
 
-/// What is to be generated.
+/// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct GenerateArguments {
     /// Merchants

@@ -10,7 +10,7 @@ use super::{bench, generate};
 #[cfg(target_os = "linux")]
 use crate::target::become_server;
 
-/// Does what the command line says. Results go to standard output, everything else to standard error.
+/// Runs the command of the command line. Results go to standard output, everything else to standard error.
 pub fn run(arguments: &Arguments) -> ExitCode {
     carry_out(arguments).unwrap_or_else(|error| {
         say(&format!("till-bench: {error:#}"));
@@ -20,7 +20,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 fn carry_out(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     match &arguments.command {
-        // Its reports hold no data of anybody, and are made as the umask says.
+        // The umask decides who may read the reports: they hold no personal data.
         Command::Bench(command) => bench::bench(&configuration(arguments)?, command),
         Command::Generate(options) => {
             let configuration = configuration(arguments)?;
