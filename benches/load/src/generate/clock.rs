@@ -16,7 +16,7 @@ impl SetClock {
         SetClock { next_millis: AtomicU64::new(at.0) }
     }
 
-    /// Sets it to a later time. It never goes back.
+    /// Sets the clock forward. An earlier time is ignored, so that the clock never goes back.
     pub(super) fn set(&self, at: Millis) {
         self.next_millis.fetch_max(at.0, Ordering::Relaxed);
     }

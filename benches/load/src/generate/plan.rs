@@ -1,14 +1,14 @@
-//! What is to be generated.
+//! The size and the contents of the store that is to be generated.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Parts of a share: it is given with at most four places.
+/// The parts that a share counts in: it has at most four decimal places.
 const WHOLE: u64 = 10_000;
-/// Places of a share.
+/// The most decimal places of a share.
 const PLACES: usize = 4;
 
-/// What is to be generated.
+/// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Merchants.
@@ -51,14 +51,14 @@ impl Share {
         u64::try_from(share).unwrap_or(u64::MAX)
     }
 
-    /// How many of the share's belong to the item with this index, so that all of them come to the share.
+    /// The part of the share that falls to the item with this index. The parts of all items add up to the share.
     #[must_use]
     pub fn at(self, index: u64) -> u64 {
         self.of(index.saturating_add(1)).saturating_sub(self.of(index))
     }
 }
 
-/// A text is no share.
+/// The reason that a text is not a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a number from 0 to 1 with at most {PLACES} places, such as 0.5")]
 pub struct NoShare;

@@ -1,4 +1,4 @@
-//! What is told while and after generating.
+//! Progress of the generation, and its summary.
 
 use std::fmt;
 use std::io::Write;
@@ -12,10 +12,10 @@ use till_domain::ids::MerchantId;
 
 use super::trade::Kind;
 
-/// Time between two words of progress.
+/// Time between two lines of progress.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// Tells on standard error how far it has come, until it is dropped.
+/// Writes the progress to standard error until it is dropped.
 pub(super) struct Teller {
     done: Arc<AtomicU64>,
     stop: Option<Sender<()>>,
@@ -23,7 +23,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    /// Begins to tell of so many payments.
+    /// Starts to write the progress of `total` payments.
     pub(super) fn start(total: u64) -> std::io::Result<Teller> {
         let done = Arc::new(AtomicU64::new(0));
         let (stop, stopped) = channel();
@@ -41,7 +41,7 @@ impl Teller {
         Ok(Teller { done, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Where payments are counted.
+    /// The counter of payments that are made.
     pub(super) fn done(&self) -> &AtomicU64 {
         &self.done
     }
@@ -66,7 +66,7 @@ fn rate(count: u64, time: Duration) -> u64 {
     u64::try_from(u128::from(count) * 1_000 / millis).unwrap_or(u64::MAX)
 }
 
-/// What was generated.
+/// The contents of the generated store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
     /// Each merchant with the number of its payments, the hot one first.
@@ -77,14 +77,14 @@ pub struct Summary {
     pub authorized_only: u64,
     /// Records written to the logs.
     pub records: u64,
-    /// How long it took, from the first command to the closed store.
+    /// The time from the first command to the closed store.
     pub took: Duration,
-    /// What the data directory takes on the disk now less what it took before.
+    /// The growth of the data directory on the disk.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Of merchants with the number of their payments.
+    /// A summary of merchants with the number of their payments each.
     pub(super) fn new(merchants: Vec<(MerchantId, u64)>, records: u64, took: Duration, bytes: u64) -> Summary {
         let count = |kind| merchants.iter().map(|(_, payments)| Kind::count(kind, *payments)).sum();
         let (declined, authorized_only) = (count(Kind::Declined), count(Kind::AuthorizedOnly));

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::plan::Plan;
 
-/// Payments of a round at most, about. The next round waits for the last of them.
+/// The approximate limit of payments in a round. The next round waits for the last of them.
 const ROUND_PAYMENTS: u64 = 4_096;
-/// Rounds at least, and bursts of a merchant that has as many payments.
+/// The least number of rounds, and of the bursts of a merchant that has at least that number of payments.
 const ROUNDS_MIN: u64 = 32;
-/// Payments of a burst, where a merchant has many: an actor is loaded for each burst of a merchant that trades seldom.
+/// Payments of a burst where a merchant has many. A merchant that trades seldom has its actor loaded for each burst.
 const BURST_PAYMENTS: u64 = 16;
 
 /// The payments that a merchant makes in a round, by their numbers.
@@ -26,7 +26,7 @@ pub(super) fn rounds(plan: &Plan) -> Vec<Vec<Burst>> {
         let payments = plan.payments_of(number);
         let bursts = (payments / BURST_PAYMENTS).max(ROUNDS_MIN).min(payments).min(count);
         for burst in 0..bursts {
-            // The merchants take turns: each begins a little later than the one before.
+            // The bursts of the merchants are staggered: each merchant begins a little later than the one before.
             let place = part(burst * plan.merchants + number, count, bursts * plan.merchants);
             let payments = part(burst, payments, bursts)..part(burst + 1, payments, bursts);
             if let Some(round) = usize::try_from(place).ok().and_then(|place| rounds.get_mut(place)) {

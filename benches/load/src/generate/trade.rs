@@ -22,15 +22,15 @@ use super::team::Team;
 
 /// Payments of a merchant in flight at once, which share commits.
 const PAYMENTS_AT_ONCE: usize = 512;
-/// Of so many payments one is declined, and one authorized without capture.
+/// One in this number of payments is declined, and one is authorized without capture.
 const RARE: u64 = 50;
-/// Of so many payments one is by instalments.
+/// One in this number of payments is by instalments.
 const INSTALMENTS: u64 = 20;
-/// Of so many payments one names its customer.
+/// One in this number of payments names its customer.
 const NAMED: u64 = 2;
-/// Named payments of one customer on average.
+/// The average number of payments that name the same customer.
 const CUSTOMER_PAYMENTS: u64 = 5;
-/// Minor units of a payment: at least, and more than that at most.
+/// The smallest amount of a payment, and the range above it, in minor units.
 const AMOUNTS: (u64, u64) = (2_000, 500_000);
 
 /// Sessions that one command removes.
@@ -42,11 +42,11 @@ pub(super) struct Trade<'a> {
     pub(super) payments: u64,
     team: Team,
     team_share: Share,
-    /// Sessions that are not removed yet, with a time at which each was there.
+    /// Sessions that are not removed yet, each with a time at which it existed.
     sessions: RefCell<VecDeque<(Millis, SessionId)>>,
 }
 
-/// What comes of a payment.
+/// The course of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Captured,
@@ -55,7 +55,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// That of a payment by its number.
+    /// The course of the payment with this number.
     pub(super) const fn of(number: u64) -> Kind {
         match number % RARE {
             7 => Kind::Declined,
@@ -64,7 +64,7 @@ impl Kind {
         }
     }
 
-    /// How many of the first payments are of this kind.
+    /// The number of payments of this kind among the first `payments`.
     pub(super) fn count(self, payments: u64) -> u64 {
         let of_kind = |number: &u64| Kind::of(*number) == self;
         let of_a_round = |numbers: u64| (0..numbers).filter(of_kind).fold(0, |count, _| count + 1);
@@ -89,7 +89,7 @@ impl<'a> Trade<'a> {
         Ok(())
     }
 
-    /// Removes the sessions that nobody asks for any more, oldest first, as the sweeper of the server would.
+    /// Removes the expired sessions, oldest first, as the server's search for expired objects would.
     pub(super) async fn remove_expired(&self) -> anyhow::Result<()> {
         let (kept, now) = (SESSION_LIFETIME_SECONDS + SESSION_KEPT_SECONDS, self.shop.now());
         let expired: Vec<Expired> = {
@@ -154,7 +154,7 @@ impl<'a> Trade<'a> {
     }
 }
 
-/// The card that pays; none when it is paid by instalments.
+/// The card of the payment; None when it is paid by instalments.
 fn card_of(number: u64) -> Option<&'static str> {
     let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
     match Kind::of(number) {
@@ -171,7 +171,7 @@ const fn interest_bearer(selection: &Selection) -> Option<InterestBearer> {
     }
 }
 
-/// A number in which those of neighbours have nothing in common, the same at every run.
+/// A hash of the number: the same in every run, and unrelated to the hashes of neighbouring numbers.
 ///
 /// Source: the finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
 const fn scattered(number: u64) -> u64 {
