@@ -1,4 +1,4 @@
-//! What is to be measured, and how: read from the command line, checked as a whole.
+//! The plan of a measurement: read from the command line, checked as a whole.
 
 mod load;
 pub(crate) mod parameters;

@@ -1,4 +1,4 @@
-//! Everything that a run is told.
+//! All parameters of a measurement.
 
 use std::time::Duration;
 
@@ -8,54 +8,54 @@ use super::load::{Knob, Load, Skew, Sweep};
 use super::plan_faults::PlanFaults;
 use super::scenario::{Filter, Kind, Scenario};
 
-/// Most merchants of a run: each is made by calls of the operator.
+/// The most merchants of a run: each is created by calls of the operator.
 const MERCHANTS_MAX: usize = 100_000;
 
-/// Most connections of a run: below the ports of one address.
+/// The most connections of a run: fewer than the ports of one address.
 const CONNECTIONS_MAX: usize = 16_384;
 
-/// Most threads of the load tester.
+/// The most threads of the load tester.
 const THREADS_MAX: usize = 64;
 
-/// Most items that a set has beforehand: below the 1,000,000 that it can hold.
+/// The most items that a set has beforehand: below the 1,000,000 that it can hold.
 const SET_SIZE_MAX: usize = 900_000;
 
-/// Most items of a set of one connection: what one call can bring.
+/// The most items of a set of one connection: one call can bring this number.
 const OWN_SET_SIZE_MAX: usize = 50_000;
 
-/// Most entries to a page, by the contract.
+/// The most entries of a page, by the contract.
 const PER_PAGE_MAX: usize = 100;
 
-/// What is measured, and how.
+/// The plan of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// What is called.
+    /// The scenario.
     pub scenario: Scenario,
-    /// How many merchants are called.
+    /// The number of merchants that are called.
     pub merchants: usize,
-    /// How the calls are spread over them.
+    /// The distribution of the calls over the merchants.
     pub skew: Skew,
     /// Connections that are open at once.
     pub connections: usize,
     /// Threads of the load tester.
     pub threads: usize,
-    /// How long is measured.
+    /// The time that is measured.
     pub duration: Duration,
-    /// How long calls are made before that and not counted.
+    /// The time before the measurement in which calls are made and not counted.
     pub warm_up: Duration,
-    /// When calls are made.
+    /// The times at which calls are made.
     pub load: Load,
-    /// The same for several values.
+    /// The parameter that is varied, with its values.
     pub sweep: Option<Sweep>,
-    /// Sessions made beforehand; as many as are likely to be used when it is None.
+    /// Sessions made beforehand; None for the number that is likely used.
     pub sessions: Option<usize>,
-    /// Payments of each kind made beforehand; as many as are likely to be used when it is None.
+    /// Payments of each kind made beforehand; None for the number that is likely used.
     pub payments: Option<usize>,
-    /// How sets are added to.
+    /// The additions to sets.
     pub metadata: MetadataWork,
     /// The addresses to which the events of the merchants are delivered.
     pub webhooks: Webhooks,
-    /// How lists are read.
+    /// The pages of lists.
     pub lists: ListWork,
 }
 
@@ -73,7 +73,7 @@ pub enum Webhooks {
 }
 
 impl Webhooks {
-    /// Words for a report; none without webhooks.
+    /// The description in a report; None without webhooks.
     #[must_use]
     pub const fn description(self) -> Option<&'static str> {
         match self {
@@ -84,32 +84,32 @@ impl Webhooks {
     }
 }
 
-/// How sets are added to.
+/// The additions to sets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MetadataWork {
     /// The share of additions that name a version.
     pub versioned_share: f64,
-    /// The share of additions that come to nothing: an item that is there, or an old version.
+    /// The share of additions that change nothing: the item is there already, or the version is old.
     pub conflict_rate: f64,
     /// Items in each set beforehand.
     pub set_size: usize,
 }
 
-/// How lists are read.
+/// The pages of lists that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ListWork {
     /// Entries of each merchant beforehand.
     pub entries: usize,
-    /// Entries before the page that is asked for; a random number of them when it is None.
+    /// Entries before the page that is asked for; None for a random number.
     pub depth: Option<usize>,
-    /// Entries to a page.
+    /// Entries of a page.
     pub per_page: usize,
     /// The filter of activity.
     pub filter: Filter,
 }
 
 impl Plan {
-    /// Checks it as a whole.
+    /// Checks all parameters together.
     ///
     /// # Errors
     /// All faults at once, each naming its flag.
@@ -176,13 +176,13 @@ impl Plan {
         plan
     }
 
-    /// The same at fixed times.
+    /// The same plan with calls at fixed times.
     #[must_use]
     pub fn at_rate(&self, rate: f64) -> Plan {
         Plan { load: Load::Open { rate, patience: None }, sweep: None, ..self.clone() }
     }
 
-    /// The most merchants that any of its runs calls.
+    /// The most merchants that any run of the plan calls.
     #[must_use]
     pub fn merchants_max(&self) -> usize {
         let of = |sweep: &Sweep| match sweep.knob {
@@ -192,7 +192,7 @@ impl Plan {
         self.sweep.as_ref().and_then(of).unwrap_or(self.merchants)
     }
 
-    /// The most connections that any of its runs opens.
+    /// The most connections that any run of the plan opens.
     #[must_use]
     pub fn connections_max(&self) -> usize {
         let of = |sweep: &Sweep| match sweep.knob {
@@ -207,7 +207,7 @@ impl Plan {
 pub(crate) mod examples {
     use super::*;
 
-    /// A plan that is sound, to be varied.
+    /// A valid plan that tests vary.
     pub(crate) fn plan(kind: Kind) -> Plan {
         Plan {
             scenario: Scenario::of(kind),

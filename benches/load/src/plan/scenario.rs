@@ -1,11 +1,11 @@
-//! What is called.
+//! The scenarios: the calls that a run repeats.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// One kind of work, which a scenario repeats or `mixed` mixes.
+/// A kind of operation, which a scenario repeats or `mixed` mixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -46,7 +46,7 @@ impl Kind {
         Kind::Balance,
     ];
 
-    /// Its word on the command line and in reports.
+    /// Its name on the command line and in reports.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// True when money of payments arrives by it.
+    /// True when the operation makes payments whose money arrives.
     #[must_use]
     pub const fn pays(self) -> bool {
         match self {
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// Whether entries of the activity log or of the ledger follow from it.
+    /// True when the operation adds entries to the activity log or to the ledger.
     #[must_use]
     pub const fn adds_entries(self) -> bool {
         match self {
@@ -84,47 +84,47 @@ impl Kind {
     }
 }
 
-/// What a run repeats.
+/// The operations that a run repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scenario {
-    /// Its word: a kind's, or `mixed`.
+    /// The name of a kind, or `mixed`.
     pub word: String,
-    /// How often each kind comes up among all.
+    /// The weight of each kind.
     pub weights: Weights,
 }
 
 impl Scenario {
-    /// One kind again and again.
+    /// A scenario that repeats one kind.
     #[must_use]
     pub fn of(kind: Kind) -> Scenario {
         Scenario { word: kind.word().to_owned(), weights: Weights(vec![(kind, 1)]) }
     }
 
-    /// Several, by weight.
+    /// A scenario of several kinds by weight.
     #[must_use]
     pub fn mixed(weights: Weights) -> Scenario {
         Scenario { word: "mixed".to_owned(), weights }
     }
 
-    /// Whether this kind comes up.
+    /// True when the scenario has this kind.
     #[must_use]
     pub fn has(&self, kind: Kind) -> bool {
         self.weights.0.iter().any(|(known, _)| *known == kind)
     }
 
-    /// True when money of payments arrives.
+    /// True when the scenario makes payments whose money arrives.
     #[must_use]
     pub fn pays(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.pays())
     }
 
-    /// True when the balances of merchants are compared with what was acknowledged: money arrives, or is paid out.
+    /// True when the balances of merchants are checked against acknowledged operations: money arrives, or is paid out.
     #[must_use]
     pub fn moves_money(&self) -> bool {
         self.pays() || self.has(Kind::Payout)
     }
 
-    /// Whether entries of the activity log or of the ledger come to those that were made beforehand.
+    /// True when the run adds entries of the activity log or of the ledger to those that were made beforehand.
     #[must_use]
     pub fn adds_entries(&self) -> bool {
         self.weights.0.iter().any(|(kind, _)| kind.adds_entries())
@@ -194,17 +194,17 @@ impl fmt::Display for Weights {
     }
 }
 
-/// How `list-activity-logs` is filtered.
+/// The filter of `list-activity-logs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Filter {
-    /// Not at all.
+    /// No filter.
     None,
     /// `activity_type`: `payment_captured`, which all entries are.
     ActivityType,
     /// `object_id`: one payment, and so one entry.
     ObjectId,
-    /// `created_at`: from yesterday on, which holds all entries.
+    /// `created_at`: from yesterday on, which matches all entries.
     CreatedAt,
     /// `terms`: the whole id of one payment.
     Terms,
@@ -213,7 +213,7 @@ pub enum Filter {
 }
 
 impl Filter {
-    /// What a person reads of it.
+    /// The name of the filter in reports.
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -226,7 +226,7 @@ impl Filter {
         }
     }
 
-    /// Whether only one entry passes.
+    /// True when the filter matches only one entry.
     #[must_use]
     pub const fn selects_one(self) -> bool {
         match self {
