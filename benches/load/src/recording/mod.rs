@@ -1,4 +1,4 @@
-//! What was seen: latencies in histograms, failures by code, answers that are wrong.
+//! Recording of results: latencies in histograms, failures by code, wrong answers.
 
 mod interval;
 mod latency;

@@ -1,4 +1,4 @@
-//! What one thread writes down.
+//! The results of one thread.
 
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -10,42 +10,42 @@ use super::latency;
 use super::step::{Step, Trouble};
 use super::tally::Tally;
 
-/// When a run is measured.
+/// The time in which a run is measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    /// When it begins; what was meant to be called before is warm-up.
+    /// The begin; calls that were meant to be made before belong to the warm-up.
     pub(crate) start: Instant,
-    /// When it ends.
+    /// The end.
     pub(crate) end: Instant,
-    /// How long its intervals are.
+    /// The length of its intervals.
     pub(crate) interval: Duration,
 }
 
-/// Writes down what one thread sees.
+/// Records the results of one thread.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     window: Window,
     tally: Tally,
     current: Interval,
     intervals: Sender<Interval>,
-    /// When the last of all that is counted ended.
+    /// The time at which the last counted operation ended.
     last: Instant,
     silence: Option<Silence>,
 }
 
-/// Calls to which nothing came back, one after the other, since the last one that was answered.
+/// The consecutive calls without an answer since the last call that was answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Silence {
-    /// When the first of them ended.
+    /// The time at which the first of them ended.
     pub(crate) since: Instant,
-    /// How many there were.
+    /// The number of these calls.
     pub(crate) calls: usize,
-    /// What came instead of an answer to the last one.
+    /// The reason that the last of them has no answer.
     pub(crate) reason: String,
 }
 
 impl Recorder {
-    /// One that passes each interval on as soon as it is over.
+    /// A recorder that sends each interval to `intervals` as soon as it is over.
     pub(crate) fn new(window: Window, intervals: Sender<Interval>) -> Recorder {
         Recorder {
             window,
@@ -57,7 +57,7 @@ impl Recorder {
         }
     }
 
-    /// Writes down how something ended that was meant to begin at `intended`.
+    /// Records the end of an operation that was meant to begin at `intended`.
     pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<Step, Trouble>) {
         let is_counted = intended >= self.window.start;
         self.listen(now, &outcome);
@@ -87,7 +87,7 @@ impl Recorder {
         });
     }
 
-    /// The calls without an answer, when the last call was one.
+    /// The consecutive calls without an answer; None when the last call was answered.
     pub(crate) const fn silence(&self) -> Option<&Silence> {
         self.silence.as_ref()
     }
@@ -100,48 +100,48 @@ impl Recorder {
         self.last = now;
     }
 
-    /// Writes down how long a part took.
+    /// Records the latency of a step.
     pub(crate) fn step(&mut self, step: Step, latency: Duration) {
         latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
     }
 
-    /// Writes down a payment whose money arrives, and says whether it was not known before.
+    /// Records a payment whose money arrives, and returns true when it was not known before.
     pub(crate) fn payment(&mut self, payment: PaymentId, amount_minor: u64) -> bool {
         let is_new = self.tally.payments.insert(payment.to_bytes());
         self.tally.paid_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down a refund, and says whether it was not known before.
+    /// Records a refund, and returns true when it was not known before.
     pub(crate) fn refund(&mut self, refund: RefundId, amount_minor: u64) -> bool {
         let is_new = self.tally.refunds.insert(refund.to_bytes());
         self.tally.given_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down a payout, and says whether it was not known before.
+    /// Records a payout, and returns true when it was not known before.
     pub(crate) fn payout(&mut self, payout: PayoutId, amount_minor: u64) -> bool {
         let is_new = self.tally.payouts.insert(payout.to_bytes());
         self.tally.given_minor += if is_new { amount_minor } else { 0 };
         is_new
     }
 
-    /// Writes down that so much may have been paid out by a call that failed.
+    /// Records an amount that a failed call may have paid out.
     pub(crate) fn doubtful_payout(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;
     }
 
-    /// Writes down that so much may have been paid back by a call that failed.
+    /// Records an amount that a failed call may have refunded.
     pub(crate) fn doubtful_refund(&mut self, amount_minor: u64) {
         self.tally.given_minor += amount_minor;
     }
 
-    /// Whether what is meant to begin at `intended` is measured.
+    /// True when an operation that is meant to begin at `intended` is measured.
     pub(crate) fn counts(&self, intended: Instant) -> bool {
         intended >= self.window.start
     }
 
-    /// Passes the interval on when it is over.
+    /// Sends the interval when it is over.
     fn turn_to(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.window.start).as_nanos();
         let index = u64::try_from(passed / self.window.interval.as_nanos()).expect("a run has few intervals");
@@ -151,7 +151,7 @@ impl Recorder {
         }
     }
 
-    /// Everything, with when the last of it ended.
+    /// All results, with the time at which the last counted operation ended.
     pub(crate) fn finish(self) -> (Tally, Instant) {
         let _ = self.intervals.send(self.current);
         (self.tally, self.last)

@@ -1,8 +1,8 @@
-//! What is measured apart, and what a call can come to.
+//! The steps whose latencies are recorded separately, and the faults of a call.
 
 use super::super::client::{Answer, CallFailure};
 
-/// Something whose latency is recorded apart.
+/// A part of an operation whose latency is recorded separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     GetBalance,
@@ -47,24 +47,24 @@ impl Step {
     }
 }
 
-/// Why something did not end as it should.
+/// The reason that an operation did not succeed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The call failed: refused by the server, or without an answer.
     Failed {
         /// The code under which it is counted.
         code: String,
-        /// What came back.
+        /// The beginning of the answer, or the reason that there is none.
         excerpt: String,
     },
-    /// It was answered, and the answer is wrong.
+    /// The call was answered, and the answer is wrong.
     Wrong(String),
-    /// There is nothing left to do it with, such as a session.
+    /// The objects that were made beforehand, such as sessions, are used up.
     NothingLeft,
 }
 
 impl Trouble {
-    /// An answer is wrong: not what is expected.
+    /// An answer that differs from the expected one.
     pub(crate) fn wrong(expected: &str, answer: &Answer<'_>) -> Trouble {
         Trouble::Wrong(format!("expected {expected}, got {}", answer.excerpt()))
     }
@@ -78,7 +78,7 @@ impl Trouble {
         Err(Trouble::Failed { code: answer.error_code(), excerpt: answer.excerpt() })
     }
 
-    /// What came instead of an answer, when there was none at all.
+    /// The reason that there is no answer; None when there is one.
     pub(crate) fn unanswered(&self) -> Option<&str> {
         match self {
             Trouble::Failed { code, excerpt } if CallFailure::CODES_WITHOUT_ANSWER.contains(&code.as_str()) => {

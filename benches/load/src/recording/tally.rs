@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! The counts of a run.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,44 +8,44 @@ use serde::{Deserialize, Serialize};
 use super::latency;
 use super::step::Step;
 
-/// Examples of wrong answers that are kept.
+/// The most examples of wrong answers that are kept.
 const EXAMPLES_MAX: usize = 10;
 
-/// Everything that one thread, or all of them, counted.
+/// The counts of one thread, or of all threads together.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    /// Latencies of all that ended well.
+    /// Latencies of all operations that succeeded.
     pub(crate) latencies: Histogram<u64>,
     /// Latencies of answers that refused the call.
     pub(crate) refused: Histogram<u64>,
-    /// Latencies of all that ended well, by step.
+    /// Latencies of all operations that succeeded, by step.
     pub(crate) steps: BTreeMap<Step, Histogram<u64>>,
-    /// What failed, by code.
+    /// Operations that failed, by code.
     pub(crate) failures: BTreeMap<String, Failure>,
-    /// Answers that are wrong, those of the warm-up too.
+    /// The number of wrong answers, with those of the warm-up.
     pub(crate) wrong: u64,
-    /// Some of them.
+    /// Examples of wrong answers.
     pub(crate) examples: Vec<String>,
-    /// The payments that were answered, those of the warm-up too.
+    /// The payments that were answered, with those of the warm-up.
     pub(crate) payments: HashSet<[u8; 16]>,
     /// The amount of these payments, in minor units.
     pub(crate) paid_minor: u64,
-    /// The refunds that were answered, those of the warm-up too.
+    /// The refunds that were answered, with those of the warm-up.
     pub(crate) refunds: HashSet<[u8; 16]>,
-    /// The payouts that were answered, those of the warm-up too.
+    /// The payouts that were answered, with those of the warm-up.
     pub(crate) payouts: HashSet<[u8; 16]>,
-    /// The amount that was paid back or out, or may have been by calls that failed, in minor units.
+    /// The amount of all refunds and payouts, with those that failed calls may have made, in minor units.
     pub(crate) given_minor: u64,
-    /// What failed in all, the warm-up too: a payment without an answer may have been made.
+    /// The number of all failures, with those of the warm-up: a payment without an answer may have been made.
     pub(crate) uncertain: u64,
 }
 
 /// Failures with one code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// How many.
+    /// The number of failures.
     pub count: u64,
-    /// What came back to one of them.
+    /// The answer to one of these calls.
     pub example: String,
 }
 
@@ -78,7 +78,7 @@ impl Tally {
         self.failures.entry(code).or_insert(Failure { count: 0, example }).count += 1;
     }
 
-    /// Adds what another thread counted. A payment that both were answered is wrong.
+    /// Adds the counts of another thread. A payment that was answered to both is a wrong answer.
     pub(crate) fn merge(&mut self, other: Tally) {
         self.latencies.add(&other.latencies).expect("all have the same bounds");
         self.refused.add(&other.refused).expect("all have the same bounds");
