@@ -2,29 +2,29 @@
 
 use super::document::{Document, Parameters};
 
-/// Two reports whose runs were told the same.
+/// Two reports whose runs had the same load.
 #[derive(Debug)]
 pub struct Comparison {
-    /// The first.
+    /// The first report.
     pub before: Document,
-    /// The second.
+    /// The second report.
     pub after: Document,
-    /// What differs beside the load: machine, program, length. Not a reason to refuse, and worth knowing.
+    /// The differences beside the load: machine, program, duration. They do not prevent a comparison.
     pub notes: Vec<Difference>,
 }
 
-/// Something in which two reports differ.
+/// A property in which two reports differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// What it is.
+    /// The name of the property.
     pub what: String,
-    /// In the first.
+    /// Its value in the first report.
     pub before: String,
-    /// In the second.
+    /// Its value in the second report.
     pub after: String,
 }
 
-/// Why two reports are not compared: they were told different things.
+/// The differences of load because of which two reports are not compared.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("these runs cannot be compared, since they were told different things:\n  {}", lines(.0))]
 pub struct Incomparable(pub Vec<Difference>);
@@ -38,7 +38,7 @@ impl Comparison {
     /// Compares two reports.
     ///
     /// # Errors
-    /// When anything that makes the load differs: each with what it was.
+    /// All properties of the load that differ, each with both values.
     pub fn new(before: Document, after: Document) -> Result<Comparison, Incomparable> {
         let differences = differing(&load(&before.parameters), &load(&after.parameters));
         if !differences.is_empty() {
@@ -49,7 +49,7 @@ impl Comparison {
     }
 }
 
-/// What makes the load: with another of these another thing is measured.
+/// The properties of the load: reports with different ones measure different things.
 fn load(parameters: &Parameters) -> Vec<(&'static str, String)> {
     let none = || "none".to_owned();
     let json = |value: Option<serde_json::Value>| value.map_or_else(none, |value| value.to_string());
@@ -68,7 +68,7 @@ fn load(parameters: &Parameters) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What may explain a difference.
+/// The properties that may explain a difference between results.
 fn circumstances(document: &Document) -> Vec<(&'static str, String)> {
     let Document { till, machine, server, parameters, .. } = document;
     let unknown = || "unknown".to_owned();

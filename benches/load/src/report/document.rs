@@ -15,7 +15,7 @@ use crate::target::Server;
 /// The name of the schema.
 const SCHEMA: &str = "till-bench";
 
-/// Its version: it grows with every change that a reader of the former could stumble over.
+/// The version of the schema: it grows with every change that a reader of the former version cannot handle.
 const SCHEMA_VERSION: u32 = 1;
 
 /// A report.
@@ -25,21 +25,21 @@ pub struct Document {
     pub schema: String,
     /// 1.
     pub schema_version: u32,
-    /// When it began.
+    /// The time at which the command began.
     pub started_at: String,
-    /// The load tester; the server, too, when it was its own.
+    /// The load tester; the server as well, when the load tester started it.
     pub till: Program,
-    /// What it ran on.
+    /// The machine of the load tester.
     pub machine: Machine,
-    /// Whom it called.
+    /// The server.
     pub server: Origin,
-    /// What it was told.
+    /// The parameters of the command.
     pub parameters: Parameters,
-    /// One for each value of a sweep, else one; none when a search found no rate.
+    /// The results for each value of a sweep, else of the only run; none when a search found no rate.
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// When and why the server could not be measured to the end; null when it was.
+    /// The time and the reason at which the measurement of the server broke off; null when it went to the end.
     #[serde(default)]
     pub ended_early: Option<String>,
 }
@@ -47,9 +47,9 @@ pub struct Document {
 /// The server that was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// Whether it was started for the run, from the same program.
+    /// True when the load tester started the server for the run, from the same build.
     pub own: bool,
-    /// Whether it ran on the load tester's machine, and so shared its processors.
+    /// True when the server ran on the load tester's machine, and so shared its processors.
     pub same_machine: bool,
     /// Its settings, where they are known.
     pub settings: BTreeMap<String, String>,
@@ -57,45 +57,45 @@ pub struct Origin {
     pub data_filesystem: Option<String>,
 }
 
-/// What a run was told.
+/// The parameters of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
     /// The scenario and its weights.
     pub scenario: Scenario,
     /// Merchants.
     pub merchants: usize,
-    /// How calls were spread over them.
+    /// The distribution of calls over merchants.
     pub skew: String,
     /// Connections.
     pub connections: usize,
     /// Threads of the load tester.
     pub threads: usize,
-    /// How long was to be measured, in seconds; of a search each step.
+    /// The planned time of the measurement, in seconds; of a search, that of each step.
     pub duration_seconds: f64,
-    /// How long calls were made before, in seconds.
+    /// The time before the measurement in which calls were made, in seconds.
     pub warm_up_seconds: f64,
     /// `closed`, `open` or `search`.
     pub mode: String,
     /// Calls a second of an open loop.
     pub rate: Option<f64>,
-    /// How long a call of an open loop waited for a connection before it was given up, in microseconds; null when it
-    /// was not.
+    /// The time after which a call of an open loop that waited for a connection was given up, in microseconds; null
+    /// without a limit.
     #[serde(default)]
     pub patience_micros: Option<u64>,
-    /// What a search's 99th percentile had to stay below, in microseconds.
+    /// The bound of a search for the 99th percentile, in microseconds.
     pub p99_below_micros: Option<u64>,
     /// The sweep.
     pub sweep: Option<Sweep>,
-    /// Of `metadata`.
+    /// The parameters of `metadata`.
     pub metadata: Option<MetadataWork>,
     /// `none`, `receiver` or `dead`.
     #[serde(default)]
     pub webhooks: Webhooks,
-    /// Of `activity` and `balance`.
+    /// The parameters of `activity` and `balance`.
     pub lists: Option<ListWork>,
 }
 
-/// Why a report cannot be read.
+/// The reason that a report cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadFault {
     /// The file cannot be read.
@@ -103,20 +103,20 @@ pub enum ReadFault {
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// It is none of ours, or of another version.
+    /// The file is not a report, or a report of another version.
     #[error("{file}: is no report of `till-bench --json` of schema version {SCHEMA_VERSION}: {reason}")]
     OtherSchema {
         /// The file.
         file: String,
-        /// What it is.
+        /// The difference from a report.
         reason: String,
     },
 }
 
-/// What is read first.
+/// The members that are read first.
 #[derive(Deserialize)]
 struct Envelope {
     schema: String,
@@ -124,7 +124,7 @@ struct Envelope {
 }
 
 impl Document {
-    /// The report of what a command came to.
+    /// The report of a command's results.
     #[must_use]
     pub fn new(plan: &Plan, server: &Server, started_at: Timestamp, machine: Machine, result: BenchResult) -> Document {
         Document {
@@ -146,7 +146,7 @@ impl Document {
         }
     }
 
-    /// The machine that this is, for [`Document::new`]; to be asked before the run.
+    /// This machine, for [`Document::new`]; it is read before the run.
     #[must_use]
     pub fn machine() -> Machine {
         Machine::here()
@@ -168,13 +168,13 @@ impl Document {
         serde_json::from_str(&text).map_err(|error| other(error.to_string()))
     }
 
-    /// It as JSON, with a line feed at its end.
+    /// The report as JSON, with a line feed at its end.
     #[must_use]
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("all of it can be written as JSON") + "\n"
     }
 
-    /// Wrong answers of all runs.
+    /// The number of wrong answers of all runs.
     #[must_use]
     pub fn wrong(&self) -> u64 {
         self.points.iter().map(|point| point.wrong.count).sum()
@@ -211,7 +211,7 @@ impl Parameters {
         }
     }
 
-    /// What the command was, in a few words.
+    /// A short description of the command.
     #[must_use]
     pub fn title(&self) -> String {
         let mode = match (self.rate, self.p99_below_micros) {
@@ -235,7 +235,7 @@ pub(crate) mod examples {
     use crate::recording::{Latency, Moment, Percentile};
     use crate::run::{StepLatency, Wrong};
 
-    /// A report, to be varied.
+    /// A report that tests vary.
     pub(crate) fn document() -> Document {
         let server = Server {
             public: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
@@ -249,7 +249,7 @@ pub(crate) mod examples {
         Document::new(&plan(Kind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
     }
 
-    /// A point, to be varied.
+    /// A point that tests vary.
     pub(crate) fn point() -> Point {
         let latency = Latency { count: 100, min: 80, mean: 120, p50: 110, p90: 150, p99: 300, p999: 900, max: 1_200 };
         let moment = |at_millis| Moment { at_millis, rate: 50.0, failure_rate: 0.0, p50: 110, p99: 300, max: 1_200 };

@@ -7,10 +7,10 @@ use crate::recording::Latency;
 use crate::run::{Point, SearchResult};
 use crate::scenarios::Deliveries;
 
-/// A table's columns: how wide each is at least.
+/// The cells of a row.
 type Row = Vec<String>;
 
-/// What one command came to.
+/// The report of one command.
 #[must_use]
 pub fn run_text(document: &Document) -> String {
     let mut blocks = vec![heading(document)];
@@ -92,12 +92,12 @@ fn point_text(point: &Point, is_one_of_many: bool) -> String {
     lines.join("\n")
 }
 
-/// Which of several points it is.
+/// The name of a point among several: the values of the run.
 pub(super) fn name(point: &Point) -> String {
     format!("{}, {}", counted(point.merchants, "merchant"), counted(point.connections, "connection"))
 }
 
-/// The latencies of all and of each step.
+/// The latencies of all operations and of each step.
 pub(super) fn latencies(point: &Point) -> Vec<Row> {
     let head = ["", "count", "p50", "p90", "p99", "p99.9", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -107,7 +107,7 @@ pub(super) fn latencies(point: &Point) -> Vec<Row> {
         row
     };
     rows.push(row("all", &point.latency_micros));
-    // A step that is all there is says nothing more.
+    // A step that makes up the whole operation has the same latencies, and is left out.
     let steps = point.steps.iter().filter(|step| step.latency_micros != point.latency_micros);
     if point.steps.len() > 1 {
         rows.extend(steps.map(|step| row(&step.name, &step.latency_micros)));
@@ -115,7 +115,7 @@ pub(super) fn latencies(point: &Point) -> Vec<Row> {
     rows
 }
 
-/// Everything that a reader of the figures must know.
+/// The facts that a reader needs in order to judge the figures.
 pub(super) fn remarks(point: &Point) -> Vec<String> {
     let mut remarks = Vec::new();
     for (code, failure) in &point.failures {
@@ -137,14 +137,14 @@ pub(super) fn remarks(point: &Point) -> Vec<String> {
     remarks
 }
 
-/// Why a command ended early, unless one of its points says so.
+/// The reason that a command ended early, unless one of its points has it.
 pub(super) fn ended_early(document: &Document) -> Option<String> {
     let reason = document.ended_early.as_ref()?;
     let is_said = document.points.iter().any(|point| point.ended_early.as_ref() == Some(reason));
     (!is_said).then(|| format!("ENDED EARLY: {reason}"))
 }
 
-/// The verdict on an open loop.
+/// A remark on the rate of an open loop: reached or not.
 fn rate_kept(point: &Point) -> Option<String> {
     let (reached, intended) = (rate(point.rate), rate(point.intended_rate?));
     Some(match (point.rate_kept?, &point.ended_early) {
@@ -199,7 +199,7 @@ fn search_text(search: &SearchResult, has_ended_early: bool) -> String {
     format!("{}\n{found}", table(&rows))
 }
 
-/// Two commands side by side.
+/// The comparison of two reports.
 #[must_use]
 pub fn comparison_text(comparison: &Comparison) -> String {
     let Comparison { before, after, notes } = comparison;
@@ -214,7 +214,7 @@ pub fn comparison_text(comparison: &Comparison) -> String {
     blocks.join("\n\n") + "\n"
 }
 
-/// What two searches found.
+/// The results of two searches.
 pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
     let highest = |search: &Option<SearchResult>| search.as_ref().map(|search| search.highest_rate.unwrap_or_default());
     let (before, after) = (highest(&comparison.before.search)?, highest(&comparison.after.search)?);
@@ -242,7 +242,7 @@ pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
     rows
 }
 
-/// Columns under each other: the first to the left, the others to the right.
+/// A table with aligned columns: the first to the left, the others to the right.
 fn table(rows: &[Row]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
     let cell = |row: &Row, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());

@@ -1,4 +1,4 @@
-//! Which pictures there are.
+//! The charts of a report.
 
 use super::axis::Scale;
 use super::chart::{Axis, Chart, Line};
@@ -7,10 +7,10 @@ use crate::recording::Moment;
 use crate::report::text;
 use crate::run::{Point, SearchResult};
 
-/// A report's points with the name under which they are drawn.
+/// The points of a report, with the name under which they are drawn.
 pub(super) type Named<'a> = (String, &'a [Point]);
 
-/// How often calls ended well, over time: a line for each of the named points.
+/// The rate of successful operations over time: a line for each of the named points.
 #[expect(clippy::cast_precision_loss, reason = "a run has few milliseconds")]
 pub(super) fn rate_over_time(points: &[(String, &Point)]) -> Chart {
     let value = |moment: &Moment| (moment.at_millis as f64 / 1e3, moment.rate);
@@ -66,7 +66,7 @@ pub(super) fn p99_by_value(knob: Knob, reports: &[Named<'_>]) -> Chart {
     Chart { title, y: latencies("p99"), ..by_value(knob, reports, |point| point.latency_micros.p99 as f64) }
 }
 
-/// What a search tried.
+/// The rates that a search tried.
 #[expect(clippy::cast_precision_loss, reason = "latencies are far below 2^53 microseconds")]
 pub(super) fn search(search: &SearchResult) -> Chart {
     let line = |name: &str, passed: bool| {
@@ -141,7 +141,7 @@ fn percentile(value: f64) -> String {
     format!("{} %", (value * 1e4).round() / 1e4)
 }
 
-/// A number without digits that say nothing.
+/// A number without insignificant digits.
 fn short(number: f64) -> String {
     format!("{}", (number * 100.0).round() / 100.0)
 }
