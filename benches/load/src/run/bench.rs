@@ -16,17 +16,17 @@ use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, Stock, World}
 use crate::target::Server;
 use crate::webhooks::Endpoint;
 
-/// Latencies that a step of a search has at least, unless that takes too long: ten of them are above the 99th
-/// percentile then.
+/// The least number of latencies of a step of a search, unless that takes too long: ten of them are then above the
+/// 99th percentile.
 const LATENCIES_OF_A_STEP: f64 = 1_000.0;
 
 /// The longest step of a search.
 const STEP_MAX: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether the run is to be broken off.
+/// The pause between two checks for an interruption of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A command on its way.
+/// The runs of a command.
 pub struct Bench<'a> {
     plan: &'a Plan,
     server: &'a Server,
@@ -36,30 +36,30 @@ pub struct Bench<'a> {
     runtime: tokio::runtime::Runtime,
 }
 
-/// What a command comes to.
+/// The results of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BenchResult {
-    /// One for each value of a sweep, else one.
+    /// The results for each value of a sweep, else of the only run.
     pub points: Vec<Point>,
     /// The search, when there was one.
     pub search: Option<SearchResult>,
-    /// When and why the server could not be measured to the end.
+    /// The time and the reason at which the measurement of the server broke off.
     pub ended_early: Option<String>,
 }
 
-/// What the checks after a run come to.
+/// The results of the checks after a run.
 #[derive(Default)]
 struct Checked {
     follow_up: Option<FollowUp>,
     deliveries: Option<Deliveries>,
 }
 
-/// What a search comes to.
+/// The results of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchResult {
-    /// What the 99th percentile had to stay below, in microseconds.
+    /// The bound for the 99th percentile, in microseconds.
     pub p99_below_micros: u64,
-    /// The highest rate with which it did, in calls a second; null when there is none.
+    /// The highest rate that stayed below the bound, in calls a second; null when there is none.
     pub highest_rate: Option<f64>,
     /// All rates that were tried, in order.
     pub tried: Vec<Tried>,
@@ -70,19 +70,19 @@ pub struct SearchResult {
 pub struct Tried {
     /// Calls a second that were meant to be made.
     pub rate: f64,
-    /// Calls a second that ended well.
+    /// Calls a second that succeeded.
     pub reached: f64,
     /// The 99th percentile, in microseconds.
     pub p99: u64,
-    /// Whether it passed.
+    /// True when the rate passed.
     pub passed: bool,
 }
 
 impl<'a> Bench<'a> {
-    /// A command that `interrupted` breaks off.
+    /// The runs of a command, which `interrupted` breaks off.
     ///
     /// # Errors
-    /// When the system gives no runtime, or no port for webhooks.
+    /// The system gives no runtime, or no port for webhooks.
     pub fn new(
         plan: &'a Plan,
         server: &'a Server,
@@ -94,10 +94,10 @@ impl<'a> Bench<'a> {
         Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
     }
 
-    /// Makes what is needed and measures.
+    /// Creates the merchants and their data, and measures.
     ///
     /// # Errors
-    /// When the server cannot be reached, or refuses what is needed beforehand.
+    /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
         let Server { public, admin, ref admin_token, .. } = *self.server;
         let tell = |text: &str| self.progress.tell(text);
@@ -113,7 +113,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Measures one plan after the other, as long as there is a server.
+    /// Measures one plan after the other, as long as the server answers.
     fn points(&self, stock: &Arc<Stock>, plans: impl IntoIterator<Item = Plan>) -> anyhow::Result<BenchResult> {
         let mut result = BenchResult { points: Vec::new(), search: None, ended_early: None };
         for (run, plan) in plans.into_iter().enumerate() {
@@ -134,7 +134,8 @@ impl<'a> Bench<'a> {
         Ok(result)
     }
 
-    /// Why a command ends that has measured before; where it has not, or is interrupted, there is no result.
+    /// The reason that a command ends after its first measurement; an error when it has measured nothing, or is
+    /// interrupted.
     fn reason(&self, error: anyhow::Error, has_measured: bool) -> anyhow::Result<String> {
         if has_measured && !self.is_interrupted() { Ok(format!("{error:#}")) } else { Err(error) }
     }
@@ -143,7 +144,7 @@ impl<'a> Bench<'a> {
         self.interrupted.load(Ordering::Relaxed)
     }
 
-    /// Measures once. The second is why nothing can be measured after it, when that is so.
+    /// Measures once. The second value is the reason that no further measurement is possible, if there is one.
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
         let world = Arc::new(self.wait(World::prepare(stock, plan, run, &self.interrupted, &tell))?);
@@ -171,7 +172,7 @@ impl<'a> Bench<'a> {
         Ok((point, ended_early))
     }
 
-    /// Waits for what follows from a run's calls, and checks what the server shows of them.
+    /// Waits for the effects of a run's calls, and checks what the server shows of them.
     fn check(
         &self,
         world: &World,
@@ -191,7 +192,7 @@ impl<'a> Bench<'a> {
         Ok(Checked { follow_up: None, deliveries })
     }
 
-    /// Waits for something, unless the run is broken off meanwhile.
+    /// Waits for a future, unless the run is interrupted meanwhile.
     fn wait<T>(&self, future: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
         let interrupted = async {
             while !self.is_interrupted() {
@@ -231,7 +232,7 @@ impl<'a> Bench<'a> {
             tried.push(outcome);
             search.record(outcome.passed);
             if point.wrong.count > 0 || ended_early.is_some() {
-                // There is nothing to be found of a server that answers wrongly, or not at all.
+                // A search for the highest rate of a server that answers wrongly, or not at all, has no result.
                 let result = SearchResult { p99_below_micros, highest_rate: None, tried };
                 return Ok(BenchResult { points: vec![point], search: Some(result), ended_early });
             }
@@ -248,7 +249,7 @@ impl<'a> Bench<'a> {
         self.progress.tell(&format!("{rate:.0}/s: p99 {millis:.2} ms, {verdict}"));
     }
 
-    /// The run of one rate: long enough for its 99th percentile to say something.
+    /// The run of one rate, long enough for a reliable 99th percentile.
     fn step_plan(&self, rate: f64) -> Plan {
         let enough = Duration::from_secs_f64((LATENCIES_OF_A_STEP / rate).min(STEP_MAX.as_secs_f64()));
         Plan { duration: self.plan.duration.max(enough), ..self.plan.at_rate(rate) }
@@ -256,7 +257,7 @@ impl<'a> Bench<'a> {
 }
 
 impl Tried {
-    /// A rate passes when it was reached with latencies below the bound, without a failure, and what follows kept up.
+    /// A rate passes when it was reached with latencies below the bound, without a failure, and the captures kept up.
     fn of(point: &Point, rate: f64, p99_below_micros: u64) -> Tried {
         let p99 = point.latency_micros.p99;
         let passed = point.keeps_rate(rate) && p99 < p99_below_micros && point.failed() == 0 && !point.lags();

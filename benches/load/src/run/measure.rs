@@ -1,4 +1,4 @@
-//! One run: threads are started, begin together, and are added up.
+//! One run: threads are started, begin together, and their results are added up.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -15,20 +15,20 @@ use crate::plan::{Load, Plan};
 use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
 use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, Settling, World};
 
-/// Time between the word to begin and the first call, so that every thread has heard it.
+/// The time between the signal to begin and the first call, so that every thread has received it.
 const HEAD_START: Duration = Duration::from_millis(5);
 
-/// How often what was seen so far is shown.
+/// The pause between two updates of the progress.
 const SHOW_EVERY: Duration = Duration::from_millis(200);
 
-/// What was seen in one run.
+/// The results of one run.
 pub(super) struct Measured {
     tally: Tally,
     timeline: Timeline,
     never_made: u64,
     ending: Option<Ending>,
     start: Instant,
-    /// When the last of all that is counted ended.
+    /// The time at which the last counted operation ended.
     last: Instant,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
     Ok(Measured { ending: world.ending().cloned(), ..add_up(worked, timeline, start) })
 }
 
-/// Gathers intervals until all threads have ended, and shows how it goes.
+/// Collects intervals until all threads have ended, and shows the progress.
 fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &Progress) -> Timeline {
     let mut timeline = Timeline::default();
     loop {
@@ -85,8 +85,8 @@ fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
 }
 
 impl Measured {
-    /// How long was measured: as planned, longer when the last answers came late, until the last answer when the run
-    /// ended before its time.
+    /// The time that was measured: as planned, longer when the last answers came late, until the last answer when the
+    /// run ended early.
     fn span(&self, plan: &Plan) -> Duration {
         let until_last = self.last.saturating_duration_since(self.start);
         let span = match self.ending {
@@ -96,22 +96,22 @@ impl Measured {
         span.max(Duration::from_millis(1))
     }
 
-    /// Whether the server answered to the end.
+    /// True when the server answered to the end.
     pub(super) const fn is_answered(&self) -> bool {
         matches!(self.ending, None | Some(Ending::UsedUp))
     }
 
-    /// Says that what was done could not be checked afterwards.
+    /// Records the reason that the run's calls could not be checked afterwards.
     pub(super) fn unchecked(&mut self, reason: String) {
         self.ending = Some(Ending::Unchecked(reason));
     }
 
-    /// When the last answer was there.
+    /// The time of the last answer.
     pub(super) const fn last_answer(&self) -> Instant {
         self.last
     }
 
-    /// What is to be waited for after it.
+    /// The settlement that is waited for after the run.
     pub(super) fn settling(&self, plan: &Plan, before: Baseline) -> Settling {
         Settling {
             before,
@@ -124,12 +124,12 @@ impl Measured {
         }
     }
 
-    /// Adds answers that turned out to be wrong afterwards.
+    /// Adds answers that the checks after the run found wrong.
     pub(super) fn add_wrong(&mut self, examples: Vec<String>) {
         examples.into_iter().for_each(|example| self.tally.add_wrong(example));
     }
 
-    /// The results.
+    /// The results as reports have them.
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     pub(super) fn into_point(
         self,
@@ -181,7 +181,7 @@ const fn intended_rate(plan: &Plan) -> Option<f64> {
     }
 }
 
-/// When and why a run ended before its time.
+/// The time and the reason at which a run ended early.
 fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
     let after = format!("after {:.2} s of {:.2} s", span.as_secs_f64(), plan.duration.as_secs_f64());
     match ending {
@@ -193,7 +193,7 @@ fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
     }
 }
 
-/// Wrong answers, and the one that only the money shows.
+/// The wrong answers, with one more when the balances contain money that no payment explains.
 fn wrong(tally: &Tally, follow_up: Option<FollowUp>) -> Wrong {
     let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
     if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {

@@ -1,4 +1,4 @@
-//! A command from its plan to its results.
+//! The measurement of a command, from its plan to its results.
 
 mod bench;
 mod measure;

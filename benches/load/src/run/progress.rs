@@ -1,4 +1,4 @@
-//! What a person sees while it runs, on standard error: a bar on a terminal, else a line every few seconds.
+//! The progress of a run on standard error: a bar on a terminal, else a line every few seconds.
 
 use std::cell::Cell;
 use std::io::{IsTerminal, Write};
@@ -14,14 +14,14 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 /// The bar's steps.
 const BAR_STEPS: u64 = 1_000;
 
-/// Shows how far a run is.
+/// Shows the progress of a run.
 pub struct Progress {
     bar: Option<ProgressBar>,
     told: Cell<Instant>,
 }
 
 impl Progress {
-    /// A bar when standard error is a terminal.
+    /// A progress with a bar when standard error is a terminal.
     #[must_use]
     pub fn new() -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
@@ -32,7 +32,7 @@ impl Progress {
         Progress { bar, told: Cell::new(Instant::now()) }
     }
 
-    /// Says what is done next.
+    /// Shows the next activity.
     pub fn tell(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
@@ -40,7 +40,7 @@ impl Progress {
         }
     }
 
-    /// Shows what was seen so far; `passed` is None during the warm-up.
+    /// Shows the results so far; `passed` is None during the warm-up.
     pub(super) fn show(&self, passed: Option<Duration>, duration: Duration, timeline: &Timeline) {
         let text = match passed {
             None => "warming up".to_owned(),
@@ -61,7 +61,7 @@ impl Progress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -16,46 +16,46 @@ use crate::recording::{Interval, Recorder, Silence, Tally, Trouble, Window};
 use crate::scenarios::{Ending, Hands, World};
 use crate::schedule::{Pace, Turns, keep_pace};
 
-/// How long calls that were due before the end may still be made after it.
+/// The time after the end in which calls that were due before it may still be made.
 const LATE_MAX: Duration = Duration::from_secs(10);
 
-/// The pause of a connection after a call without an answer: a server that refuses connections is not asked in a
-/// circle that takes its processor.
+/// The pause of a connection after a call without an answer, so that calls to a server that refuses connections do not
+/// take up the processor.
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(10);
 
-/// How long a thread's calls have no answer until the server counts as gone.
+/// The time without any answer to a thread's calls after which the server counts as unreachable.
 const GONE_AFTER: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether the run is over before its time.
+/// The pause between two checks for an early end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// One of the threads.
+/// The number of a thread among all threads.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Place {
     pub(super) thread: usize,
     pub(super) threads: usize,
 }
 
-/// What all threads begin with at the same moment.
+/// The common begin of all threads.
 pub(super) struct Begin {
-    /// All threads and whoever names the time.
+    /// The barrier of all threads and the thread that sets the time of the begin.
     pub(super) ready: Barrier,
-    /// Whether one of them cannot begin, so that none does.
+    /// True when a thread cannot begin, so that no thread does.
     pub(super) has_failed: AtomicBool,
-    /// When calls begin.
+    /// The time at which calls begin.
     pub(super) at: OnceLock<Instant>,
 }
 
-/// What a thread counted.
+/// The results of a thread.
 pub(super) struct Worked {
     pub(super) tally: Tally,
-    /// When the last of all that is counted ended.
+    /// The time at which the last counted operation ended.
     pub(super) last: Instant,
     /// Calls that were due and never made.
     pub(super) never_made: u64,
 }
 
-/// Works through one thread's share of a run.
+/// Makes the calls of one thread's share of a run.
 pub(super) fn work(
     world: &Arc<World>,
     place: Place,
@@ -99,7 +99,7 @@ async fn work_in_runtime(
         task.await.map_err(|error| anyhow!("a connection's task ended: {error}"))?;
     }
     let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
-    // Each connection has tried anew: the run ended before the server counted as gone.
+    // Each connection has tried anew: the run ended before the server counted as unreachable.
     if let Some(silence) = recorder.silence().filter(|silence| silence.calls > count) {
         world.end(Ending::Gone(silence.reason.clone()));
     }
@@ -108,7 +108,7 @@ async fn work_in_runtime(
     Ok(Worked { tally, last, never_made })
 }
 
-/// Opens this thread's share of the connections: each with its number among all.
+/// Opens this thread's share of the connections, each with its number among all.
 async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connection)>> {
     let mut connections = Vec::new();
     for number in (place.thread..world.plan.connections).step_by(place.threads) {
@@ -136,14 +136,14 @@ fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
     }
 }
 
-/// Waits until no further call is to be made.
+/// Waits for the early end of the run.
 async fn end_of(world: &World) {
     while !world.is_over() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// What a connection does: one thing after the other, as long as there are turns.
+/// The work of a connection: one operation after the other, as long as there are turns.
 async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
     while let Some(intended) = turns.next().await {
         if world.is_over() {
@@ -165,8 +165,8 @@ async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connectio
     }
 }
 
-/// Whether a server that is silent so long is gone. Each of the connections has tried anew: one that the server closed
-/// while it was idle says nothing.
+/// True when the silence is so long that the server counts as unreachable. More calls failed than there are
+/// connections, because the server may have closed each of them once while it was idle.
 fn is_long(silence: &Silence, connections: usize) -> bool {
     silence.since.elapsed() >= GONE_AFTER && silence.calls > connections
 }
