@@ -1,4 +1,4 @@
-//! Checks that the server shows what it acknowledged: each captured, voided or refunded payment is looked at again.
+//! Checks that the server shows what it acknowledged: each captured, voided or refunded payment is read again.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -7,7 +7,7 @@ use super::payments::{Found, Prepared, Verdict};
 use super::prepare::Lines;
 use super::world::World;
 
-/// Payments looked at at once.
+/// Payments that are read at the same time.
 const AT_ONCE: usize = 64;
 
 /// The operations on a payment that were acknowledged during the run.
@@ -16,7 +16,7 @@ pub(super) struct Acknowledged {
     captured_minor: AtomicU64,
     refunded_minor: AtomicU64,
     is_voided: AtomicBool,
-    /// True when a call about it failed, which may have been done.
+    /// True when a call about the payment failed, and may have taken effect all the same.
     is_doubtful: AtomicBool,
 }
 
@@ -45,7 +45,7 @@ impl Acknowledged {
         self.is_doubtful.store(true, Ordering::Relaxed);
     }
 
-    /// The members that the payment must show in the end; none when nothing was done to it, or when that is unknown.
+    /// The members that the payment must show in the end; None when nothing was done to it, or when that is unknown.
     fn expected(&self) -> Option<Expected> {
         let captured_minor = self.captured_minor.load(Ordering::Relaxed);
         let refunded_minor = self.refunded_minor.load(Ordering::Relaxed);
@@ -75,7 +75,7 @@ impl Expected {
                 let is_right = is_paid_back && found.amount_captured == self.captured_minor;
                 if is_right { Verdict::Right } else { Verdict::Wrong }
             }
-            // A capture or void, or refunds: their sum is shown as soon as they are accepted.
+            // A capture or void is still under way. The sum of refunds is shown as soon as they are accepted.
             "AUTHORIZED" if self.refunded_minor == 0 => Verdict::OnItsWay,
             "SUCCESSFUL" | "PARTIALLY_REFUNDED" if self.refunded_minor > 0 && is_paid_back => Verdict::OnItsWay,
             _ => Verdict::Wrong,
@@ -84,7 +84,7 @@ impl Expected {
 }
 
 impl World {
-    /// Looks at every payment of which something was acknowledged: what is wrong with those that do not come to show it.
+    /// Reads every payment with an acknowledged operation, and returns the faults of those that never show it.
     pub(crate) async fn unlike_acknowledged(&self) -> anyhow::Result<Vec<String>> {
         let payments = self.authorized.all.iter().chain(&self.captured.all);
         let expected = |payment: &Prepared| payment.acknowledged.expected();

@@ -9,7 +9,7 @@ use super::world::World;
 use crate::client::{Answer, Template};
 use crate::recording::{Step, Trouble};
 
-/// Of so many captures one takes a part of what is authorized.
+/// One in this number of captures takes a part of the authorized amount.
 const CAPTURES_FOR_A_PART: usize = 4;
 
 /// Captures the next authorized payment, or a part of it.
@@ -28,7 +28,7 @@ pub(super) async fn capture(world: &World, hands: &mut Hands) -> Result<Step, Tr
     Err(Trouble::Wrong(format!("the payment {} is captured twice", payment.id)))
 }
 
-/// Gives the next authorized payment up.
+/// Voids the next authorized payment.
 pub(super) async fn void(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
     let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
@@ -37,7 +37,7 @@ pub(super) async fn void(world: &World, hands: &mut Hands) -> Result<Step, Troub
     Ok(Step::VoidPayment)
 }
 
-/// Pays a part of a captured payment back: the answer is the id of a refund that was not known before.
+/// Refunds a part of a captured payment: the answer is the id of a refund that was not known before.
 pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
     let payment = world.captured.take_for_refund().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
@@ -53,7 +53,7 @@ pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Tro
     Err(Trouble::wrong("the id of a new refund", &answer))
 }
 
-/// Calls about a payment. A call that fails may have been done all the same.
+/// Makes a call about a payment. A call that fails may have taken effect all the same.
 async fn call<'a>(payment: &Prepared, template: &Template, hands: &'a mut Hands) -> Result<Answer<'a>, Trouble> {
     payment.write(template, &mut hands.request);
     let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await);

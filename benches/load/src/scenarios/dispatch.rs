@@ -1,4 +1,4 @@
-//! The scenario of each thing that a connection does.
+//! Selects the operation that a connection makes next.
 
 use super::hands::Hands;
 use super::world::World;
@@ -7,7 +7,7 @@ use crate::plan::Kind;
 use crate::recording::{Step, Trouble};
 
 impl World {
-    /// Does the next thing.
+    /// Makes the next operation.
     pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
         match self.plan.scenario.weights.kind_of(hands.dice.number()) {
             Kind::Ping => ping::ping(self, hands).await,

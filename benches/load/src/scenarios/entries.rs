@@ -18,7 +18,7 @@ const PAYMENTS_AT_ONCE: usize = 64;
 /// The amount of a top-up, in minor units.
 const TOPUP_MINOR: u64 = 100;
 
-/// A page as it is read beforehand.
+/// A page of a list, read beforehand.
 #[derive(Deserialize)]
 struct Page {
     page: Vec<Entry>,
@@ -32,7 +32,7 @@ struct Entry {
     object_id: Option<String>,
 }
 
-/// Makes payments, each of which is captured by the system and so makes one entry, and reads them.
+/// Makes payments, each of which the system captures, which makes one entry, and reads all entries.
 pub(super) async fn of_activity(stock: &Stock, count: usize) -> anyhow::Result<Vec<Entries>> {
     let shops = stock.shops.len();
     let before = Baseline::read(stock, shops).await?;

@@ -12,16 +12,16 @@ use super::shop::{Shop, initiation};
 use super::world::World;
 use crate::recording::{Step, Trouble};
 
-/// How long a flow may wait for its capture and its entry.
+/// The longest time that a flow waits for its capture and for its entry.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks. The runtime's timer counts in milliseconds.
+/// The pause between two reads. The runtime's timer counts in milliseconds.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Pages of the ledger that are looked through for an entry: others' entries come on top of it.
+/// The most pages of the ledger that are searched for an entry: entries of other flows are newer.
 const PAGES_MAX: usize = 20;
 
-/// A payment, as far as a flow looks at it.
+/// The members of a payment that a flow checks.
 #[derive(Deserialize)]
 struct Payment<'a> {
     status: &'a str,
@@ -87,7 +87,7 @@ async fn initiate(shop: &Shop, hands: &mut Hands, session: &str, amount_minor: u
     Ok(payment.to_string())
 }
 
-/// Looks at the payment until it is captured.
+/// Reads the payment until it is captured.
 async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_minor: u64) -> Result<(), Trouble> {
     let request = shop.find_payment.with(&json!({ "payment_id": payment }));
     let start = Instant::now();
@@ -105,7 +105,7 @@ async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_mi
     Ok(())
 }
 
-/// Looks at the ledger until the payment's entry is effective.
+/// Reads the ledger until the payment's entry is effective.
 async fn until_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<(), Trouble> {
     let start = Instant::now();
     while !is_settled(shop, hands, amount_minor).await? {

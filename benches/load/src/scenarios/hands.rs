@@ -1,4 +1,4 @@
-//! What one connection works with.
+//! The state of one connection of a run.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -9,18 +9,18 @@ use crate::chance::Dice;
 use crate::client::Connection;
 use crate::recording::{Recorder, Step};
 
-/// A connection with what it needs between its calls.
+/// A connection with the state that it keeps between its calls.
 pub(crate) struct Hands {
     pub(crate) connection: Connection,
     pub(crate) recorder: Rc<RefCell<Recorder>>,
-    /// When what is done now was meant to begin.
+    /// The time at which the current operation was meant to begin.
     pub(crate) intended: Instant,
     pub(super) dice: Dice,
-    /// Room for a request.
+    /// The buffer for a request.
     pub(super) request: Vec<u8>,
-    /// Which connection it is, of all threads.
+    /// The number of the connection among those of all threads.
     pub(super) number: usize,
-    /// Things done, so that no two items are the same.
+    /// The number of operations so far, so that no two items are the same.
     pub(super) done: u64,
     /// Versions of this connection's own records, by merchant.
     pub(super) versions: HashMap<usize, u64>,
@@ -28,7 +28,7 @@ pub(crate) struct Hands {
 
 impl Hands {
     pub(crate) fn new(connection: Connection, number: usize, recorder: Rc<RefCell<Recorder>>) -> Hands {
-        // Connections of neighbouring numbers begin far from each other: the generator mixes its seed.
+        // The generator mixes its seed, so that connections with neighbouring numbers draw unrelated numbers.
         let seed = u64::try_from(number).expect("a number of connections fits");
         Hands {
             connection,
@@ -42,7 +42,7 @@ impl Hands {
         }
     }
 
-    /// Writes down how long a part of what is done now took.
+    /// Records the latency of a step of the current operation.
     pub(super) fn step(&self, step: Step, latency: Duration) {
         let mut recorder = self.recorder.borrow_mut();
         if recorder.counts(self.intended) {

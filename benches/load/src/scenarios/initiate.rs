@@ -30,7 +30,7 @@ pub(super) fn payment_id(answer: &Answer<'_>) -> Result<PaymentId, Trouble> {
     id.ok_or_else(|| Trouble::wrong("the id of a payment", answer))
 }
 
-/// Initiates beforehand; gives the amount.
+/// Initiates a payment beforehand, and returns its amount.
 pub(super) async fn initiate_session(
     shop: &Shop,
     session: &[u8; SESSION_BYTES],

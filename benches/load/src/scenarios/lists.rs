@@ -50,7 +50,7 @@ async fn read(
     if let Some(cursor) = depth.checked_sub(1) {
         body.insert("after".to_owned(), entries.ids[cursor].as_str().into());
     }
-    // The first page changes when payments are made or changed meanwhile; what lies behind an entry never does.
+    // The first page changes when payments are made or changed meanwhile; the entries after a cursor never do.
     let exactly = depth > 0 || !world.plan.scenario.adds_entries();
     let expected = Expected { ids: &entries.ids[depth..until], before: depth > 0, after: until < count, exactly };
     ask(world, hands, head, body, &expected).await
@@ -86,7 +86,7 @@ fn filters(filter: Filter, object: &str) -> Map<String, Value> {
     body
 }
 
-/// A range that begins a day ago, so that a run over midnight sees no difference.
+/// A range that begins a day ago, so that a run over midnight gets the same entries.
 fn since_yesterday() -> String {
     let yesterday = Timestamp::now().checked_sub(24.hours()).unwrap_or(Timestamp::UNIX_EPOCH);
     format!("{}..", yesterday.strftime("%Y-%m-%d"))

@@ -11,7 +11,7 @@ use super::world::World;
 use crate::client::Answer;
 use crate::recording::{Step, Trouble};
 
-/// Adds an item: a new one, or one that comes to nothing, as often as the plan says.
+/// Adds an item: a new one, or, in the share of cases that the plan names, one that changes nothing.
 pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
     let index = world.distribution.draw(&mut hands.dice);
     let is_conflict = hands.dice.happens(world.plan.metadata.conflict_rate);
@@ -28,7 +28,7 @@ pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Troubl
     Ok(Step::AddToSet)
 }
 
-/// Adds to this connection's own record, whose version only it changes; or names an old one and is refused.
+/// Adds to this connection's own record, whose version only it changes; or names an old version, and is refused.
 async fn add_versioned(world: &World, hands: &mut Hands, index: usize, is_conflict: bool) -> Result<Step, Trouble> {
     let (shop, key) = (&world.stock.shops[index], world.sets.own_key(hands.number));
     let version = match hands.versions.remove(&index) {
@@ -70,7 +70,7 @@ fn check(answer: &Answer<'_>, expected: bool) -> Result<(), Trouble> {
     if answer.body == right { Ok(()) } else { Err(Trouble::wrong(&expected.to_string(), answer)) }
 }
 
-/// Checks that an old version is refused and the right one named.
+/// Checks that an old version is refused, and that the refusal names the current one.
 fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
     let json = answer.json();
     let fault = &json[2][0];

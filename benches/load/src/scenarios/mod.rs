@@ -1,4 +1,4 @@
-//! What is called, and what a right answer is.
+//! The calls of each scenario, and the checks of their answers.
 
 mod amounts;
 mod prepare;

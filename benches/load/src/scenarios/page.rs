@@ -1,20 +1,20 @@
-//! Whether a page is the one that it must be.
+//! The check of a page against the expected entries.
 
 use serde::Deserialize;
 
 use crate::client::Answer;
 use crate::recording::Trouble;
 
-/// What a page must hold.
+/// The expected contents of a page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     /// Its entries, newest first.
     pub(super) ids: &'a [String],
-    /// Whether there are newer ones.
+    /// True when there are newer entries.
     pub(super) before: bool,
-    /// Whether there are older ones.
+    /// True when there are older entries.
     pub(super) after: bool,
-    /// Whether these very entries; else as many, in order.
+    /// True when the page must have exactly these entries; else the same number of entries, in order.
     pub(super) exactly: bool,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn check_page(answer: &Answer<'_>, expected: &Expected<'_>, per_page:
     let page: Page<'_> = serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a page", answer))?;
     let ids: Vec<&str> = page.page.iter().map(|entry| entry.id).collect();
     let is_wrong = |what: &str| Err(Trouble::Wrong(format!("a page of a list: {what}: {}", answer.excerpt())));
-    // Others may have come since, up to a whole page.
+    // Entries may have been added since, up to a whole page.
     let most = if expected.exactly { expected.ids.len() } else { per_page };
     if ids.len() < expected.ids.len() || ids.len() > most {
         return is_wrong(&format!("{} entries instead of {}", ids.len(), expected.ids.len()));

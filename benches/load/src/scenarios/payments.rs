@@ -1,4 +1,4 @@
-//! Payments, made beforehand so that only what is done to them is measured.
+//! Payments, made beforehand so that only the operations on them are measured.
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,19 +19,20 @@ use crate::chance::{Dice, Distribution};
 use crate::client::{Connection, Template};
 use crate::plan::{Kind, Plan};
 
-/// Captures, voids or refunds for one payment that is made in the same time, at most: that is two calls, they are one.
+/// The most captures, voids or refunds in the time in which one payment is made: a payment takes two calls, they take
+/// one.
 const CHANGES_FOR_A_PAYMENT: f64 = 2.0;
 
-/// Payments asked for at once.
+/// Payments that are read at the same time.
 const AT_ONCE: usize = 64;
 
 /// The time for which the acquirer's answer to a payment is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The pause between two looks.
+/// The pause between two reads.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A payment, with the index of its merchant and what was acknowledged of it.
+/// A payment, with the index of its merchant and the operations on it that were acknowledged.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) shop: usize,
@@ -57,11 +58,11 @@ impl fmt::Display for Found<'_> {
 /// The state of a payment that is waited for, as `find-payment` answers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is as it must be.
+    /// The payment is in the expected state.
     Right,
     /// The acquirer has not answered yet.
     OnItsWay,
-    /// It will not come to be as it must be.
+    /// The payment will never reach the expected state.
     Wrong,
 }
 
@@ -73,18 +74,18 @@ pub(super) struct PreparedPayments {
 }
 
 impl PreparedPayments {
-    /// The next one, which nobody else is given, and its number.
+    /// The next payment, which is given out only once, and its number.
     pub(super) fn take(&self) -> Option<(usize, &Prepared)> {
         let number = self.uses.fetch_add(1, Ordering::Relaxed);
         Some((number, self.all.get(number)?))
     }
 
-    /// The next one that not all was paid back of; each is given for so many refunds, one after the other.
+    /// The next payment that is not wholly refunded; each is given out once for each of its refunds.
     pub(super) fn take_for_refund(&self) -> Option<&Prepared> {
         self.all.get(self.uses.fetch_add(1, Ordering::Relaxed) / REFUNDS_OF_A_PAYMENT)
     }
 
-    /// Makes as many as a run captures and voids.
+    /// Makes the payments that a run captures and voids.
     pub(super) async fn authorized(
         stock: &Stock,
         plan: &Plan,
@@ -111,7 +112,7 @@ impl PreparedPayments {
         Ok(PreparedPayments { all, uses: AtomicUsize::new(0) })
     }
 
-    /// Makes as many as a run refunds.
+    /// Makes the payments that a run refunds.
     pub(super) async fn captured(
         stock: &Stock,
         plan: &Plan,
@@ -155,12 +156,12 @@ impl Prepared {
         Ok(Prepared { shop: index, id, acknowledged: Acknowledged::default() })
     }
 
-    /// Makes `request` a call about the payment.
+    /// Writes a call about the payment to `request`.
     pub(super) fn write(&self, template: &Template, request: &mut Vec<u8>) {
         template.write(self.id.to_string().as_bytes(), request);
     }
 
-    /// Looks at the payment until it is right. The text says how it was seen last when that does not happen.
+    /// Reads the payment until it is in the expected state. Else the text says in which state it was seen last.
     pub(super) async fn look_until(
         &self,
         shop: &Shop,
@@ -182,7 +183,7 @@ impl Prepared {
     }
 }
 
-/// Waits until payments that were made beforehand are answered by the acquirer.
+/// Waits until the acquirer has answered payments that were made beforehand.
 async fn wait_until(stock: &Stock, payments: &[Prepared], status: &str) -> anyhow::Result<()> {
     let look = async |lines: &mut Lines, index: usize| {
         let payment = &payments[index];

@@ -1,4 +1,4 @@
-//! Payouts of merchants that have enough on their balances.
+//! Payouts of merchants with sufficient balances.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::stock::Stock;
 use super::world::World;
 use crate::recording::{Step, Trouble};
 
-/// Sends a payout: the answer is the id of one that was not known before.
+/// Sends a payout: the answer is the id of a payout that was not known before.
 pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
     let recorder = Rc::clone(&hands.recorder);
@@ -26,7 +26,7 @@ pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Troub
     Err(Trouble::wrong("the id of a new payout", &answer))
 }
 
-/// Gives every merchant more than a run can pay out.
+/// Tops up every merchant by more than a run can pay out.
 pub(super) async fn fund(stock: &Stock, operator: &OperatorHeads, at_once: usize) -> anyhow::Result<()> {
     let head = operator.head("add-topup");
     let top_up = async |lines: &mut Lines, index: usize| {

@@ -16,18 +16,18 @@ pub(super) struct Balance<'a> {
 }
 
 impl<'a> Balance<'a> {
-    /// Reads an answer.
+    /// Parses an answer.
     pub(super) fn read(body: &'a [u8]) -> Option<Balance<'a>> {
         serde_json::from_slice(body).ok().filter(|balance: &Balance<'_>| balance.currency == CURRENCY)
     }
 
-    /// What is there and what will be, in minor units.
+    /// The sum of the available and the pending balance, in minor units.
     pub(super) const fn total_minor(&self) -> i64 {
         self.available + self.pending
     }
 }
 
-/// Asks a merchant's balance.
+/// Reads a merchant's balance.
 pub(super) async fn ping(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
     let answer = Trouble::unless_accepted(hands.connection.call(&shop.get_balance).await)?;

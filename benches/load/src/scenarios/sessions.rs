@@ -15,7 +15,7 @@ use crate::plan::{Kind, Plan};
 /// Bytes of a session's id: its prefix and the 26 characters of a TypeID.
 pub(super) const SESSION_BYTES: usize = 30;
 
-/// Initiations for one session that is made in the same time, at most, with closed loops. Both are one commit.
+/// The most initiations in the time in which one session is made, in closed loops. Both take one commit.
 const INITIATIONS_FOR_A_SESSION: f64 = 1.25;
 
 /// A session, with the index of its merchant.
@@ -33,12 +33,12 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    /// The next one.
+    /// The next session.
     pub(super) fn take(&self) -> Option<&Session> {
         self.all.get(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Makes as many as a run needs.
+    /// Makes the sessions that a run needs.
     pub(super) async fn prepare(
         stock: &Stock,
         plan: &Plan,

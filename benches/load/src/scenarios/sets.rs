@@ -8,13 +8,13 @@ use super::stock::Stock;
 use crate::client::Connection;
 use crate::plan::{Kind, Plan};
 
-/// Items that one call brings: well below the 1 MiB of a body.
+/// Items of one call, which stay well below the 1 MiB of a body.
 const ITEMS_OF_A_CALL: usize = 50_000;
 
 /// Calls at once.
 const AT_ONCE: usize = 32;
 
-/// Where the set is in its record.
+/// The path of the set in its record.
 pub(super) const PATH: &str = "tags";
 
 /// The names of a run's records.
@@ -47,12 +47,12 @@ impl Sets {
         format!("load-test-{}", self.run)
     }
 
-    /// The record that one connection adds to, and so knows the version of.
+    /// The record that only one connection adds to, which therefore knows its version.
     pub(super) fn own_key(&self, connection: usize) -> String {
         format!("load-test-{}-{connection}", self.run)
     }
 
-    /// An item that is there beforehand.
+    /// An item that a set has beforehand.
     pub(super) fn item(index: usize) -> String {
         format!("i{index}")
     }
@@ -68,7 +68,7 @@ impl Sets {
         Ok(())
     }
 
-    /// The version of a record now.
+    /// The current version of a record.
     pub(super) async fn version(&self, shop: &Shop, key: &str, connection: &mut Connection) -> anyhow::Result<u64> {
         let request = shop.retrieve.with(&json!({ "key": key }));
         let record = accepted_json("read a set", connection.call(&request).await)?;

@@ -1,4 +1,4 @@
-//! A merchant with everything that calls in its name need.
+//! A merchant with all data that calls on its behalf need.
 
 use std::net::SocketAddr;
 
@@ -11,13 +11,13 @@ use super::amounts::{
 use super::prepare::{Ends, Lines, accepted, accepted_id, accepted_json};
 use crate::client::{Head, Template};
 
-/// As long as the id of a session.
+/// A placeholder of the length of a session's id.
 const SESSION_PLACEHOLDER: &str = "pse_00000000000000000000000000";
 
-/// As long as the id of a payment.
+/// A placeholder of the length of a payment's id.
 const PAYMENT_PLACEHOLDER: &str = "pay_00000000000000000000000000";
 
-/// A merchant that was made for the run. No Debug: requests hold its key.
+/// A merchant that was created for the run. No Debug: requests contain its key.
 pub(crate) struct Shop {
     pub(super) merchant_id: String,
     installation_id: String,
@@ -33,7 +33,7 @@ pub(crate) struct Shop {
     pub(super) void: Template,
     pub(super) refund_part: Template,
     pub(super) find: Template,
-    /// The flow's, from the head on.
+    /// The first request of a flow. The heads below begin requests whose bodies change from call to call.
     pub(super) tokenize_settling: Vec<u8>,
     pub(super) select_head: Head,
     pub(super) initiate_head: Head,
@@ -47,7 +47,7 @@ pub(crate) struct Shop {
     pub(super) list_newest_event: Vec<u8>,
 }
 
-/// What the operator's calls begin with. No Debug: they hold its token.
+/// The heads of the operator's calls. No Debug: they contain its token.
 pub(super) struct OperatorHeads {
     server: SocketAddr,
     token: SecretString,
@@ -64,7 +64,7 @@ impl OperatorHeads {
 }
 
 impl Shop {
-    /// Makes a merchant with an installation, a key, a balance and a card's token.
+    /// Creates a merchant with an installation, a key, a balance and a card's token.
     pub(super) async fn create(lines: &mut Lines, ends: Ends, operator: &OperatorHeads) -> anyhow::Result<Shop> {
         let merchant = json!({ "name": "Load test", "currency": CURRENCY });
         let request = operator.head("create-merchant").with(&merchant);

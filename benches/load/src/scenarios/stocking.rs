@@ -1,4 +1,4 @@
-//! Makes the merchants that all runs of one command share.
+//! Creates the merchants that all runs of one command share.
 
 use std::net::SocketAddr;
 
@@ -10,11 +10,12 @@ use super::stock::Stock;
 use super::{deliveries, entries, payouts};
 use crate::plan::{Kind, Plan};
 
-/// Calls of the operator at once: its listener has one thread.
+/// The calls of the operator at the same time: its listener has one thread.
 const OPERATOR_CALLS_AT_ONCE: usize = 16;
 
 impl Stock {
-    /// Makes what all runs of a plan need, with webhooks to `webhook_address` when there is one.
+    /// Creates the merchants and entries that all runs of a plan share, with webhooks to `webhook_address` when there
+    /// is one.
     pub(crate) async fn prepare(
         plan: &Plan,
         public: SocketAddr,

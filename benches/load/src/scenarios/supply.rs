@@ -1,4 +1,4 @@
-//! The number of things that a run uses up, and making them beforehand.
+//! The number of objects that a run uses up, and their creation beforehand.
 
 use std::time::{Duration, Instant};
 
@@ -7,32 +7,32 @@ use super::stock::Stock;
 use crate::chance::{Dice, Distribution};
 use crate::plan::{Load, Plan};
 
-/// Things made at once, unless a run has fewer connections and their number is found out.
+/// Objects that are made at the same time, unless their number is estimated and the run has fewer connections.
 const AT_ONCE: usize = 64;
 
-/// For how long things are made at least to find out how many are needed.
+/// The least time for which objects are made in order to estimate the number that is needed.
 const TRIAL: Duration = Duration::from_millis(400);
 
-/// The least number of things that each connection makes to find that out, so that opening it does not count.
+/// The least number of objects that each connection makes for the estimate, so that opening it does not count.
 const TRIAL_EACH: usize = 8;
 
-/// Most things of a run, unless their number is given.
+/// The most objects of a run, unless their number is given.
 const COUNT_MAX: f64 = 4_000_000.0;
 
-/// Things that operations use up.
+/// Objects that operations use up.
 pub(super) struct Supply {
     /// Their name, in the plural.
     pub(super) what: &'static str,
-    /// The number of them that an operation of the run uses, on average.
+    /// The number of these objects that an operation of the run uses, on average.
     pub(super) share: f64,
-    /// The number that is made, where that is given.
+    /// The number of objects, where the plan gives it.
     pub(super) given: Option<usize>,
-    /// The number that a closed loop uses at most in the time in which one is made.
+    /// The most objects that a closed loop uses in the time in which one is made.
     pub(super) used_for_one_made: f64,
 }
 
 impl Supply {
-    /// Makes as many as a run needs, each by `job` for the merchant of an index.
+    /// Makes the objects that a run needs, each by `job` for the merchant of an index.
     pub(super) async fn make<T>(
         &self,
         stock: &Stock,
@@ -58,11 +58,11 @@ impl Supply {
         Ok(all)
     }
 
-    /// The number that a run with a rate uses; None without one.
+    /// The number of objects that a run with a rate uses; None without a rate.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates and spans are bounded")]
     fn needed(&self, plan: &Plan) -> Option<usize> {
         match plan.load {
-            // A part of calls is drawn as those that use one, so a few more than that part may be.
+            // The kind of each call is drawn, so slightly more calls than their share may use an object.
             Load::Open { rate, patience: _ } => {
                 let mean = rate * (plan.warm_up + plan.duration).as_secs_f64() * self.share;
                 Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
@@ -71,7 +71,7 @@ impl Supply {
         }
     }
 
-    /// The number that a run without a rate may use, when `made` were made in so long by as many connections.
+    /// The number of objects that a closed loop may use, when as many connections made `made` of them in `took`.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is bounded")]
     #[expect(clippy::cast_precision_loss, reason = "few were made")]
     fn guessed(&self, plan: &Plan, made: usize, within: Duration) -> usize {
@@ -81,7 +81,7 @@ impl Supply {
     }
 }
 
-/// Makes things for a time.
+/// Makes objects for the time of the estimate.
 async fn try_out<T>(
     stock: &Stock,
     at_once: usize,
