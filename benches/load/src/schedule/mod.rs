@@ -1,4 +1,4 @@
-//! When calls are made.
+//! The times at which calls are made.
 
 mod alarm;
 mod pace;

@@ -1,4 +1,4 @@
-//! Whose turn it is: connections of one thread take calls in the order in which they are due.
+//! The distribution of calls to connections: those of one thread take calls in the order in which they are due.
 
 use std::cell::Cell;
 use std::io;
@@ -12,26 +12,26 @@ use super::pace::Pace;
 /// The calls of a thread, at fixed times or as soon as a connection is free.
 #[derive(Debug)]
 pub(crate) enum Turns {
-    /// A connection that is free calls, from a time to another.
+    /// Every free connection calls, from the start to the end.
     Closed {
-        /// When the first calls are made.
+        /// The time of the first calls.
         start: Instant,
-        /// When no further call is made.
+        /// The time from which on no further call is made.
         end: Instant,
     },
-    /// A call is due at its time, and made when there is a connection.
+    /// A call is due at its time, and made when a connection is free.
     Open {
-        /// The times.
+        /// The times at which calls are due.
         pace: Pace,
-        /// Calls that are due and not made.
+        /// Calls that are due and not made yet.
         due: Semaphore,
-        /// The number of the next one.
+        /// The number of the next call.
         next: Cell<u64>,
-        /// When calls that are still due are given up.
+        /// The time at which calls that are still due are given up.
         given_up_at: Instant,
-        /// How long a call waits for a connection; as long as it takes when absent.
+        /// The time that a call waits for a connection before it is given up; without a limit when it is None.
         patience: Option<Duration>,
-        /// Calls that waited for longer.
+        /// Calls that were given up.
         given_up: Cell<u64>,
     },
 }
@@ -48,7 +48,7 @@ impl Turns {
         Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
     }
 
-    /// Waits for a call to make, and says when it was meant to be made; None when there is none left.
+    /// Waits for a call, and returns the time at which it was meant to be made; None when no call is left.
     pub(crate) async fn next(&self) -> Option<Instant> {
         match self {
             Turns::Closed { start, end } => {
@@ -62,7 +62,8 @@ impl Turns {
             Turns::Open { pace, due, next, given_up_at, patience, given_up } => loop {
                 due.acquire().await.ok()?.forget();
                 let now = Instant::now();
-                // Whoever wakes late makes the first call that still has a caller, and not none.
+                // A connection that wakes late skips the calls that have been given up, and makes the first that is
+                // left.
                 let late = patience.and_then(|patience| now.checked_sub(patience));
                 let lost = late.map_or(0, |late| pace.due_before(late).saturating_sub(next.get()));
                 given_up.set(given_up.get() + lost);
@@ -80,7 +81,7 @@ impl Turns {
         }
     }
 
-    /// Ends all waiting: there is no further call.
+    /// Ends all waiting: no further call is made.
     pub(crate) fn close(&self) {
         match self {
             Turns::Closed { .. } => {}
@@ -88,7 +89,7 @@ impl Turns {
         }
     }
 
-    /// Calls that were meant to be made and never were.
+    /// The number of calls that were meant to be made and never were.
     pub(crate) fn never_made(&self) -> u64 {
         match self {
             Turns::Closed { .. } => 0,
@@ -100,14 +101,14 @@ impl Turns {
     }
 }
 
-/// Lets calls fall due at their times, until there are none left; every connection is woken then.
+/// Makes calls due at their times until none is left, and then wakes every connection.
 pub(crate) async fn keep_pace(turns: &Turns, connections: usize) -> io::Result<()> {
     let Turns::Open { pace, due, .. } = turns else { return Ok(()) };
     let alarm = Alarm::new()?;
     let mut number = 0;
     while let Some(intended) = pace.intended(number) {
         alarm.wait_until(intended + pace.slack()).await?;
-        // All that are due by now at once: waking takes time, too.
+        // All calls that are due by now are released at once, because waking takes time, too.
         let now = Instant::now();
         let later = (number + 1..).find(|later| pace.intended(*later).is_none_or(|at| at > now));
         let count = later.expect("times end") - number;
