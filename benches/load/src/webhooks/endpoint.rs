@@ -14,7 +14,7 @@ pub(crate) enum Endpoint {
     None,
     /// A receiver in this process.
     Receiver(Receiver),
-    /// A port that is kept, so that no other program gets it, and on which nobody listens.
+    /// A port that is reserved so that no other program gets it, and that refuses connections.
     Dead(TcpSocket),
 }
 

@@ -24,7 +24,7 @@ const HEADERS_MAX: usize = 32;
 /// The pause after a connection that could not be accepted.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(10);
 
-/// The answer. The server opens a connection for each attempt.
+/// The answer of every delivery. The server opens a connection for each attempt.
 const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
 
 /// A receiver that runs until it is dropped.
@@ -41,7 +41,7 @@ pub(crate) struct Received {
     pub(crate) events: u64,
     /// Deliveries of events that had been delivered before.
     pub(crate) repeated: u64,
-    /// When the last event came that had not been delivered before.
+    /// The time of the last event that had not been delivered before.
     pub(crate) last_at: Option<Instant>,
 }
 
@@ -73,7 +73,7 @@ impl Receiver {
         self.address
     }
 
-    /// Its counts as of now.
+    /// The current counts.
     pub(crate) fn received(&self) -> Received {
         lock(&self.counter).received
     }
@@ -99,13 +99,13 @@ async fn accept(listener: TcpListener, counter: Arc<Mutex<EventCounter>>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => drop(tokio::spawn(take(stream, Arc::clone(&counter)))),
-            // Such as too many open files: they are fewer when connections have ended.
+            // The reason may be too many open files, which become fewer when connections end.
             Err(_) => tokio::time::sleep(ACCEPT_AGAIN_AFTER).await,
         }
     }
 }
 
-/// Takes one delivery. One that breaks off is not answered, and the server attempts it again.
+/// Receives one delivery. A delivery that breaks off is not answered, and the server attempts it again.
 async fn take(mut stream: TcpStream, counter: Arc<Mutex<EventCounter>>) {
     let Some(event_id) = read_event_id(&mut stream).await else { return };
     lock(&counter).add(event_id);
