@@ -2,9 +2,10 @@
 //! of `TILL_BENCH_ENTRIES` activity entries of one merchant (a million unless it says otherwise).
 //!
 //! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
-//! counts is the ratio of a case's median to that of the first page of the same list without a filter. `TILL_BENCH_ROUNDS` says how
-//! many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it from when it is there: of many
-//! merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries that one has.
+//! counts is the ratio of a case's median to that of the first page of the same list without a filter.
+//! `TILL_BENCH_ROUNDS` says how many rounds. `TILL_BENCH_DATA` names a directory to keep the store in, and to take it
+//! from when it is there: of many merchants `TILL_BENCH_MERCHANT` says which, and `TILL_BENCH_ENTRIES` how many entries
+//! that one has.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -56,7 +56,8 @@ impl Drop for Server {
     }
 }
 
-/// A program of this build, `till` or `till-bench`, without the variables that are the bench's own: it refuses those that are no settings.
+/// A program of this build, `till` or `till-bench`, without the variables that are the bench's own: it refuses those
+/// that are no settings.
 pub(crate) fn program(name: &str) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_till")).with_file_name(name);
     let mut command = Command::new(program);

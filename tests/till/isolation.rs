@@ -176,8 +176,8 @@ fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing
     }
 }
 
-/// The answer with the word for a cursor that lies right beside the one that was asked for: a page without entries leads
-/// back by it, and it tells nothing that the caller did not send.
+/// The answer with the word for a cursor that lies right beside the one that was asked for: a page without entries
+/// leads back by it, and it tells nothing that the caller did not send.
 fn beside_named(mut answer: Answer, asked: &str) -> Answer {
     for (neighbour, cursor) in [("previous", "before"), ("next", "after")] {
         let found = answer.body[neighbour][cursor].as_str();

@@ -1,4 +1,5 @@
-//! Every type of activity and of ledger entry from its real cause, over HTTP, with every member of the specification's tables.
+//! Every type of activity and of ledger entry from its real cause, over HTTP, with every member of the specification's
+//! tables.
 
 use std::collections::BTreeMap;
 use std::thread;

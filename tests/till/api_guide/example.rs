@@ -14,7 +14,8 @@
 //! ```
 //!
 //! The first line, `-i`, the headers, the `tee` and the last line may be left out; `-d '{}'` stands for a body without
-//! variables. `\$` is a dollar in a body, `$((NOW + 3600))` a sum. A call that waits is about something that takes a moment.
+//! variables. `\$` is a dollar in a body, `$((NOW + 3600))` a sum. A call that waits is about something that takes a
+//! moment.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;

@@ -308,8 +308,8 @@ fn records_keep_the_time_of_the_wall_clock() {
     assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "no restore to a moment leaves one of them out");
 }
 
-/// A server that is killed at any moment of an advance leaves a clock from which the same call goes on, and everything that
-/// was due has happened once and at its instant.
+/// A server that is killed at any moment of an advance leaves a clock from which the same call goes on, and everything
+/// that was due has happened once and at its instant.
 #[test]
 fn an_advance_that_a_crash_cut_off_goes_on_under_the_same_key() {
     const PAYMENTS: usize = 40;

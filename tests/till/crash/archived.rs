@@ -1,5 +1,5 @@
-//! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was written
-//! before anything was acknowledged: every promise must hold as after a kill.
+//! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was
+//! written before anything was acknowledged: every promise must hold as after a kill.
 //!
 //! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed.
 

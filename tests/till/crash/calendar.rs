@@ -18,7 +18,8 @@ pub(super) struct Calendar {
     shop: Shop,
     operator: Client,
     dice: Dice,
-    /// The amounts of top-ups and invoices that were asked for, each asked for once, and whether they were acknowledged.
+    /// The amounts of top-ups and invoices that were asked for, each asked for once, and whether they were
+    /// acknowledged.
     asked: BTreeMap<u64, bool>,
     /// Payments that were acknowledged.
     payments: Vec<String>,

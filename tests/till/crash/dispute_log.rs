@@ -1,5 +1,5 @@
-//! The merchants' logs against what must be there of disputes: each step is recorded once, and so is the acquirer's answer to
-//! evidence, which nothing else shows where it decides nothing.
+//! The merchants' logs against what must be there of disputes: each step is recorded once, and so is the acquirer's
+//! answer to evidence, which nothing else shows where it decides nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! After a crash: a step of a dispute that was acknowledged was taken once, a call that nobody acknowledged is made again
-//! until it is known what became of it, and a card that is disputed when it is captured has its dispute.
+//! After a crash: a step of a dispute that was acknowledged was taken once, a call that nobody acknowledged is made
+//! again until it is known what became of it, and a card that is disputed when it is captured has its dispute.
 
 use serde_json::{Value, json};
 
@@ -129,7 +129,8 @@ pub(super) fn of_payment(shop: &Shop, payment_id: &str) -> Vec<Value> {
     shop.all_of("list-disputes", &json!({ "payment_id": payment_id }))
 }
 
-/// Notes the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole capture.
+/// Notes the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole
+/// capture.
 pub(super) fn note_those_of_cards(server: &Server, merchants: &[Merchant], truths: &mut [Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {
         let is_new = |payment: &Payment| {

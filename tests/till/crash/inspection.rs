@@ -123,7 +123,8 @@ fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
     });
 }
 
-/// What was done to payments, refunds and disputes, each once, one entry for each change of team and plan, and nothing else.
+/// What was done to payments, refunds and disputes, each once, one entry for each change of team and plan, and nothing
+/// else.
 fn check_activity(shop: &Shop, truth: &Truth) {
     let is_of_payment =
         |activity: &Value| matches!(activity["object_type"].as_str(), Some("PAYMENT" | "REFUND" | "DISPUTE"));

@@ -34,8 +34,8 @@ pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
 /// The types of entries that have checks of their own.
 const CHECKED_APART: [&str; 4] = ["ADD_PREFUND", "PAY_OUT", "INVOICE", "DISPUTE"];
 
-/// One entry for each capture, fee, interest and refund, and nothing else of payments but disputes. What was reversed and what failed is
-/// canceled.
+/// One entry for each capture, fee, interest and refund, and nothing else of payments but disputes. What was reversed
+/// and what failed is canceled.
 fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
     for (id, payment) in &truth.payments {

@@ -1,4 +1,5 @@
-//! A payment as it must be: from how it was asked for, and from what was accepted of it since, once everything is answered.
+//! A payment as it must be: from how it was asked for, and from what was accepted of it since, once everything is
+//! answered.
 
 use std::collections::BTreeMap;
 

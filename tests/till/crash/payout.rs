@@ -103,7 +103,8 @@ fn taken_by(answer: &Answer) -> String {
     details["payout_id"].as_str().unwrap_or_else(|| panic!("no payout_id in {details}")).to_owned()
 }
 
-/// Checks all of a merchant, once the acquirer has answered: those that were accepted, as they were asked for, and no other.
+/// Checks all of a merchant, once the acquirer has answered: those that were accepted, as they were asked for, and no
+/// other.
 pub(super) fn inspect(shop: &Shop, truth: &Truth) {
     let pending = || shop.call("list-payouts", &json!({ "status": "PENDING" })).ok();
     eventually("the end of every payout", pending, |page| page["page"] == json!([]));

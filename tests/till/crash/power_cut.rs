@@ -1,5 +1,5 @@
-//! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is
-//! being written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
+//! Power cuts: a server on a volume of its own that loses everything that was not synced, either while nothing is being
+//! written or in the midst of writing. `TILL_POWER_CUTS` sets the number of cuts of either kind, `TILL_CRASH_SEED`
 //! repeats the chances of a printed seed. Without root or loop devices the tests say so and do nothing, unless the
 //! number of cuts was asked for.
 

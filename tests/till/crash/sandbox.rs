@@ -15,8 +15,8 @@ use super::payment::Payment;
 use super::payout::Payout;
 use super::truth::Truth;
 
-/// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment and without
-/// the number of the attempt; that of a refund has the refund.
+/// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment
+/// and without the number of the attempt; that of a refund has the refund.
 type Line = (String, String, u64, String);
 
 /// The extent of a book.

@@ -93,8 +93,8 @@ impl Image {
         Image::of(&server, witnesses)
     }
 
-    /// One server as a kill leaves it, with tables, a log, an archive that has every commit, a checkpoint called `early`,
-    /// and one called `one` that has all but the last top-ups; and as the stop of its next life leaves it.
+    /// One server as a kill leaves it, with tables, a log, an archive that has every commit, a checkpoint called
+    /// `early`, and one called `one` that has all but the last top-ups; and as the stop of its next life leaves it.
     pub(super) fn killed_and_stopped() -> [Image; 2] {
         let directory = Arc::new(TempDir::new().expect("a temporary directory can be made"));
         let data = directory.path().join("data");

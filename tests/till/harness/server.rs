@@ -180,7 +180,8 @@ pub(crate) fn limited(command: &Command, limits: &str) -> Command {
     shell
 }
 
-/// The sum of two fields of a process's `stat`, one behind the other; fields are counted from behind the program's name.
+/// The sum of two fields of a process's `stat`, one behind the other; fields are counted from behind the program's
+/// name.
 pub(crate) fn ticks(file: &str, field: usize) -> u64 {
     let stat = std::fs::read_to_string(file).expect("it runs, on Linux");
     let fields = stat.rsplit_once(')').expect("a name in brackets").1.split_whitespace();

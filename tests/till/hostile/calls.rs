@@ -69,8 +69,8 @@ fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
             before = world.picture();
         } else if world.commits() != commits {
             commits = world.settle();
-            // What is left of a record is removed in the background, and the acquirer answers some calls late: whose commit it
-            // was, the call repeated tells.
+            // What is left of a record is removed in the background, and the acquirer answers some calls late: whose
+            // commit it was, the call repeated tells.
             let again = world.call(case);
             if judge(case, &again)? != accepted || world.commits() != commits {
                 return Err(TestCaseError::fail(format!("a call that changes nothing was committed: {case:?}")));

@@ -59,8 +59,8 @@ fn data_with_a_long_log(directory: &Path) -> PathBuf {
     data
 }
 
-/// Runs a command that is held up for longer than its limit so long after it began to open the database; and again, sooner,
-/// when RocksDB was done before anybody looked at the time.
+/// Runs a command that is held up for longer than its limit so long after it began to open the database; and again,
+/// sooner, when RocksDB was done before anybody looked at the time.
 fn past_its_time_limit(subcommand: &str, data: &Path, mut opened_for: Duration) -> Output {
     let until = Instant::now() + PATIENCE;
     while Instant::now() < until {

@@ -156,8 +156,8 @@ impl Plan {
     }
 }
 
-/// Does this while a merchant asks for its balance again and again, and tells how long each answer took. None of its calls
-/// is refused.
+/// Does this while a merchant asks for its balance again and again, and tells how long each answer took. None of its
+/// calls is refused.
 fn beside<T>(neighbour: &Shop, load: impl FnOnce() -> T) -> (T, Vec<Duration>) {
     let (under_way, is_over) = mpsc::channel::<()>();
     thread::scope(|scope| {

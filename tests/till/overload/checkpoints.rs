@@ -31,8 +31,8 @@ const SETTLING: Duration = Duration::from_millis(300);
 /// How much is done.
 struct Extent {
     rounds: u32,
-    /// Checkpoints of a round that are measured. One before them is not, if there is time for more: it has nothing to take
-    /// over from an earlier one.
+    /// Checkpoints of a round that are measured. One before them is not, if there is time for more: it has nothing to
+    /// take over from an earlier one.
     checkpoints: usize,
     /// The least that is measured before, with and behind a checkpoint.
     stretch_min: Duration,

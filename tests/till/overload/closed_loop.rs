@@ -1,5 +1,5 @@
-//! Callers that make the same calls again and again, each on a connection of its own and without a pause, and look at no
-//! more of an answer than its head. All of them are on one thread, so that the processors are the server's.
+//! Callers that make the same calls again and again, each on a connection of its own and without a pause, and look at
+//! no more of an answer than its head. All of them are on one thread, so that the processors are the server's.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -42,8 +42,8 @@ pub(super) fn key_of(shop: &Shop) -> String {
     format!("Authorization: Bearer {}\r\n", shop.key)
 }
 
-/// A connection for one call at a time, which gives the statuses of answers. When the server has closed it, the next call
-/// opens it anew.
+/// A connection for one call at a time, which gives the statuses of answers. When the server has closed it, the next
+/// call opens it anew.
 pub(super) struct StatusConnection {
     wire: Wire,
     stream: Option<TcpStream>,

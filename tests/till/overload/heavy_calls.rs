@@ -1,7 +1,7 @@
 //! Calls that cost much, from many connections without a pause, and beside them a merchant whose calls cost little.
 //!
-//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs compiled
-//! for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
+//! The suite makes each load for a moment. `make fairness` makes it for `TILL_HEAVY_SECONDS` seconds with programs
+//! compiled for speed, and has `TILL_HEAVY_CONNECTIONS` connections fetch what is large. The figures are printed.
 
 use std::collections::BTreeMap;
 use std::thread;

@@ -1,5 +1,5 @@
-//! The OpenAPI documents, walked operation by operation: what generators, linters and people who try a call rely on, held
-//! against the parsers. Whatever is declared later is walked, too.
+//! The OpenAPI documents, walked operation by operation: what generators, linters and people who try a call rely on,
+//! held against the parsers. Whatever is declared later is walked, too.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! A package document as the protocol defines it, and whether values are what it declares.
 //!
-//! A type is a name, with a refinement behind a dot, or a list of several; a list inside of the list is an array of what
-//! stands in it.
+//! A type is a name, with a refinement behind a dot, or a list of several; a list inside of the list is an array of
+//! what stands in it.
 
 use serde_json::{Map, Value};
 
