@@ -1,5 +1,5 @@
-//! What a page of a list costs, by how deep it is and by which filter: over HTTP against the real binary, on a store
-//! of `TILL_BENCH_ENTRIES` activity entries of one merchant (a million unless it says otherwise).
+//! The cost of a page of a list, by its depth and by its filter: over HTTP against the real binary, on a store of
+//! `TILL_BENCH_ENTRIES` activity entries of one merchant (a million by default).
 //!
 //! Every case is measured once in each round, so that whatever else the machine does meets all of them alike; what
 //! counts is the ratio of a case's median to that of the first page of the same list without a filter.
@@ -17,9 +17,9 @@ mod server;
 
 use server::{ADMIN_TOKEN, Server, agent, post, program, temporary};
 
-/// Entries that a store has when nothing else is said.
+/// The default number of entries of a store.
 const ENTRIES: u64 = 1_000_000;
-/// Rounds when nothing else is said.
+/// The default number of rounds.
 const ROUNDS: usize = 200;
 /// Rounds before those that count.
 const WARM_ROUNDS: usize = 5;
@@ -28,7 +28,7 @@ const WARM_ROUNDS: usize = 5;
 const ENTRIES_PER_100_PAYMENTS: u64 = 168;
 /// Changes of the team and the plan for each payment.
 const TEAM_SHARE: &str = "0.7";
-/// Entries before the page that the target speaks of.
+/// Entries before the page that the target is about.
 const TARGET_DEPTH: u64 = 1_000_000;
 /// The largest ratio that is within the target.
 const TARGET: f64 = 1.5;
@@ -38,12 +38,12 @@ struct Case {
     name: String,
     endpoint: &'static str,
     body: Value,
-    /// How many entries its answer has.
+    /// The number of entries in its answer.
     entries: usize,
     times: Vec<Duration>,
 }
 
-/// The merchant that is asked for.
+/// The merchant whose lists are read.
 struct Merchant<'a> {
     server: &'a Server,
     agent: Agent,
@@ -52,7 +52,7 @@ struct Merchant<'a> {
 }
 
 impl<'a> Merchant<'a> {
-    /// The one that the environment names, else the only one of the store, with a key of its own.
+    /// The merchant that the environment names, else the only one of the store, with a key of its own.
     fn find(server: &'a Server) -> Merchant<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
@@ -86,7 +86,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("{value} is no text")).to_owned()
 }
 
-/// Where the entries of a list lie in time, which a generated store spreads them over evenly.
+/// The span of time over which a generated store spreads the entries of a list evenly.
 #[derive(Clone, Copy)]
 struct Span {
     oldest_millis: u64,
@@ -95,8 +95,8 @@ struct Span {
 }
 
 impl Span {
-    /// The cursor behind which the entry at a depth lies, as an id of this prefix. An id that names nothing stands for
-    /// its place in time.
+    /// The cursor before the entry at a depth, as an id of this prefix. An id that belongs to no object stands for its
+    /// time.
     fn at(self, prefix: &str, depth: u64) -> String {
         let span = u128::from(self.newest_millis - self.oldest_millis);
         let back = span * u128::from(depth.min(self.entries)) / u128::from(self.entries);
@@ -122,8 +122,8 @@ fn millis_of(id: &str) -> u64 {
     u64::try_from(number >> 80).expect("48 bits")
 }
 
-/// Where pages are asked for beside the first one: in the middle and near the end, and so deep as the target says
-/// where there are more entries.
+/// The depths of the pages that are read beside the first one: in the middle and near the end, and at the depth of the
+/// target where there are more entries.
 fn depths(span: Span) -> Vec<(&'static str, u64)> {
     let all = [
         ("depth 1000000", TARGET_DEPTH),
@@ -220,7 +220,7 @@ fn fill(data: &Path, entries: u64) {
     assert!(status.success(), "the store is generated");
 }
 
-/// Measures every case once in each round, in an order of its own, so that none always comes behind the same one.
+/// Measures every case once in each round. Each round has another order, so that no case always follows the same one.
 fn measure(merchant: &Merchant<'_>, cases: &mut [Case], rounds: usize) {
     for round in 0..WARM_ROUNDS + rounds {
         for turn in shuffled(cases.len(), round) {

@@ -1,4 +1,4 @@
-//! What deciding costs: the rules and both folds over records in memory, without a disk and without HTTP.
+//! The cost of decisions: the rules and both folds over records in memory, without a disk and without HTTP.
 
 use std::hint::black_box;
 
@@ -22,7 +22,7 @@ use till_domain::time::Millis;
 const MERCHANT: MerchantId = MerchantId::from_bytes([1; 16]);
 const NOW: Millis = Millis(1_800_000_000_000);
 
-/// Numbers that only count: enough for ids in a bench.
+/// Numbers that count up: enough for ids in a bench.
 struct Counting(u64);
 
 impl Entropy for Counting {

@@ -1,5 +1,5 @@
-//! What a payment costs a caller: initiate-payment-flow over HTTP against the real binary on a real disk,
-//! durable, with sessions made beforehand. One connection shows the latency, many show the throughput.
+//! The cost of a payment for a caller: initiate-payment-flow over HTTP against the real binary on a real disk, durable,
+//! with sessions made beforehand. One connection shows the latency, many show the throughput.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use server::{ADMIN_TOKEN, Server, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 
-/// A merchant with what initiations need.
+/// A merchant with the clients that initiations need.
 struct Shop<'a> {
     server: &'a Server,
     merchant_id: String,
@@ -73,7 +73,7 @@ impl<'a> Shop<'a> {
         assert!(payment.as_str().is_some_and(|id| id.starts_with("pay_")), "{payment}");
     }
 
-    /// Initiates with every session once, over several connections, and says how long that took.
+    /// Initiates with every session once, over several connections, and returns the time that it took.
     fn initiate_all(&self, sessions: &[String], connections: usize) -> Duration {
         let next = AtomicUsize::new(0);
         let start = Instant::now();

@@ -1,5 +1,6 @@
-//! The table of rooms in the architecture: who may use whom, and what must not be found where. Cargo's dependency
-//! graph enforces a part of it; this reads the manifests and the sources for the rest.
+//! The table of rooms in the architecture: the dependencies that each room may have, and the words that it must not
+//! contain. Cargo's dependency graph enforces a part of it; these tests read the manifests and the sources for the
+//! rest.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,13 +10,13 @@ use std::path::{Path, PathBuf};
 struct Room {
     /// Its directory, and so the directory of its manifest.
     directory: &'static str,
-    /// Where its sources are, without those of the rooms below it.
+    /// The directory of its sources, without those of the rooms below it.
     sources: &'static str,
     /// The rooms that it may use.
     may_use: &'static [&'static str],
     /// Crates that it must not use, by the beginning of their names.
     forbidden_crates: &'static [&'static str],
-    /// Words that its sources must not contain, tests apart.
+    /// Words that its sources, without tests, must not contain.
     forbidden_words: &'static [&'static str],
 }
 
@@ -64,7 +65,7 @@ const TABLE: [Room; 7] = [
         directory: "storage",
         sources: "storage/src",
         may_use: &["till-domain"],
-        // Serde is there for showing what is stored to an operator. Bytes on disk never come from it.
+        // Serde is there to show stored records to an operator. Bytes on disk never come from it.
         forbidden_crates: &["actix", "tokio", "hyper", "reqwest", "ureq", "http", "serde_json"],
         forbidden_words: &["actix", "actix_web", "hyper", "TcpListener", "unsafe", "Deserialize"],
     },
@@ -85,8 +86,8 @@ const TABLE: [Room; 7] = [
     Room {
         directory: "actors/sandbox",
         sources: "actors/sandbox/src",
-        // Of storage: card numbers, shapes on disk, and what its own database shares with the
-        // store's; of operate: the trait of books.
+        // Of storage: card numbers, shapes on disk, and the part of the engine that its own database
+        // shares with the store; of operate: the trait of books.
         may_use: &["till-domain", "till-storage", "till-operate", "till-actors"],
         forbidden_crates: &["actix", "serde", "hyper", "reqwest", "ureq", "http"],
         forbidden_words: &["actix", "actix_web", "bincode", "decide", "unsafe"],
@@ -124,7 +125,7 @@ const TABLE: [Room; 7] = [
 /// The only files above storage that may name the store's implementation.
 const MAY_NAME_THE_ENGINE: [&str; 3] = ["src/bootstrap.rs", "src/commands/repair.rs", "src/commands/verify.rs"];
 
-/// Names of modules that gather what belongs nowhere.
+/// Names of modules without a subject of their own.
 const CATCH_ALLS: [&str; 8] = ["util", "utils", "helper", "helpers", "common", "types", "errors", "misc"];
 
 fn root() -> &'static Path {
@@ -169,7 +170,7 @@ fn read(file: &str) -> String {
     fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The files of a room with their code: neither comments nor texts, and no tests.
+/// The files of a room with their code, without comments, texts and tests.
 fn code_of(sources: &str) -> Vec<(String, Vec<String>)> {
     let files = rust_files(sources);
     let code: Vec<(String, Code)> = files.into_iter().map(|file| (file.clone(), Code::of(&read(&file)))).collect();
@@ -205,7 +206,7 @@ impl Code {
         code
     }
 
-    /// The place after the item that begins at `at`.
+    /// The index after the item that begins at `at`.
     fn skip_item(&mut self, all: &[String], at: usize) -> usize {
         let rest = &all[at..];
         let ends = |token: &String| token == "{" || token == ";";
@@ -232,7 +233,7 @@ impl Code {
         all.len()
     }
 
-    /// Where the files of its test modules may be.
+    /// The paths that the files of its test modules may have.
     fn test_files(&self, file: &str) -> Vec<String> {
         let path = Path::new(file);
         let directory = path.parent().expect("a file stands in a directory");
@@ -324,7 +325,7 @@ fn character_or_lifetime(rest: &[char]) -> usize {
     }
 }
 
-/// Whether `tokens` contain `path`, such as `till_storage :: engine`, written out or in a group of imports.
+/// True when `tokens` contain a path such as `till_storage :: engine`, written out or in a group of imports.
 fn names_module(tokens: &[String], krate: &str, module: &str) -> bool {
     let starts = tokens.iter().enumerate().filter(|(_, token)| *token == krate).map(|(at, _)| at);
     starts.into_iter().any(|at| match tokens.get(at + 1..).unwrap_or_default() {
@@ -336,7 +337,7 @@ fn names_module(tokens: &[String], krate: &str, module: &str) -> bool {
     })
 }
 
-/// Whether a group of imports, which begins with its brace, names `module` at its first level.
+/// True when a group of imports, which begins with its brace, names `module` at its first level.
 fn in_group(group: &[String], module: &str) -> bool {
     let mut depth = 0;
     for (at, token) in group.iter().enumerate() {

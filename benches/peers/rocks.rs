@@ -1,4 +1,4 @@
-//! RocksDB alone: the batches of real payments, one thread, a sync for each group. What Till's engine could do if
+//! RocksDB alone: the batches of real payments, one thread, a sync for each group. This is the rate of Till's engine if
 //! everything above it cost nothing.
 
 use std::collections::BTreeMap;
@@ -63,8 +63,8 @@ impl Target {
         Ok(Target { db, synced })
     }
 
-    /// Writes groups of so many commits, the log again and again, and says how many commits in which time. Only
-    /// RocksDB's own time is counted.
+    /// Writes the log again and again in groups of this number of commits, and returns the number of commits and their
+    /// time. Only RocksDB's own time is counted.
     fn write(&self, log: &[Writes], group: usize, span: Duration) -> anyhow::Result<(usize, Duration)> {
         let (mut written, mut took) = (0, Duration::ZERO);
         for pass in 0..=u8::MAX {

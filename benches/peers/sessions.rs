@@ -13,7 +13,7 @@ use serde_json::json;
 /// Connections that make sessions at the same time.
 const CONNECTIONS: usize = 64;
 
-/// A merchant with what a session needs.
+/// A merchant with the ids and keys that a session needs.
 #[derive(Deserialize)]
 struct Shop {
     merchant_id: String,
@@ -22,7 +22,7 @@ struct Shop {
     key: String,
 }
 
-/// Makes `count` sessions, the merchants taking turns, and writes `key session` a line, in the same order.
+/// Makes `count` sessions of the merchants in turns, and writes `key session` in a line for each, in the same order.
 pub(super) fn make(address: SocketAddr, shops: &Path, count: usize, out: &Path) -> anyhow::Result<()> {
     let shops: Vec<Shop> = serde_json::from_reader(BufReader::new(File::open(shops)?))?;
     ensure!(!shops.is_empty(), "no merchant is given");

@@ -6,7 +6,7 @@ use till_storage::family::Family;
 /// Bytes of a merchant id in front of a key.
 const MERCHANT_LEN: usize = 16;
 
-/// Where a key is: its family and its bytes.
+/// The location of a value: the family and the bytes of its key.
 pub(super) type Place = (Family, Vec<u8>);
 
 /// One write: a value, or none for a removal.
@@ -15,9 +15,9 @@ pub(super) type Write = (Place, Option<Vec<u8>>);
 /// The writes of one group commit.
 #[derive(Debug, Default)]
 pub(super) struct Writes {
-    /// In the order of the log.
+    /// The writes in the order of the log.
     pub(super) writes: Vec<Write>,
-    /// Bytes in the log.
+    /// The number of bytes in the log.
     pub(super) byte_count: usize,
 }
 
@@ -34,13 +34,13 @@ impl Writes {
         self.writes.iter().filter(|((family, _), _)| *family == Family::Journal).count()
     }
 
-    /// Whether calls to the acquirer are opened: then there are initiations in it.
+    /// True when the batch opens calls to the acquirer, and so has initiations.
     pub(super) fn initiates(&self) -> bool {
         self.writes.iter().any(|((family, _), value)| *family == Family::Effects && value.is_some())
     }
 }
 
-/// The same place of another merchant: each pass over the log writes keys that were not there before.
+/// The same location under another merchant: each pass over the log writes keys that were not there before.
 pub(super) fn of_pass((family, key): &Place, pass: u8) -> Place {
     let mut key = key.clone();
     let merchant_at = match family {
