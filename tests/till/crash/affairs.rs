@@ -1,4 +1,4 @@
-//! What must be there of a merchant's metadata, keys, team and plan.
+//! The expected state of a merchant's metadata, keys, team and plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use super::change::Meaning;
 use super::changer::member;
 
-/// The answer that stands for a selection of a plan that may have been done before or not have been needed.
+/// The answer that stands for a plan selection that was done before, or was not needed.
 pub(super) const DONE_OR_NEEDLESS: &str = "done or needless";
 
 /// A record of metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Record {
     pub(super) items: BTreeSet<String>,
-    /// Grows by one with every change.
+    /// The version, which grows by one with every change.
     pub(super) version: u64,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Key {
     pub(super) is_revoked: bool,
 }
 
-/// Somebody who was invited.
+/// A person who was invited.
 #[derive(Debug)]
 pub(super) struct Person {
     pub(super) invitation: String,
@@ -35,25 +35,25 @@ pub(super) struct Person {
     pub(super) is_removed: bool,
 }
 
-/// All of it.
+/// The expected state of all of these.
 #[derive(Debug, Default)]
 pub(super) struct Affairs {
     pub(super) records: BTreeMap<String, Record>,
-    /// By uid.
+    /// The keys by uid.
     pub(super) keys: BTreeMap<String, Key>,
-    /// By address.
+    /// The people by address.
     pub(super) people: BTreeMap<String, Person>,
-    /// The plan of the beginning, and those switched to, in order.
+    /// The first plan, and all later ones, in order.
     pub(super) plans: Vec<String>,
 }
 
 impl Affairs {
-    /// Of a merchant that has nothing yet but a plan.
+    /// The state of a merchant that has only a plan.
     pub(super) fn beginning_with(plan_id: String) -> Affairs {
         Affairs { plans: vec![plan_id], ..Affairs::default() }
     }
 
-    /// Notes a change that has taken effect, with what was answered. Changes of one caller come in their order.
+    /// Applies a change that has taken effect, with its answer. Changes of one caller come in their order.
     pub(super) fn note(&mut self, meaning: &Meaning, told: &str) {
         match meaning {
             Meaning::ItemAdded { .. }

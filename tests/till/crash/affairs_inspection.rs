@@ -1,4 +1,4 @@
-//! Holds what a server shows of metadata, keys, team and plan against what must be there.
+//! Compares the metadata, keys, team and plan that a server shows with the expected state.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::inspection::assert_same;
 use super::merchants::Merchant;
 use super::reckoning::in_parallel;
 
-/// Checks all of a merchant's but its activity.
+/// Checks everything of a merchant except its activity.
 pub(super) fn inspect(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     let shop = merchant.shop.on(server);
     check_records(server, merchant, affairs);
@@ -25,7 +25,7 @@ fn texts(list: &[Value], member: &str) -> Vec<String> {
     texts
 }
 
-/// Each record with its items, each once, and with the version that its changes have come to; and no other record.
+/// Each record has each of its items once, and the version of its changes; and there is no other record.
 fn check_records(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     let expected: Vec<String> = affairs.records.keys().cloned().collect();
     let listed = merchant.shop.on(server).all("list-metadata");
@@ -50,7 +50,7 @@ fn check_record(found: &Value, name: &str, record: &Record) {
     assert_eq!(found["version"], json!(record.version), "the version of {name} counts its changes");
 }
 
-/// Each key with its name, open or revoked, beside the one that the merchant has from the operator.
+/// Each key has its name, active or revoked, beside the one that the operator created for the merchant.
 fn check_keys(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     let shop = merchant.shop.on(server);
     let mut expected: Vec<String> = affairs.keys.keys().chain([&shop.key_id]).cloned().collect();
@@ -73,7 +73,7 @@ fn check_keys(server: &Server, merchant: &Merchant, affairs: &Affairs) {
     });
 }
 
-/// Who was invited, who joined and who is still there, each once.
+/// Each person who was invited, joined or is still a member is listed once.
 fn check_team(shop: &Shop, affairs: &Affairs) {
     let mut invited: Vec<String> = affairs.people.values().map(|person| person.invitation.clone()).collect();
     invited.sort();

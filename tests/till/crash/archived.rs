@@ -1,7 +1,7 @@
 //! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was
 //! written before anything was acknowledged: every promise must hold as after a kill.
 //!
-//! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the chances of a printed seed.
+//! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use super::load;
 use super::round::Round;
 use super::sandbox::Extent;
 
-/// Lives of one line of stores: each but the first is on a restored directory.
+/// Lives of one sequence of stores: each but the first runs on a restored directory.
 const LIVES: u64 = 2;
 
-/// How long a life may last under load before the checkpoint, and behind it.
+/// The longest time of a life under load before the checkpoint, and after it.
 const PART_MS_MAX: u64 = 300;
 
 #[test]

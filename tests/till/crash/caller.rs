@@ -1,4 +1,5 @@
-//! A customer, a merchant and an operator in one thread: calls one after the other, and remembers all of them.
+//! A customer, a merchant and an operator in one thread, which makes one call after the other and remembers all of
+//! them.
 
 use std::sync::Arc;
 
@@ -17,18 +18,18 @@ use super::{invoice, payout};
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
 
-/// One thread's worth of calls.
+/// The calls of one thread.
 pub(super) struct Caller {
     merchant: usize,
     shop: Shop,
-    /// For the SDK's endpoints with headers of their own.
+    /// The client of the SDK's endpoints that need headers of their own.
     device: Client,
     operator: Client,
     dice: Dice,
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
-    /// The payment acknowledged last, to ask for again in a wrong way.
+    /// The payment that was acknowledged last, which is used for wrong calls.
     last_sale: Option<Sale>,
     changer: Changer,
     cashier: Cashier,
@@ -41,12 +42,13 @@ struct Chosen {
     session: String,
     minor: u64,
     fate: Fate,
-    /// What the initiation must say about it.
+    /// The arguments that the initiation must have because of the session.
     more: Value,
 }
 
 impl Caller {
-    /// A caller of one merchant. `name` is nobody else's, and so are the plans that it chooses from.
+    /// A caller of one merchant. No other caller has `name`, and only one caller of a merchant has plans to choose
+    /// from.
     pub(super) fn new(
         server: &Server,
         (merchant, merchants): (usize, &[Merchant]),
@@ -69,13 +71,13 @@ impl Caller {
         }
     }
 
-    /// Calls until it is told to stop or the server is gone.
+    /// Calls until it is told to stop or the server no longer answers.
     pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<Deed> {
         while go_on() && self.call_once().is_some() {}
         self.deeds
     }
 
-    /// Makes a session and initiates with it. Nothing when the server is gone.
+    /// Makes a session and prepares an initiation with it. None when the server no longer answers.
     pub(super) fn prepare_sale(&mut self) -> Option<Sale> {
         let chosen = self.choose()?;
         Some(self.sale(chosen))
@@ -107,7 +109,7 @@ impl Caller {
         self.dice.in_hundred(in_hundred).then(|| self.fresh(kind))
     }
 
-    /// Notes a call. Nothing when the server is gone.
+    /// Records a call. None when the server no longer answers.
     fn note(&mut self, what: What, came: Came) -> Option<()> {
         let is_there = came != Came::Unknown;
         self.deeds.push(Deed { merchant: self.merchant, what, came });
@@ -193,7 +195,7 @@ impl Caller {
     }
 
     fn topup(&mut self) -> Option<()> {
-        // The amount tells top-ups apart that have no other name.
+        // Top-ups without an external id are recognized by their amounts.
         let minor = self.dice.between(1_000_000, 1_000_000_000_000);
         let external_id = self.sometimes_fresh(50, "topup");
         let key = self.sometimes_fresh(50, "add");
@@ -205,7 +207,7 @@ impl Caller {
 
     fn payout(&mut self) -> Option<()> {
         let external_id = self.sometimes_fresh(50, "payout");
-        // Else nobody could tell what became of it when its answer is lost.
+        // Without one of them the result could not be looked up when the answer is lost.
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "send");
         let minor = payout::amount(&mut self.dice);
         let body = json!({ "amount": minor, "external_id": external_id, "description": "of the week" });
@@ -216,7 +218,7 @@ impl Caller {
 
     fn invoice(&mut self) -> Option<()> {
         let external_id = self.sometimes_fresh(50, "bill");
-        // Else nobody could tell what became of it when its answer is lost.
+        // Without one of them the result could not be looked up when the answer is lost.
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "charge");
         let minor = invoice::amount(&mut self.dice);
         let body = json!({
@@ -237,7 +239,7 @@ impl Caller {
         self.note(What::Change(change), came)
     }
 
-    /// Asks for a payment in one of the ways that are refused, under a name that must never be found.
+    /// Makes one of several initiations that must be refused, with an external id that must never be found.
     fn refused(&mut self) -> Option<()> {
         let external_id = self.fresh("refused");
         let named = json!({ "external_id": external_id });
@@ -267,7 +269,7 @@ impl Caller {
     }
 }
 
-/// Posts with a key when there is one.
+/// Posts with an Idempotency-Key when there is one.
 pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> Answer {
     match key {
         Some(key) => client.clone().idempotency_key(key).post(path, body),

@@ -1,4 +1,4 @@
-//! Thinks up a caller's captures, voids, reversals and refunds.
+//! Chooses a caller's captures, voids, reversals and refunds.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use super::deed::Sale;
 use super::movement::{Kind, Movement};
 use super::recent_payments::RecentPayments;
 
-/// A thread's way of moving the money of its merchant's payments.
+/// The choice of a thread's operations on its merchant's payments.
 pub(super) struct Cashier {
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
     payments: Arc<RecentPayments>,
@@ -23,12 +23,12 @@ impl Cashier {
         Cashier { name: name.to_owned(), number: 0, payments }
     }
 
-    /// A payment that was acknowledged.
+    /// Records an acknowledged payment.
     pub(super) fn note(&self, payment_id: &str, sale: &Sale) {
         self.payments.add(payment_id, sale);
     }
 
-    /// The next call; nothing when there is no payment yet.
+    /// The next call; None when there is no payment yet.
     pub(super) fn next(&mut self, dice: &mut Dice) -> Option<Movement> {
         let (payment_id, sale) = self.payments.pick(dice)?;
         self.number += 1;
@@ -39,7 +39,7 @@ impl Cashier {
         Some(Movement { payment_id, kind, key, body: merged(&named, &arguments) })
     }
 
-    /// Mostly what the payment permits, as far as a caller knows that did not hear of the others' calls.
+    /// Mostly an operation that the payment permits, unless a call of another thread has changed it.
     fn kind(&self, sale: &Sale, dice: &mut Dice) -> (Kind, Value) {
         let is_captured_later = !sale.capture && dice.in_hundred(60);
         match (is_captured_later, dice.between(0, 100)) {
@@ -68,7 +68,7 @@ impl Cashier {
 }
 
 impl Kind {
-    /// Whether only an Idempotency-Key can tell what became of a call whose answer is lost.
+    /// True when only an Idempotency-Key shows the result of a call whose answer is lost.
     const fn needs_key(&self) -> bool {
         !matches!(self, Kind::Refund { external_id: Some(_), .. })
     }

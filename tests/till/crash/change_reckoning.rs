@@ -1,4 +1,4 @@
-//! After a crash: a change that nobody acknowledged is asked again until it is known and there once.
+//! After a crash: a change that was not acknowledged is asked for again until it is known to be there once.
 
 use serde_json::{Value, json};
 
@@ -9,11 +9,11 @@ use super::change::{Change, Meaning};
 use super::deed::told;
 use super::reckoning::{assert_replays, is_replay};
 
-/// What came of a change that was asked again.
+/// The result of a repeated change.
 pub(super) struct Again {
-    /// What it is answered; nothing when it was not done and cannot be named.
+    /// The answer; None when the change was not done and has no id.
     pub(super) told: Option<String>,
-    /// Whether the first time had been enough.
+    /// True when the first call had taken effect.
     pub(super) was_done: bool,
 }
 
@@ -23,7 +23,7 @@ impl Again {
     }
 }
 
-/// Asks again.
+/// Asks for the change again.
 pub(super) fn ask_again(shop: &Shop, change: &Change) -> Again {
     if change.key.is_none() {
         return ask_again_without_key(shop, change);
@@ -74,7 +74,7 @@ fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
     }
 }
 
-/// Whether a change of a record had been done already: it is answered `false`, or the version that it names is over.
+/// True when a change of a record had been done already: the answer is `false`, or the version that it names is old.
 fn was_done_before(change: &Change, answer: &Answer) -> bool {
     if answer.status == 200 {
         return answer.body == false;
@@ -90,7 +90,7 @@ fn key(shop: &Shop, key_id: &str) -> Value {
     shop.call("find-key", &json!({ "key_id": key_id })).ok()
 }
 
-/// The id, or the one that the refusal names because it is there.
+/// The id in the answer, or in the refusal that names the existing object.
 fn id_or_conflict(answer: &Answer, member: &str) -> Again {
     if answer.status == 200 {
         return Again::of(answer.clone().id(), false);

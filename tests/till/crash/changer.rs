@@ -1,4 +1,4 @@
-//! Thinks up a caller's changes of metadata, keys, team and plan, and remembers what it has of them.
+//! Chooses a caller's changes of metadata, keys, team and plan, and remembers the objects that they made.
 
 use serde_json::{Value, json};
 
@@ -8,19 +8,19 @@ use super::change::{Change, Meaning};
 
 /// Records that all callers of a merchant add to.
 const SHARED: [&str; 3] = ["shared-0", "shared-1", "shared-2"];
-/// Where in a shared record the set stands.
+/// The path of the set in a shared record.
 pub(super) const PATH: &str = "a.tags";
-/// Keys of one caller, and people it invites, at most: a merchant has room for 1,000 of either.
+/// The most keys of one caller, and people whom it invites: a merchant may have 1,000 of either.
 const EACH_MAX: usize = 8;
-/// Seconds that a record lives when a call says so: longer than any round.
+/// The lifetime of a record, in seconds, where a call sets it: longer than any round.
 const TTL: u64 = 86_400;
 
-/// What a caller has made so far.
+/// The objects that a caller has made so far.
 pub(super) struct Changer {
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
-    /// The plans to choose from, when this caller is the one that chooses.
+    /// The plans to choose from, if this caller selects plans.
     plans: Vec<String>,
     /// Its items in shared records.
     shared: Vec<(String, String)>,
@@ -94,7 +94,7 @@ impl Changer {
         Some(change("remove-from-metadata-set", body, Meaning::ItemRemoved { record, item }))
     }
 
-    /// The own record is nobody else's, so that its version is known; half of the calls name it.
+    /// Only this caller changes its own record, so that its version is known; half of the calls name it.
     fn change_own(&self, dice: &mut Dice) -> Option<Change> {
         let record = self.own_record();
         let version = self.own.as_ref().map_or(0, |(_, version)| *version);
@@ -156,7 +156,7 @@ impl Changer {
         Some(change("select-plan", json!({ "plan_id": plan_id }), Meaning::PlanSelected { plan_id }))
     }
 
-    /// Remembers what an acknowledged change has made.
+    /// Remembers the object that an acknowledged change has made.
     pub(super) fn remember(&mut self, meaning: &Meaning, told: &str) {
         let own = self.own_record();
         match meaning {
@@ -196,7 +196,7 @@ impl Changer {
     }
 }
 
-/// Items of a new value: now and then as many as make a record of the log longer than a block of RocksDB's, 32 KiB.
+/// Items of a new value: sometimes so many that the record in the log is longer than a block of RocksDB's, 32 KiB.
 fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
     if dice.in_hundred(20) {
         let padding = "x".repeat(1_000);
@@ -205,12 +205,12 @@ fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
     (0..dice.between(0, 4)).map(|number| format!("{item}-{number}")).collect()
 }
 
-/// A change whose body says nothing of what is null.
+/// A change whose body has no members that are null.
 fn change(endpoint: &'static str, body: Value, meaning: Meaning) -> Change {
     Change { endpoint, body, key: None, meaning }
 }
 
-/// A member of an object that was told as text.
+/// A member of an object that was answered as text.
 pub(super) fn member(told: &str, name: &str) -> String {
     let object: Value = serde_json::from_str(told).unwrap_or_else(|error| panic!("{error}: {told}"));
     object[name].as_str().unwrap_or_else(|| panic!("no {name} in {told}")).to_owned()

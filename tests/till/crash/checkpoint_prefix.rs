@@ -1,5 +1,5 @@
-//! A checkpoint that is taken under load has a beginning of every merchant's log: nothing is missing in it, and nothing
-//! in it is otherwise than in the log that went on.
+//! A checkpoint that is taken under load has a prefix of every merchant's log: no record is missing in it, and none
+//! differs from the log that was continued.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -12,7 +12,7 @@ use crate::harness::{Dice, Server};
 use super::exported_log;
 use super::round::Round;
 
-/// How long the load lasts before the checkpoint and after it.
+/// The duration of the load before the checkpoint and after it.
 const LOAD: Duration = Duration::from_millis(300);
 
 /// Takes a checkpoint of a running server.

@@ -1,4 +1,4 @@
-//! What was asked of a server, and what came back.
+//! The calls to a server, with their results.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use super::change::Change;
 use super::dispute_call::DisputeCall;
 use super::movement::Movement;
 
-/// What came back.
+/// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Came {
-    /// It was done: the id, or the text of another value.
+    /// The call was done: its answer is an id, or the text of another value.
     Acknowledged(String),
-    /// It was not done, the server said.
+    /// The server answered that the call was not done.
     NotDone,
-    /// Nothing, or that the outcome is unknown.
+    /// There was no answer, or the server answered that the result is unknown.
     Unknown,
 }
 
-/// A payment as it was asked for.
+/// An initiation of a payment.
 #[derive(Debug, Clone)]
 pub(super) struct Sale {
     pub(super) session: String,
@@ -35,7 +35,7 @@ pub(super) struct Sale {
 }
 
 impl Sale {
-    /// The interest of a capture of this amount, as far as the merchant bears it: 3 % of it, rounded half up.
+    /// The interest that the merchant bears for a capture of this amount: 3 % of it, rounded half up.
     pub(super) fn interest_minor(&self, captured_minor: u64) -> u64 {
         if self.is_with_interest() { (captured_minor * 3 + 50) / 100 } else { 0 }
     }
@@ -46,7 +46,7 @@ impl Sale {
     }
 }
 
-/// A selection, a top-up, a payout or an invoice as it was asked for.
+/// A call for a selection, a top-up, a payout or an invoice.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) minor: u64,
@@ -69,27 +69,27 @@ pub(super) enum What {
     Payout(Asked),
     /// An invoice.
     Invoice(Asked),
-    /// Metadata, keys, the team or the plan.
+    /// A change of metadata, keys, the team or the plan.
     Change(Change),
-    /// A capture, a void, a reversal or a refund of a payment that is there.
+    /// A capture, a void, a reversal or a refund of an existing payment.
     Movement(Movement),
-    /// A dispute of a payment that is there, or a step of a dispute.
+    /// A dispute of an existing payment, or a step of a dispute.
     Dispute(DisputeCall),
     /// A payment under this external id that must be refused.
     RefusedPayment(String),
 }
 
-/// One call of one merchant, and what came back.
+/// One call of one merchant, and its result.
 #[derive(Debug, Clone)]
 pub(super) struct Deed {
-    /// The merchant, by position.
+    /// The index of the merchant.
     pub(super) merchant: usize,
     pub(super) what: What,
     pub(super) came: Came,
 }
 
 impl Came {
-    /// Reads the answer to a call that nothing is wrong with.
+    /// Reads the answer to a valid call.
     #[track_caller]
     pub(super) fn of(answer: &Answer) -> Came {
         match (answer.status, &answer.body) {

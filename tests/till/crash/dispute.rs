@@ -1,33 +1,33 @@
-//! A dispute as it must be: from how it was opened and from what was accepted of it since, once everything is answered.
+//! The expected state of a dispute, from its opening and the accepted steps, once every call is answered.
 
 use std::mem::discriminant;
 
-/// The evidence by which the acquirer decides for the merchant, and for the customer.
+/// The evidence with which the acquirer decides for the merchant, and for the customer.
 pub(super) const WINNING: &str = "winning_evidence";
 pub(super) const LOSING: &str = "losing_evidence";
 
-/// A dispute and what was accepted of it.
+/// A dispute with its accepted steps.
 #[derive(Debug, Default)]
 pub(super) struct Dispute {
-    /// Nothing as long as only a later step is known.
+    /// None as long as only a later step is known.
     opening: Option<Opening>,
     evidence: Option<String>,
     is_escalated: bool,
-    /// The end that the merchant or the operator put to it.
+    /// The end by the merchant or the operator.
     end: Option<End>,
     /// The steps that were answered with `true`.
     answered: Vec<Step>,
 }
 
-/// How a dispute was opened.
+/// The opening of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opening {
     pub(super) minor: u64,
-    /// Nothing where the card is disputed as soon as it is captured. No two reasons are the same.
+    /// None where the card is disputed as soon as it is captured. No two reasons are the same.
     pub(super) reason: Option<String>,
 }
 
-/// What is done to a dispute. Each kind is accepted once at most.
+/// A step of a dispute. Each kind is accepted at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// The merchant gives this evidence.
@@ -46,7 +46,7 @@ pub(super) enum End {
     Conceded,
 }
 
-/// How it is known that a step was taken.
+/// The source of the knowledge that a step was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     /// The call was answered with `true`.
@@ -55,7 +55,7 @@ pub(super) enum Known {
     ByTheDispute,
 }
 
-/// What is known of a dispute.
+/// A fact about a dispute.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
     Opened(Opening),
@@ -63,7 +63,7 @@ pub(super) enum Change {
 }
 
 impl End {
-    /// The status of a dispute that ended so.
+    /// The status of a dispute with this end.
     pub(super) const fn status(self) -> &'static str {
         match self {
             End::Won => "WON",
@@ -74,7 +74,7 @@ impl End {
 }
 
 impl Dispute {
-    /// Notes what is known.
+    /// Records a fact.
     pub(super) fn note(&mut self, id: &str, change: Change) {
         match change {
             Change::Opened(opening) => {
@@ -108,27 +108,27 @@ impl Dispute {
         }
     }
 
-    /// How it was opened.
+    /// The opening.
     pub(super) fn opening(&self) -> &Opening {
         self.opening.as_ref().unwrap_or_else(|| panic!("a dispute that nobody opened: {self:?}"))
     }
 
-    /// True when it is known how it was opened, and the card did it.
+    /// True when the card is known to have opened the dispute.
     pub(super) fn is_of_its_card(&self) -> bool {
         self.opening.as_ref().is_some_and(|opening| opening.reason.is_none())
     }
 
-    /// The evidence that was given.
+    /// The evidence of the merchant.
     pub(super) fn evidence(&self) -> Option<&str> {
         self.evidence.as_deref()
     }
 
-    /// True when the operator has escalated it.
+    /// True when the operator has escalated the dispute.
     pub(super) fn is_escalated(&self) -> bool {
         self.is_escalated
     }
 
-    /// Its end, by evidence too. What the merchant and the operator decided came first where they were not refused.
+    /// The end, also one by evidence. A decision of the merchant or the operator that was not refused came first.
     pub(super) fn end(&self) -> Option<End> {
         self.end.or(match self.evidence() {
             Some(WINNING) => Some(End::Won),
@@ -163,7 +163,7 @@ impl Dispute {
         }
     }
 
-    /// The amount that is not decided about.
+    /// The amount that is not decided yet.
     pub(super) fn undecided_minor(&self) -> u64 {
         if self.end().is_none() { self.opening().minor } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Calls about disputes: those of the merchant, and those by which the operator plays the provider.
+//! Calls about disputes: those of the merchant, and those of the operator in the place of the provider.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::caller::post;
 use super::deed::Came;
 use super::dispute::{End, Step};
 
-/// A call as it was made.
+/// A call with its body.
 #[derive(Debug, Clone)]
 pub(super) struct DisputeCall {
     /// The payment's id; the body may name it by its external id.
@@ -19,17 +19,18 @@ pub(super) struct DisputeCall {
     pub(super) body: Value,
 }
 
-/// What is asked for.
+/// The kind of call.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    /// A dispute, which is found by its reason when the answer is lost. Without an amount, about all that is left.
+    /// Opens a dispute, which is found by its reason when the answer is lost. Without an amount, it is about the whole
+    /// rest.
     Open { minor: Option<u64>, reason: String },
     /// A step of the dispute with this id.
     Step(String, Step),
 }
 
 impl DisputeCall {
-    /// Makes the call, the first time or again.
+    /// Makes the call, for the first time or again.
     pub(super) fn ask(&self, shop: &Shop, operator: &Client) -> Answer {
         let path = match &self.kind {
             Kind::Open { .. } => "/admin/open-dispute",
@@ -42,7 +43,7 @@ impl DisputeCall {
         post(&client, path, &self.body, self.key.as_deref())
     }
 
-    /// Reads the answer. The payment or the dispute need not permit the call: others may have been quicker.
+    /// Reads the answer. The payment or the dispute may not permit the call, because other calls came first.
     #[track_caller]
     pub(super) fn came(&self, answer: &Answer) -> Came {
         if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }

@@ -1,5 +1,5 @@
-//! After a crash: a step of a dispute that was acknowledged was taken once, a call that nobody acknowledged is made
-//! again until it is known what became of it, and a card that is disputed when it is captured has its dispute.
+//! After a crash: an acknowledged step of a dispute was taken once, a call that was not acknowledged is repeated until
+//! its result is known, and a card that is disputed when it is captured has its dispute.
 
 use serde_json::{Value, json};
 
@@ -15,14 +15,14 @@ use super::payment::{Accepted, Payment};
 use super::reckoning::{assert_replays, in_parallel, is_replay};
 use super::truth::{Fact, Truth};
 
-/// The place where calls about a merchant's disputes are made again.
+/// Repeats calls about a merchant's disputes.
 pub(super) struct DisputeDesk<'a> {
     pub(super) shop: &'a Shop,
     pub(super) operator: &'a Client,
 }
 
 impl DisputeDesk<'_> {
-    /// Asking again with the same key gives the same answer.
+    /// The same key gives the same answer again.
     pub(super) fn acknowledged(&self, call: &DisputeCall, told: &str) -> Fact {
         if call.key.is_some() {
             assert_replays(&self.ask(call), told);
@@ -30,7 +30,7 @@ impl DisputeDesk<'_> {
         self.accepted(call, told)
     }
 
-    /// Asks again until it is known whether the call was accepted, and whether the first call had been enough.
+    /// Repeats the call until its result is known: the accepted step, and true when the first call had taken effect.
     pub(super) fn unknown(&self, call: &DisputeCall) -> (Option<Fact>, bool) {
         match &call.kind {
             Kind::Open { reason, .. } => self.opening_again(call, reason),
@@ -42,7 +42,7 @@ impl DisputeDesk<'_> {
         call.ask(self.shop, self.operator)
     }
 
-    /// A dispute that is there under the reason of a call without a key is not asked for again.
+    /// A dispute that exists under the reason of a call without a key is not asked for again.
     fn opening_again(&self, call: &DisputeCall, reason: &str) -> (Option<Fact>, bool) {
         let before = self.opened_for(&call.payment_id, reason);
         if let (Some(id), None) = (&before, &call.key) {
@@ -87,8 +87,8 @@ impl DisputeDesk<'_> {
         (Some(Fact::Accepted(call.payment_id.clone(), Accepted::Dispute(dispute_id.to_owned(), change))), true)
     }
 
-    /// True when a dispute in which a step was refused has taken it. Of one that is over, only the activity log tells
-    /// whether it was escalated.
+    /// True when a dispute in which a step was refused had taken it before. Only the activity log shows the escalation
+    /// of a dispute that has ended.
     fn shows(&self, dispute_id: &str, step: &Step, status: &Value) -> bool {
         match step {
             Step::Challenge(evidence) => {
@@ -129,7 +129,7 @@ pub(super) fn of_payment(shop: &Shop, payment_id: &str) -> Vec<Value> {
     shop.all_of("list-disputes", &json!({ "payment_id": payment_id }))
 }
 
-/// Notes the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole
+/// Records the disputes that cards have opened by themselves, once the acquirer has answered: each about the whole
 /// capture.
 pub(super) fn note_those_of_cards(server: &Server, merchants: &[Merchant], truths: &mut [Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {

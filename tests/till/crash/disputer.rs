@@ -1,4 +1,4 @@
-//! Thinks up a caller's calls about disputes.
+//! Chooses a caller's calls about disputes.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::dispute::{End, LOSING, Step, WINNING};
 use super::dispute_call::{DisputeCall, Kind};
 use super::recent_payments::RecentPayments;
 
-/// Disputes at a time that callers take steps in: so few that several calls at once meet at one.
+/// The number of recent disputes in which callers take steps: so few that several calls at once are about the same one.
 const RECENT_MAX: u64 = 12;
 
-/// A thread's way of disputing its merchant's payments.
+/// The choice of a thread's calls about disputes of its merchant's payments.
 pub(super) struct Disputer {
-    /// What makes its names its own.
+    /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
     payments: Arc<RecentPayments>,
@@ -26,7 +26,7 @@ impl Disputer {
         Disputer { name: name.to_owned(), number: 0, payments }
     }
 
-    /// The next call; nothing when there is nothing to dispute, or no answer.
+    /// The next call; None when there is nothing to dispute, or no answer.
     pub(super) fn next(&mut self, shop: &Shop, dice: &mut Dice) -> Option<DisputeCall> {
         self.number += 1;
         if dice.in_hundred(35) {
@@ -49,7 +49,7 @@ impl Disputer {
         Some(DisputeCall { payment_id, kind: Kind::Open { minor, reason }, key, body })
     }
 
-    /// Mostly what the dispute permits, which anybody may have opened.
+    /// Mostly a step that the dispute permits. Any caller may have opened the dispute.
     fn step(&self, shop: &Shop, dice: &mut Dice) -> Option<DisputeCall> {
         let listed = shop.call("list-disputes", &json!({ "per_page": RECENT_MAX })).body;
         let recent: Vec<&Value> = listed["page"].as_array()?.iter().collect();

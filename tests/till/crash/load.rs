@@ -1,4 +1,4 @@
-//! Load from many connections until something ends it.
+//! Load from many connections until the server is ended.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,15 +11,15 @@ use super::caller::Caller;
 use super::deed::Deed;
 use super::merchants::Merchant;
 
-/// Threads that call; each has a connection to every face of the server.
+/// Threads that call; each has a connection to every interface of the server.
 pub(super) const CALLERS: usize = 32;
 
-/// The merchant of a caller: half of them are the hot one's.
+/// The merchant of a caller: half of the callers have the hot one.
 pub(super) fn merchant_of(caller: usize, merchants: usize) -> usize {
     if caller.is_multiple_of(2) { 0 } else { 1 + caller / 2 % (merchants - 1) }
 }
 
-/// The callers of a load. `name` is nobody else's.
+/// The callers of a load. No other load of the data has `name`.
 pub(super) fn callers(server: &Server, merchants: &[Merchant], name: &str, dice: &mut Dice) -> Vec<Caller> {
     let plans = plans(server, merchants);
     let mut has_one = vec![false; merchants.len()];
@@ -33,14 +33,14 @@ pub(super) fn callers(server: &Server, merchants: &[Merchant], name: &str, dice:
     (0..CALLERS).map(caller).collect()
 }
 
-/// The plans that there are: the same for all.
+/// All plans: the same for all merchants.
 fn plans(server: &Server, merchants: &[Merchant]) -> Vec<String> {
     let plans = merchants[0].shop.on(server).call("list-plans", &json!({})).ok();
     let id = |plan: &Value| plan["plan_id"].as_str().expect("an id").to_owned();
     plans.as_array().expect("an array").iter().map(id).collect()
 }
 
-/// Loads a server until `end` has ended it, and tells all that was asked and what came back.
+/// Loads a server until `end` has ended it, and returns all calls with their results.
 pub(super) fn until(server: &mut Server, callers: Vec<Caller>, end: impl FnOnce(&mut Server)) -> Vec<Deed> {
     let ended = AtomicBool::new(false);
     let go_on = || !ended.load(Ordering::Relaxed);

@@ -8,21 +8,21 @@ use crate::harness::{Server, Shop};
 
 use super::recent_payments::RecentPayments;
 
-/// What a merchant's captures cost.
+/// The fee of a merchant's captures.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fee {
     basis_points: u64,
     fixed_minor: u64,
 }
 
-/// A merchant and what is special about it.
+/// A merchant with its properties.
 pub(super) struct Merchant {
-    /// Its shop.
+    /// The merchant's ids and clients.
     pub(super) shop: Shop,
-    /// What its callers move the money of.
+    /// The recent payments on which its callers operate.
     pub(super) payments: Arc<RecentPayments>,
     fee: Option<Fee>,
-    /// Whether its captures become effective within a second.
+    /// True when its captures become effective within a second.
     pub(super) settles_soon: bool,
 }
 
@@ -43,7 +43,7 @@ impl Merchant {
         Merchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
     }
 
-    /// What a capture of this amount costs: rounded half up, at most the amount, and nothing without a fee.
+    /// The fee of a capture of this amount: rounded half up, at most the amount, and 0 without a fee.
     pub(super) fn fee_minor(&self, minor: u64) -> u64 {
         self.fee.map_or(0, |fee| ((minor * fee.basis_points + 5_000) / 10_000 + fee.fixed_minor).min(minor))
     }

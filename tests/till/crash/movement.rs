@@ -1,4 +1,4 @@
-//! Calls that take the money of a payment or give it back: captures, voids, reversals and refunds.
+//! Calls that capture the money of a payment or return it: captures, voids, reversals and refunds.
 
 use serde_json::Value;
 
@@ -7,8 +7,8 @@ use crate::harness::{Answer, Client};
 use super::caller::post;
 use super::deed::Came;
 
-/// A call as it was made. It has an Idempotency-Key, or is a refund with an external id: else nobody could tell what
-/// became of it when its answer is lost.
+/// A call with its body. It has an Idempotency-Key, or is a refund with an external id: else its result could not be
+/// looked up when the answer is lost.
 #[derive(Debug, Clone)]
 pub(super) struct Movement {
     /// The payment's id; the body may name it by its external id.
@@ -19,7 +19,7 @@ pub(super) struct Movement {
     pub(super) body: Value,
 }
 
-/// The money that is moved, in minor units.
+/// The kind of call, with amounts in minor units.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Capture {
@@ -27,7 +27,7 @@ pub(super) enum Kind {
     },
     Void,
     Reverse,
-    /// Without an amount, all that is left.
+    /// A refund; without an amount, of the whole rest.
     Refund {
         minor: Option<u64>,
         external_id: Option<String>,
@@ -35,7 +35,7 @@ pub(super) enum Kind {
 }
 
 impl Movement {
-    /// Makes the call, the first time or again.
+    /// Makes the call, for the first time or again.
     pub(super) fn ask(&self, client: &Client) -> Answer {
         let endpoint = match self.kind {
             Kind::Capture { .. } => "capture-payment",
@@ -46,7 +46,7 @@ impl Movement {
         post(client, &format!("/merchants/{endpoint}"), &self.body, self.key.as_deref())
     }
 
-    /// Reads the answer. The payment need not permit the call: it may be pending, or others were quicker.
+    /// Reads the answer. The payment may not permit the call: it may be pending, or other calls came first.
     #[track_caller]
     pub(super) fn came(&self, answer: &Answer) -> Came {
         if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }

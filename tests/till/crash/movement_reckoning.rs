@@ -1,5 +1,5 @@
-//! After a crash: money that was moved by a call that was acknowledged was moved once, and a call that nobody
-//! acknowledged is made again until it is known what became of it.
+//! After a crash: an acknowledged call has moved its money once, and a call that was not acknowledged is repeated until
+//! its result is known.
 
 use serde_json::json;
 
@@ -11,14 +11,14 @@ use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::Fact;
 
-/// The result of a call that was made again.
+/// The result of a repeated call.
 pub(super) struct Again {
     pub(super) fact: Option<Fact>,
     /// True when the first call had been carried out.
     pub(super) was_done: bool,
 }
 
-/// Asking again with the same key gives the same answer.
+/// The same key gives the same answer again.
 pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact {
     if movement.key.is_some() {
         assert_replays(&movement.ask(&shop.client()), told);
@@ -26,7 +26,7 @@ pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact
     accepted(shop, movement, told)
 }
 
-/// Asks again until it is known whether the call was accepted.
+/// Repeats the call until its result is known.
 pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
     let before = movement.external_id().and_then(|external_id| find(shop, external_id));
     let first = movement.ask(&shop.client());
@@ -85,7 +85,7 @@ fn find(shop: &Shop, external_id: &str) -> Option<String> {
     None
 }
 
-/// The refund that has an external id, from the refusal that says so.
+/// The refund that has the external id, from the refusal that names it.
 fn taken_by(answer: &Answer) -> String {
     let details = answer.refused("CONFLICT");
     details["refund_id"].as_str().unwrap_or_else(|| panic!("no refund_id in {details}")).to_owned()

@@ -1,4 +1,4 @@
-//! Counts what moved money, for a round's report.
+//! Counts the operations that moved money, for a round's report.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ struct Disputes {
 }
 
 impl Movements {
-    /// Of all merchants.
+    /// The numbers of all merchants.
     pub(super) fn of(truths: &[Truth]) -> Movements {
         let mut movements = Movements::default();
         truths.iter().flat_map(|truth| truth.payments.values()).for_each(|payment| movements.add(payment));

@@ -14,10 +14,10 @@ use super::{load, sandbox};
 /// Sales that each caller prepares.
 const SALES_EACH: usize = 8;
 
-/// Acknowledgements after which the server is killed, at most.
+/// The most acknowledgements before the server is killed.
 const ACKNOWLEDGED_MAX: usize = load::CALLERS * SALES_EACH / 2;
 
-/// Kills that may miss the moment in which calls are open.
+/// The number of kills, some of which may miss the moment in which calls are open.
 const TRIES: u64 = 40;
 
 /// Sales with their sessions made, by merchant.
@@ -31,7 +31,7 @@ fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<Deed>) {
     (sales, sessions.into_iter().flatten().collect())
 }
 
-/// Initiates from every caller at once and kills as soon as enough are acknowledged.
+/// Initiates from every caller at once, and kills the server as soon as `enough` payments are acknowledged.
 fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<Sale>], enough: usize) -> Vec<Deed> {
     let acknowledged = AtomicUsize::new(0);
     let connections: Vec<_> = sales
@@ -66,7 +66,7 @@ fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<S
     })
 }
 
-/// Acknowledged payments that the acquirer had not been asked for.
+/// The number of acknowledged payments whose call the acquirer has not got.
 fn open(server: &Server, deeds: &[Deed]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
     let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {

@@ -18,33 +18,33 @@ const VOLUME_BYTES: u64 = 1 << 30;
 /// Cuts of one volume: a new one begins with a new store.
 const CUTS_EACH: u64 = 5;
 
-/// How long the load lasts until a cut.
+/// The longest time of the load before a cut.
 const LOAD_MS_MAX: u64 = 400;
 
-/// How long the callers go on calling after a cut, since a server must not acknowledge then.
+/// The time for which callers continue after a cut, because a server must acknowledge nothing then.
 const AFTER_CUT: Duration = Duration::from_millis(300);
 
-/// How long nothing may have been written for a server to be at rest.
+/// The time without a write after which a server counts as at rest.
 const REST: Duration = Duration::from_millis(250);
 
-/// How long anything may take before the test gives up.
+/// The longest time that the test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// When the power goes.
+/// The state of the server at the power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {
-    /// Nothing is asked and nothing is written.
+    /// No call is made and nothing is written.
     AtRest,
-    /// Under load.
+    /// The server is under load.
     Writing,
 }
 
-/// What a cut led to.
+/// The result of a cut.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The server started by itself.
+    /// The server started without help.
     Started,
-    /// It did not, and said what is missing.
+    /// The start was refused, with a message that names what is missing.
     Refused(String),
 }
 
@@ -64,7 +64,7 @@ fn after_a_power_cut_while_writing_all_that_was_answered_is_there_or_the_start_s
     }
 }
 
-/// As many cuts as are asked for. Nothing when this machine cannot cut.
+/// Makes the cuts that the environment asks for. None when this machine cannot cut the power of a volume.
 fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
     let asked = std::env::var("TILL_POWER_CUTS").ok();
     let mut left: u64 = asked.as_ref().map_or(2, |text| text.parse().expect("a number of cuts"));
@@ -88,7 +88,7 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
     Some(outcomes)
 }
 
-/// Cuts until a start is refused.
+/// Makes cuts of one volume until a start is refused.
 fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
     let record = tempfile::NamedTempFile::new().expect("a file can be made");
     let server = Start::default().recording(record.path()).server_in(&volume.path().join("data"));
@@ -114,7 +114,7 @@ fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -
     outcomes
 }
 
-/// Loads the server and cuts the power; the server is gone afterwards.
+/// Loads the server and cuts the power; the server has ended afterwards.
 fn cut_once(round: &mut Round, volume: &Volume, moment: Moment, cut: u64) -> Vec<super::deed::Deed> {
     let lasts = Duration::from_millis(round.dice.between(20, LOAD_MS_MAX));
     let callers = load::callers(&round.server, &round.merchants, &format!("cut{cut}"), &mut round.dice);
@@ -148,7 +148,7 @@ fn wait_for_rest(server: &Server) {
     }
 }
 
-/// The process said why it ended.
+/// Checks that the process printed the reason of its end.
 fn assert_last_word(said: &str) {
     assert!(said.contains("the process stops. Check the disk and start it again."), "its last words: {said}");
 }

@@ -1,5 +1,5 @@
-//! After a crash: what was acknowledged is there once, what was refused is not, and what is unknown is asked again
-//! until it is known and there once.
+//! After a crash: acknowledged changes are there once, refused ones are not, and unknown ones are asked for again until
+//! they are known to be there once.
 
 use std::thread;
 
@@ -25,12 +25,12 @@ pub(super) struct Counts {
     pub(super) acknowledged: usize,
     pub(super) refused: usize,
     pub(super) unacknowledged: usize,
-    /// Of the unacknowledged ones, those that had been done.
+    /// The calls without acknowledgement that had been done.
     pub(super) found: usize,
 }
 
 impl Counts {
-    /// Adds another reckoning's.
+    /// Adds the counts of another reckoning.
     pub(super) fn add(&mut self, other: Counts) {
         self.acknowledged += other.acknowledged;
         self.refused += other.refused;
@@ -39,7 +39,7 @@ impl Counts {
     }
 }
 
-/// Holds a started server to all that was asked of it before, and notes what must be there from now on.
+/// Checks a restarted server against all earlier calls, and records the state that is expected from now on.
 pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
     let results = in_parallel(deeds, |deeds| {
         let desks: Vec<Desk> = merchants.iter().map(|merchant| Desk::new(server, &merchant.shop)).collect();
@@ -67,23 +67,23 @@ pub(super) fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&[T]) -> 
     })
 }
 
-/// What became of one call.
+/// The result of one call.
 struct Settled {
     fact: Option<Fact>,
     counts: Counts,
 }
 
-/// Where one merchant's calls are looked into.
+/// Repeats the calls of one merchant.
 struct Desk {
     shop: Shop,
     device: Client,
     operator: Client,
 }
 
-/// A call that was asked again.
+/// The result of a repeated call.
 struct AskedAgain {
     id: String,
-    /// Whether the first time had been enough.
+    /// True when the first call had taken effect.
     was_done: bool,
 }
 
@@ -116,7 +116,7 @@ impl Desk {
         }
     }
 
-    /// Asking again with the same key gives the same answer.
+    /// The same key gives the same answer again.
     fn acknowledged(&self, what: &What, id: &str) -> Fact {
         match what {
             What::Payment(sale) => {
@@ -151,7 +151,7 @@ impl Desk {
         }
     }
 
-    /// Asks again until it is there once.
+    /// Repeats the call until its change is there once.
     fn unknown(&self, what: &What) -> (Option<Fact>, bool) {
         match what {
             What::Payment(sale) => {
@@ -203,7 +203,7 @@ impl Desk {
         again
     }
 
-    /// Nothing when the session is there and nobody can name it.
+    /// Repeats a selection. None when the session exists and its id is unknown.
     fn session_again(&self, asked: &Asked) -> Option<AskedAgain> {
         let first = self.select(asked);
         if asked.key.is_none() {
@@ -217,7 +217,7 @@ impl Desk {
         Some(again)
     }
 
-    /// Nothing when nobody can name it.
+    /// Repeats a top-up. None when its id is unknown.
     fn topup_again(&self, asked: &Asked) -> Option<AskedAgain> {
         if asked.key.is_some() {
             let again = with_key(self.topup(asked));
@@ -253,7 +253,7 @@ impl Desk {
     }
 }
 
-/// What is known of a call that was not done: a payment's external id is free.
+/// The fact that follows from a call that was not done: a payment's external id is free.
 fn not_done(what: &What) -> Option<Fact> {
     match what {
         What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
@@ -272,20 +272,20 @@ pub(super) fn is_replay(answer: &Answer) -> bool {
     answer.header("idempotent-replayed") == Some("true")
 }
 
-/// The answer is the one that was given before: an id, or the text of another value.
+/// Checks that the answer is the earlier one: an id, or the text of another value.
 #[track_caller]
 pub(super) fn assert_replays(answer: &Answer, id: &str) {
     assert_eq!((answer.status, told(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
     assert!(is_replay(answer), "{id} was answered again, not from memory");
 }
 
-/// The payment that used a session, from the refusal that says so.
+/// The payment that used a session, from the refusal that names it.
 fn used_by(answer: &Answer) -> String {
     let details = answer.refused("NOT_FOUND");
     text(answer, &details["payment_id"])
 }
 
-/// The top-up that has an external id, from the refusal that says so.
+/// The top-up that has the external id, from the refusal that names it.
 fn taken_by(answer: &Answer) -> String {
     let details = answer.refused("CONFLICT");
     text(answer, &details["topup_id"])

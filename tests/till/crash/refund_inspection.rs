@@ -1,4 +1,4 @@
-//! Holds what a server shows of a merchant's refunds against what must be there.
+//! Compares the refunds that a server shows with the expected ones.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::payment::{Payment, Refund};
 use super::reckoning::in_parallel;
 use super::truth::Truth;
 
-/// Checks all of them, once the acquirer has answered.
+/// Checks all refunds, once the acquirer has answered.
 pub(super) fn inspect(server: &Server, merchant: &Merchant, truth: &Truth) {
     let shop = merchant.shop.on(server);
     let pending = || shop.call("list-refunds", &json!({ "status": "PENDING" })).ok();
@@ -22,7 +22,7 @@ pub(super) fn inspect(server: &Server, merchant: &Merchant, truth: &Truth) {
     }
 }
 
-/// Each that was accepted is listed once, and no other.
+/// Each accepted refund is listed once, and no other.
 fn check_list(shop: &Shop, truth: &Truth) {
     let mut expected: Vec<String> =
         truth.payments.values().flat_map(|payment| payment.refunds.keys().cloned()).collect();
@@ -37,7 +37,7 @@ fn ids(refunds: &[Value]) -> Vec<String> {
     ids
 }
 
-/// Each by its id or its external id, and by its payment, as it was asked for.
+/// Each refund is found by its id or its external id, and by its payment, as it was asked for.
 fn check_each(server: &Server, merchant: &Merchant, truth: &Truth) {
     let payments: Vec<(&String, &Payment)> =
         truth.payments.iter().filter(|(_, payment)| !payment.refunds.is_empty()).collect();

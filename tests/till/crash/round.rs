@@ -17,13 +17,13 @@ use super::{dispute_log, inspection, load, sandbox};
 /// Lives of one data directory.
 const LIVES: u64 = 3;
 
-/// How long a life may last under load.
+/// The longest time of a life under load.
 const LIFE_MS_MAX: u64 = 500;
 
-/// How long a start may run until it is killed in the middle, at most.
+/// The longest time after which a start is killed in the middle.
 const START_MS_MAX: u64 = 150;
 
-/// A round under way.
+/// The state of a round.
 pub(super) struct Round {
     pub(super) server: Server,
     pub(super) merchants: Vec<Merchant>,
@@ -36,7 +36,7 @@ pub(super) struct Round {
     starts: Vec<Duration>,
 }
 
-/// As many rounds as are asked for.
+/// Runs the rounds that the environment asks for.
 pub(super) fn run_all() {
     let rounds = std::env::var("TILL_CRASH_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(5, |text| text.parse().expect("a number of rounds"));
@@ -64,7 +64,7 @@ impl Round {
         Round::begin_on(Server::start(), seed)
     }
 
-    /// The same on a server that was started for it.
+    /// Begins a round on a server that was started for it.
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
         let merchants = Merchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
@@ -97,7 +97,7 @@ impl Round {
         self.calendar.check();
     }
 
-    /// Holds the started server to these deeds and to all before.
+    /// Checks the restarted server against these calls and all earlier ones.
     pub(super) fn check(&mut self, deeds: &[super::deed::Deed]) {
         let counts = reckon(&self.server, &self.merchants, deeds, &mut self.truths);
         self.counts.add(counts);
@@ -105,12 +105,12 @@ impl Round {
         self.check_book();
     }
 
-    /// Nothing is open any more, so that the book stands still, beside a server too.
+    /// No call is open any more, so that the book does not change, even while a server runs.
     fn check_book(&self) {
         sandbox::check(self.server.data(), &self.merchants, &self.truths, self.book);
     }
 
-    /// Starts the server, which may be killed while it starts, once or twice.
+    /// Starts the server, and sometimes kills it once or twice while it starts.
     pub(super) fn start_again(&mut self) {
         while self.dice.in_hundred(30) {
             self.kill_in_start();
@@ -130,7 +130,7 @@ impl Round {
         assert_eq!(status.code(), None, "it ended by itself before it was killed");
     }
 
-    /// Ends the last life, by a stop or by a kill, and checks what can be read without a server.
+    /// Ends the last life, by a stop or by a kill, and checks the data that can be read without a server.
     pub(super) fn end(&mut self) -> &'static str {
         let ended = if self.dice.in_hundred(50) {
             assert!(self.server.stop(), "a stop ends well");

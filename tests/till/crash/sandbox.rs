@@ -1,5 +1,5 @@
-//! The sandbox's own book against what must be there: it enumerates every call that reached the acquirer, so what was
-//! done twice shows in it whatever became of it.
+//! The sandbox's own book against the expected calls: it lists every call that reached the acquirer, so that a call
+//! that was made twice shows in it whatever its result was.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,20 +15,20 @@ use super::payment::Payment;
 use super::payout::Payout;
 use super::truth::Truth;
 
-/// What a book says of a payment: payment, step, amount, and how it ended. A step is the reference without the payment
-/// and without the number of the attempt; that of a refund has the refund.
+/// A line of a book: payment, step, amount, and result. The step is the reference without the payment and without the
+/// number of the attempt; that of a refund includes the refund.
 type Line = (String, String, u64, String);
 
-/// The extent of a book.
+/// The part of a book that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     /// Every call that was ever made.
     Whole,
-    /// What became of authorizations: it was brought into agreement with the logs after a restore.
+    /// The results of authorizations only: the book was reconciled with the logs after a restore.
     Authorizations,
 }
 
-/// Opens the book of a data directory, also beside a server or behind a killed one.
+/// Opens the book of a data directory, also while a server runs or after a kill.
 pub(super) fn open(data: &Path) -> RocksBook {
     RocksBook::open_read_only(&data.join("sandbox")).expect("the book opens as it stands")
 }
@@ -59,7 +59,7 @@ pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], exten
     }
 }
 
-/// Each payout was asked for once, and ended as it must.
+/// Each payout reached the acquirer once, and ended as its amount says.
 fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
     if extent == Extent::Authorizations {
         return;
@@ -72,7 +72,7 @@ fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
     assert_same("payouts in the sandbox's book", &found, &expected.collect::<Vec<_>>());
 }
 
-/// A line as it stands; that of an authorization once more with what was refunded of it.
+/// The line itself; of an authorization also a line for each of its refunds.
 fn lines_of(line: &BookLine) -> Vec<Line> {
     let payment = line.payment.expect("it is about a payment").to_string();
     let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");

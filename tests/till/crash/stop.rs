@@ -1,4 +1,4 @@
-//! A stop under load is no crash.
+//! A stop under load loses nothing and leaves nothing to recover.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::harness::Dice;
 
 use super::round::Round;
 
-/// How long the load lasts until the stop.
+/// The duration of the load before the stop.
 const LIFE: Duration = Duration::from_millis(400);
 
 fn log_bytes(data: &Path) -> u64 {
