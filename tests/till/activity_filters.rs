@@ -160,7 +160,7 @@ fn parent_id_is_a_payment_of_something_else() {
 #[test]
 fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
     let server = Server::start();
-    // At the edges of the world: neither shares its day with UTC all the time.
+    // Zones at both ends of the world: neither always has the same day as UTC.
     for name in ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"] {
         let shop = server.shop_with(json!({ "name": "Shop", "currency": "THB", "time_zone": name }));
         let zone = TimeZone::get(name).expect("a zone");

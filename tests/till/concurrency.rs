@@ -1,4 +1,4 @@
-//! Many calls at once: each thing happens once.
+//! Many calls at once: each change happens once.
 
 use std::sync::Barrier;
 use std::thread;
@@ -204,7 +204,7 @@ async fn a_merchant_whose_creation_lost_its_caller_before_it_was_durable_is_the_
     assert_eq!(merchants["page"].as_array().map(Vec::len), Some(1));
 }
 
-/// Whether a call has not been answered after this time, in which it goes on.
+/// Polls a call for this time. True when it has not been answered by then.
 async fn goes_on_for(call: &mut (impl Future + Unpin), time: Duration) -> bool {
     actix_web::rt::time::timeout(time, call).await.is_err()
 }

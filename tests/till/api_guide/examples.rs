@@ -11,7 +11,7 @@ use super::example::{Example, Variables};
 use super::guide::Guide;
 use crate::harness::{Answer, Server};
 
-/// How long something may take that takes a moment.
+/// The longest time for a result that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A reader who follows the guide.
@@ -30,7 +30,7 @@ impl Reader {
         Reader { variables, ids: Ids::default() }
     }
 
-    /// Makes the call, again for a while if it is about something that takes a moment.
+    /// Makes the call, and repeats it for a while when its result takes a moment.
     fn follow(&mut self, example: &Example) -> Result<(), String> {
         let until = Instant::now() + PATIENCE;
         loop {

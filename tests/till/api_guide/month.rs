@@ -1,4 +1,4 @@
-//! The guide of a shop's month, pasted into bash block by block: what each prints stands below it.
+//! The guide of a shop's month, pasted into bash block by block: each prints the output that is documented below it.
 
 use std::fmt::Write;
 use std::fs;
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use super::guide::{Block, blocks};
 use super::pasted::{at_server, start};
 
-/// What is printed between the outputs of two blocks.
+/// The line that separates the outputs of two blocks.
 const SEPARATOR: &str = "---- the next block ----";
 
-/// The commands of the guide, each with what stands below it as its output.
+/// The commands of the guide, each with its documented output.
 fn steps() -> Vec<(Block, String)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/a-shops-month.md");
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

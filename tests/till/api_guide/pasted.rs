@@ -10,11 +10,11 @@ use tempfile::TempDir;
 use super::guide::Guide;
 use crate::harness::{Client, Server, Start};
 
-/// The lines by which the guide says where the server is.
+/// The lines of the guide with the addresses of the server.
 const PUBLIC: &str = "TILL=http://127.0.0.1:8080\n";
 const ADMIN: &str = "ADMIN=http://127.0.0.1:9090\n";
 
-/// Starts a server in `./data` of a directory, with the secrets that it makes or has made there.
+/// Starts a server in `./data` of a directory, with the secrets that it makes there at the first start.
 pub(super) fn start(place: &Path) -> Server {
     Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY").server_in(&place.join("data"))
 }
@@ -26,7 +26,7 @@ pub(super) fn at_server(commands: &str, server: &Server) -> String {
     commands.replace(ADMIN, &format!("ADMIN={}\n", server.admin_address()))
 }
 
-/// Pastes the guide into bash, and gives the variables that it leaves: the merchant's key and an API key.
+/// Pastes the guide into bash, and returns the variables that it sets: the merchant's key and an API key.
 fn paste(place: &Path, server: &Server) -> (String, String) {
     let script = at_server(&Guide::commands(), server) + "\nprintf '%s %s' \"$MERCHANT\" \"$KEY\" > variables\n";
     fs::write(place.join("guide.sh"), script).expect("a file can be written");

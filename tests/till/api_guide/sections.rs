@@ -1,4 +1,4 @@
-//! The sections of the guide against what the program declares of itself.
+//! The sections of the guide against the declarations of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::guide::{Guide, Section};
 use crate::harness::{Client, Server};
 
-/// Every endpoint by its path, as the package documents have them.
+/// Every endpoint of the package documents, by its path.
 fn declared() -> BTreeMap<String, Value> {
     let server = Server::start();
     let mut endpoints = BTreeMap::new();
@@ -23,7 +23,7 @@ fn declared() -> BTreeMap<String, Value> {
     endpoints
 }
 
-/// The sections that are about an endpoint, by its path, in the guide's order.
+/// The sections that describe an endpoint, by its path, in the guide's order.
 fn sections(guide: &Guide) -> Vec<(&str, &Section)> {
     guide.sections.iter().filter_map(|section| Some((section.endpoint.as_deref()?, section))).collect()
 }

@@ -1,4 +1,4 @@
-//! Whom the load tester calls, and what is left behind.
+//! The servers of the load tester, and the state that a run leaves behind.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -86,13 +86,13 @@ fn an_own_server_touches_neither_archive_nor_checkpoints_of_another_and_has_thos
     assert!(misspelt.code == 1 && misspelt.errors.contains("did you mean archive_directory"), "{misspelt:?}");
 }
 
-/// A long run once it measures, and what it says from then on.
+/// A long run that has begun to measure, and its further lines.
 fn long_run(tester: &Tester, server: &str) -> (Child, impl Iterator<Item = String>) {
     let servers = tester.file("servers");
     std::fs::create_dir_all(&servers).expect("it can be made");
     let load = "--merchants 1 --connections 4 --duration 60s --warm-up 0s --json report.json --html report.html";
     let mut command = tester.command(&format!("ping {load} {server}"));
-    // A log that was kept would be there.
+    // A log that was kept would be in this directory.
     command.env("TMPDIR", &servers).env("TILL_ADMIN_TOKEN", ADMIN_TOKEN);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let mut told = BufReader::new(child.stderr.take().expect("piped")).lines().map_while(Result::ok);

@@ -1,4 +1,4 @@
-//! Servers that answer wrongly: a load tester that does not notice measures nothing.
+//! Servers with wrong answers, which the load tester must detect.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tester::{Ended, Tester};
 
-/// What a wrong server answers to a function, given how many payments it was asked for.
+/// The answer of a wrong server to a function, given the number of payments so far.
 type Answers = fn(&str, &AtomicU64) -> String;
 
-/// A server that knows just what a load tester asks, and answers as it is told.
+/// A server that knows only the calls of a load tester, and gives these answers.
 fn serve(answers: Answers) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let address = listener.local_addr().expect("it is bound");
@@ -47,7 +47,7 @@ fn answer_all(stream: TcpStream, answers: Answers, initiated: &AtomicU64) -> Opt
     }
 }
 
-/// Right answers to all but what a test is about.
+/// The right answers, which a test replaces in part.
 fn usual(function: &str, initiated: &AtomicU64) -> String {
     let count = initiated.load(Ordering::SeqCst);
     match function {

@@ -230,7 +230,7 @@ fn two_advances_of_one_merchant_go_one_after_the_other() {
     });
 }
 
-/// Calls that are not answered at once are waited for, but for those that nobody can say the end of.
+/// An advance waits for calls that are answered late, but not for those that only the operator ends.
 #[test]
 fn an_advance_waits_for_the_acquirer_and_not_for_the_operator() {
     let server = Server::start();
@@ -308,8 +308,8 @@ fn records_keep_the_time_of_the_wall_clock() {
     assert_eq!(seconds, [stage.now() - 5, stage.now()].into(), "no restore to a moment leaves one of them out");
 }
 
-/// A server that is killed at any moment of an advance leaves a clock from which the same call goes on, and everything
-/// that was due has happened once and at its instant.
+/// A server that is killed at any moment of an advance leaves a clock from which the same call continues, and every due
+/// event has happened once and at its instant.
 #[test]
 fn an_advance_that_a_crash_cut_off_goes_on_under_the_same_key() {
     const PAYMENTS: usize = 40;
@@ -318,7 +318,7 @@ fn an_advance_that_a_crash_cut_off_goes_on_under_the_same_key() {
     let now = |server: &Server| find(server, &shop)["now"].as_u64().expect("a time");
     for _ in 0..PAYMENTS {
         shop.pay(100);
-        // An hour lies between two of them, so that none is due while the server starts.
+        // The events are an hour apart, so that none is due while the server starts.
         let body = json!({ "merchant_id": shop.merchant_id, "to": now(&server) + 3_600 });
         server.admin("advance-clock", &body).ok();
     }

@@ -1,4 +1,4 @@
-//! The filter `created_at` at the edges of what it stands for: specification 4.3 and contract, section 6.
+//! The filter `created_at` at the edges of its ranges: specification 4.3 and contract, section 6.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Shop, Stage, merged};
 
-/// Zones on both sides of UTC, up to the edges of the world, and one that is off by a part of an hour.
+/// Zones on both sides of UTC, up to both ends of the world, and one with an offset that is not a whole hour.
 const ZONES: [&str; 7] = [
     "UTC",
     "Asia/Bangkok",
@@ -18,7 +18,7 @@ const ZONES: [&str; 7] = [
     "America/St_Johns",
 ];
 
-/// A merchant in a time zone whose activity log has an entry at each of some instants, known by their places.
+/// A merchant in a time zone whose activity log has an entry at each of some instants, identified by their indexes.
 struct Log<'a> {
     stage: &'a Stage,
     shop: Shop,
@@ -39,7 +39,7 @@ impl<'a> Log<'a> {
         self.shop.call("list-activity-logs", body).ok()
     }
 
-    /// The places of the entries that a filter finds, the oldest first.
+    /// The indexes of the entries that a filter finds, the oldest first.
     #[track_caller]
     fn found(&self, created_at: &str) -> Vec<usize> {
         let page = self.list(&json!({ "created_at": created_at, "per_page": 100 }));
@@ -52,8 +52,8 @@ impl<'a> Log<'a> {
         places
     }
 
-    /// Checks that at an instant a keyword finds what the days from the first to the last hold, and is carried on
-    /// as these days.
+    /// Checks that at an instant a keyword finds the entries of the days from the first to the last, and that the next
+    /// page names these days.
     #[track_caller]
     fn means(&self, now: &str, keyword: &str, days: &str, places: &[usize]) {
         self.stage.set(now);
@@ -67,7 +67,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// An instant so many milliseconds after another.
+/// The instant that is `after_ms` milliseconds after another.
 fn at(instant: &str, after_ms: i64) -> String {
     let instant: Timestamp = instant.parse().expect("an instant");
     instant.checked_add(after_ms.milliseconds()).expect("near it").to_string()

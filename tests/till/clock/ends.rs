@@ -1,21 +1,21 @@
-//! What ends: sessions, invitations, kept answers, authorizations, holds, keys and metadata.
+//! Ends of lifetimes: sessions, invitations, stored answers, authorizations, holds, keys and metadata.
 
 use serde_json::{Value, json};
 
 use crate::harness::{CARD, Shop, Stage, merged};
 
-/// Half an hour: how long a session can be used.
+/// Half an hour: the time in which a session can be used.
 const SESSION_SECONDS: u64 = 1_800;
-/// A day: how long an answer is kept at least.
+/// A day: the least time for which an answer is stored.
 const DAY_SECONDS: u64 = 86_400;
-/// Two years: how long a record of metadata lives unless a call says otherwise.
+/// Two years: the lifetime of a record of metadata unless a call sets another.
 const RECORD_SECONDS: u64 = 63_072_000;
 
 fn stage() -> Stage {
     Stage::at("2025-04-01T00:00:00.250Z")
 }
 
-/// How a session looks to its client: `retrieve-payment-session`, `check-status`, `discover-next-action`.
+/// The client's view of a session: `retrieve-payment-session`, `check-status`, `discover-next-action`.
 fn looks(shop: &Shop, session: &str) -> [Value; 3] {
     let body = json!({ "payment_session_id": session });
     [

@@ -18,7 +18,7 @@ fn charge(stage: &Stage, shop: &Shop, minor: u64) {
     stage.admin("charge-invoice", &json!({ "merchant_id": shop.merchant_id, "amount": minor })).ok();
 }
 
-/// The statements, oldest first, once there are so many.
+/// The statements, oldest first, once there are `count` of them.
 fn statements(stage: &Stage, shop: &Shop, count: usize) -> Vec<Value> {
     stage.eventually("closed", || shop.all("list-statements").len() >= count);
     let mut statements = shop.all("list-statements");
