@@ -1,6 +1,6 @@
-//! What a damaged segment of the archive must lead to: `till archive verify`, a restore and a start that needs it name the
-//! file, or nothing is missing. Only the last write of the open segment may be taken for one that a crash tore, as
-//! `docs/storage-format.md` says: then that is said, and all but that write is there.
+//! The promise about a damaged segment of the archive: `till archive verify`, a restore and a start that needs it name
+//! the file, or nothing is missing. Only the last write of the open segment may count as torn by a crash, as
+//! `docs/storage-format.md` says: then a message says so, and everything except that write is there.
 
 use super::campaign::Outcome;
 use super::image::{Copy, Image, archiving, name_of, start};
@@ -8,10 +8,10 @@ use super::kinds::Damage;
 use super::restored::{Restored, Said, restore, run, text, with_archive};
 use crate::harness::Server;
 
-/// What is said of a write that counts as torn.
+/// The words of the message about a write that counts as torn.
 const TORN: &str = "is torn";
 
-/// Holds a damaged archive to the promise.
+/// Checks the promise for a damaged archive.
 pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Outcome {
     let archive = copy.archive();
     let verified = run(&["archive", "verify", text(&archive)], copy, &damage.what);
@@ -43,12 +43,12 @@ fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, d
     match verified.code {
         Some(0) if is_torn => Outcome::Torn,
         Some(0) => Outcome::Harmless,
-        // The restore had no need of that segment: the checkpoint has its commits.
+        // The restore did not need that segment: the checkpoint has its commits.
         _ => Outcome::Verify,
     }
 }
 
-/// Everything is there but `lost` of the last commits.
+/// Checks that everything is there except `lost` of the last commits.
 fn assert_served(image: &Image, server: &Server, lost: u64, damage: &Damage) {
     let refused: usize =
         image.witnesses.iter().map(|witness| witness.ask_all(&witness.shop.on(server), &damage.what)).sum();
@@ -57,8 +57,8 @@ fn assert_served(image: &Image, server: &Server, lost: u64, damage: &Damage) {
     assert_eq!(there + lost, image.topups_acknowledged(), "{}: of the last commits", damage.what);
 }
 
-/// A server that is to go on in the archive refuses it by name, or goes on; then a restore has what it acknowledged, or
-/// says what is damaged or not there.
+/// A server that is to continue the archive refuses it by name, or continues; then a restore has everything that it
+/// acknowledged, or names what is damaged or missing.
 fn judge_going_on(image: &Image, copy: &Copy, damage: &Damage) {
     let data = copy.data();
     let mut server = match archiving(start(), &data).try_server_on(&data, None) {
@@ -76,7 +76,7 @@ fn judge_going_on(image: &Image, copy: &Copy, damage: &Damage) {
     }
 }
 
-/// Everything is there, and so many commits more.
+/// Checks that everything is there, with `more` further commits.
 fn assert_served_and(image: &Image, server: &Server, more: u64, damage: &Damage) {
     let there = image.last_topups(server);
     assert_eq!(there, image.topups_acknowledged() + more, "{}: of the last commits", damage.what);

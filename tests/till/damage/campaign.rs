@@ -1,9 +1,9 @@
 //! A bit flipped in one file after another, of every kind: a start, `till verify` or `till restore` finds it, or it is
-//! harmless: everything is served as before, and `till verify` finds nothing. Never is anything else answered, and
-//! nothing hangs. After each that is found in a data directory or a checkpoint, everything that was acknowledged is
-//! there again when an earlier checkpoint is restored with the archive.
+//! harmless: everything is served as before, and `till verify` finds nothing. No answer is wrong, and nothing hangs.
+//! After each flip that is found in a data directory or a checkpoint, everything that was acknowledged is there again
+//! when an earlier checkpoint is restored with the archive.
 //!
-//! `TILL_DAMAGE_ROUNDS` sets how many bits are flipped, `TILL_DAMAGE_SEED` repeats the chances of a printed seed.
+//! `TILL_DAMAGE_ROUNDS` sets the number of flipped bits, `TILL_DAMAGE_SEED` repeats the choices of a printed seed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,21 +16,21 @@ use super::kinds::{Damage, Home, KINDS, Kind};
 use super::restored::{Restored, assert_all_restored, restore, run};
 use crate::harness::Server;
 
-/// Bits that are flipped when nothing else is said.
+/// The default number of flipped bits.
 const ROUNDS: usize = 10;
 
-/// What became of a flipped bit.
+/// The detection of a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     /// A start was refused.
     Start,
-    /// The server started, and `till verify` finds it; reads of the place failed, or none touched it.
+    /// The server started, and `till verify` finds the flip; reads of its place failed, or no read touched it.
     Verify,
     /// A checkpoint was not restored, or not with the archive.
     Restore,
-    /// The last write of the archive counts as torn, which is said; all before it is there.
+    /// The last write of the archive counts as torn, which a message says; everything before it is there.
     Torn,
-    /// Everything is as before, and nothing is wrong.
+    /// Everything is as before, and no fault is found.
     Harmless,
 }
 
@@ -63,7 +63,7 @@ fn home(copy: &Copy, kind: &Kind) -> PathBuf {
     }
 }
 
-/// Holds everything to the promise. What is found is put right from checkpoint and archive.
+/// Checks the promise. A flip that is found is repaired from checkpoint and archive.
 fn judge(image: &Image, copy: &Copy, kind: &Kind, damage: &Damage) -> Outcome {
     let outcome = match kind.home {
         Home::Killed | Home::Stopped => judge_data(image, copy, &damage.what),
@@ -89,7 +89,7 @@ fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Outcome {
             Outcome::Harmless
         }
         Ok(server) => {
-            // What is answered at all is as before.
+            // Every call that is answered has the same answer as before.
             ask_all(image, &server, damage);
             assert!(verified.text.contains("fault") || verified.text.contains("till: "), "{damage}: {}", verified.text);
             Outcome::Verify
@@ -107,12 +107,12 @@ fn judge_checkpoint(image: &Image, copy: &Copy, damage: &str) -> Outcome {
     }
 }
 
-/// Asks for everything; returns how many calls were refused.
+/// Reads everything; returns the number of calls that were refused.
 fn ask_all(image: &Image, server: &Server, damage: &str) -> usize {
     image.witnesses.iter().map(|witness| witness.ask_all(&witness.shop.on(server), damage)).sum()
 }
 
-/// How often what came of which kind.
+/// The counts of each detection by kind of file.
 #[derive(Default)]
 struct Tally(BTreeMap<&'static str, BTreeMap<Outcome, usize>>);
 

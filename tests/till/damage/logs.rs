@@ -13,7 +13,7 @@ const BLOCK_LEN: usize = 32 * 1024;
 /// Bytes of a record's header: checksum (4), length (2), type (1).
 const HEADER_LEN: usize = 7;
 
-/// Where the records of a log file begin.
+/// The offsets of the records of a log file.
 fn record_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
@@ -43,7 +43,8 @@ pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
     place.min(bytes.len() - 1)
 }
 
-/// Flips bits in copies of an image, one each, and holds every start to the promise; returns how many refused.
+/// Flips a bit in each of several copies of an image, and checks the promise for every start; returns the number of
+/// refused starts.
 fn refusals(image: &Image, count: usize, is_wanted: fn(&str) -> bool) -> usize {
     let mut dice = dice();
     let mut refused = 0;
@@ -79,7 +80,7 @@ fn is_manifest(name: &str) -> bool {
 #[test]
 fn no_flipped_bit_of_the_log_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
     let count = flips(14);
-    // All of it was acknowledged, so that no bit of it is harmless.
+    // The whole log was acknowledged, so that no bit of it is harmless.
     assert_eq!(refusals(&Image::killed(), count, is_log), count);
 }
 
@@ -102,7 +103,7 @@ fn a_log_that_is_gone_is_missed() {
     assert!(message.contains(&name_of(&log)) || message.contains(".log"), "{message}");
 }
 
-/// Bit 2 of a type makes it one that RocksDB's reader does not come back from.
+/// Bit 2 of a type makes it one with which RocksDB's reader never returns.
 #[test]
 fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_and_verified_by_name_and_in_time() {
     let copy = Image::killed().copy();

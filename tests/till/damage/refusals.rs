@@ -1,4 +1,4 @@
-//! What a start refuses, and how it says so.
+//! Starts that are refused, and their messages.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn stopped() -> Server {
     server
 }
 
-/// Starts on this directory, which must be refused, and returns the one line that says why.
+/// Starts on this directory, which must be refused, and returns the one line with the reason.
 #[track_caller]
 fn refusal(start: &Start, data: &Path) -> String {
     let message = start.try_server_on(data, None).err().expect("it must not start");
@@ -37,7 +37,7 @@ fn assert_refused(data: &Path, words: &[&str]) {
     assert!(words.iter().all(|word| line.contains(word)), "{words:?} are not all in: {line}");
 }
 
-/// Writes a row of the store's own, as a newer program would.
+/// Writes a metadata row of the store, as a newer program would.
 fn write_meta(data: &Path, key: MetaKey, value: u32) {
     let mut options = Options::default();
     options.set_atomic_flush(true);
@@ -114,7 +114,7 @@ fn a_data_directory_that_is_a_file_or_cannot_be_written_is_refused_by_name() {
     let path = file.path().to_str().expect("its name is ASCII");
     assert_refused(file.path(), &[path]);
     assert_refused(&file.path().join("below"), &[path]);
-    // Nobody can make a file there, root included.
+    // No user can make a file there, not even root.
     assert_refused(Path::new("/proc"), &["/proc"]);
     assert_refused(Path::new("/proc/none"), &["/proc/none"]);
 }

@@ -1,4 +1,4 @@
-//! What commands say of a copy, and what a restore makes of it.
+//! Commands on a copy, and restores from it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use serde_json::json;
 use super::image::{Copy, Image, start};
 use crate::harness::Server;
 
-/// How long a command may take until it counts as hanging.
+/// The time after which a command counts as hanging.
 const COMMAND_MAX: Duration = Duration::from_secs(120);
 
-/// What a command did.
+/// The result of a command.
 pub(super) struct Said {
     pub(super) code: Option<i32>,
     pub(super) text: String,
@@ -49,11 +49,11 @@ pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> Said {
     Said { code, text }
 }
 
-/// What a restore led to.
+/// The result of a restore.
 pub(super) enum Restored {
-    /// It was refused, for this reason, and what was made does not start.
+    /// The restore was refused for this reason, and no server starts on its target.
     Refused(String),
-    /// A server is on what was made; this was said.
+    /// A server runs on the restored store; the text is the output of the restore.
     Serves(Box<Server>, String),
 }
 
@@ -78,7 +78,7 @@ pub(super) fn with_archive(archive: &Path) -> [&str; 2] {
     ["--archive", text(archive)]
 }
 
-/// Everything that was acknowledged is there again when the early checkpoint is restored with the archive, and goes on.
+/// Checks that a restore of the early checkpoint with the archive has everything that was acknowledged, and serves.
 pub(super) fn assert_all_restored(image: &Image, copy: &Copy, damage: &str) {
     let archive: PathBuf = copy.archive();
     match restore(copy, "early", "from-archive", &with_archive(&archive), damage) {

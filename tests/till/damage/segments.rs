@@ -1,4 +1,4 @@
-//! Where bits are flipped in segments of the archive. Their bytes: `docs/storage-format.md`, "The archive".
+//! The places of flipped bits in segments of the archive. Their bytes: `docs/storage-format.md`, "The archive".
 
 use crate::harness::Dice;
 
@@ -11,7 +11,7 @@ const ENTRY_HEAD_LEN: usize = 12;
 /// Bytes at the end that count as its last block.
 const BLOCK_LEN: usize = 4_096;
 
-/// Where the entries of a segment begin.
+/// The offsets of the entries of a segment.
 fn entry_starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = HEADER_LEN;
