@@ -1,4 +1,4 @@
-//! Starting servers, making merchants, calling endpoints: so that tests read as what they promise.
+//! Starts servers, creates merchants and calls endpoints, so that a test contains only its subject.
 
 mod client;
 mod dice;

@@ -1,4 +1,4 @@
-//! Requests byte by byte, for what a polite client would never send.
+//! Requests byte by byte, which an HTTP client library would not send.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use tokio::net::TcpSocket;
 
 use super::client::Answer;
 
-/// How long the server may be silent.
+/// The longest time that the server may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 
 /// Sends requests to one address, each on a connection of its own.
@@ -19,10 +19,10 @@ pub(crate) struct Wire {
     source: Option<Ipv4Addr>,
 }
 
-/// What came back, as it was sent.
+/// An answer with its bytes as they were sent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Received {
-    /// The HTTP status; 0 when nothing came back.
+    /// The HTTP status; 0 without an answer.
     pub(crate) status: u16,
     /// The headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -31,23 +31,23 @@ pub(crate) struct Received {
 }
 
 impl Wire {
-    /// Sends to the server at `base`, such as `http://127.0.0.1:8080`.
+    /// A sender to the server at `base`, such as `http://127.0.0.1:8080`.
     pub(crate) fn new(base: &str) -> Wire {
         let address = base.split_once("://").map_or(base, |(_, address)| address).to_owned();
         Wire { address, source: None }
     }
 
-    /// The same from another address of this machine, 127.0.0.`last`.
+    /// A sender from another address of this machine, 127.0.0.`last`.
     pub(crate) fn from(&self, last: u8) -> Wire {
         Wire { source: Some(Ipv4Addr::new(127, 0, 0, last)), ..self.clone() }
     }
 
-    /// Sends a request and reads the JSON that comes back.
+    /// Sends a request and reads the JSON of the answer.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
         self.receive(method, path, headers, body).answer()
     }
 
-    /// Sends a request and reads what comes back.
+    /// Sends a request and reads the answer.
     pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Received {
         self.exchange(&request(method, path, headers, body))
     }
@@ -59,7 +59,7 @@ impl Wire {
         received(&mut stream)
     }
 
-    /// Sends these bytes, says that there are no more, and reads the answer.
+    /// Sends these bytes, closes the sending side, and reads the answer.
     pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> Received {
         let mut stream = self.connect();
         let _ = stream.write_all(bytes); // As above.
@@ -67,7 +67,7 @@ impl Wire {
         received(&mut stream)
     }
 
-    /// A connection to go on with by hand.
+    /// A connection for a test that reads and writes by itself.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = match self.source {
             Some(source) => connected_from(source, &self.address),
@@ -103,7 +103,7 @@ pub(crate) fn received(stream: &mut TcpStream) -> Received {
     Received::parse(&bytes)
 }
 
-/// A request's bytes. The length is named unless a header of the caller's says how the body ends.
+/// The bytes of a request. They have a `Content-Length` unless a header of the caller determines the end of the body.
 fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
     if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
@@ -121,7 +121,7 @@ fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> V
     [text.as_bytes(), body].concat()
 }
 
-/// A body in chunks, without its length said beforehand.
+/// A body in chunks, without its length beforehand.
 pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for chunk in body.chunks(60_000) {
@@ -134,7 +134,7 @@ pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
 }
 
 impl Received {
-    /// What these bytes are.
+    /// Parses the bytes of an answer.
     pub(crate) fn parse(bytes: &[u8]) -> Received {
         let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Received::default() };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
@@ -145,7 +145,7 @@ impl Received {
         Received { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
     }
 
-    /// Whether all of the body that the head announces is there.
+    /// True when the whole body that the head announces is there.
     pub(crate) fn is_whole(&self) -> bool {
         let announced = self.header("content-length").and_then(|length| length.parse().ok());
         announced.is_some_and(|length: usize| self.body.len() >= length)
@@ -156,7 +156,7 @@ impl Received {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The same with its body as JSON; a string with the text when it is none.
+    /// The answer with its body as JSON; a string with the text of a body that is not JSON.
     pub(crate) fn answer(self) -> Answer {
         let text = String::from_utf8_lossy(&self.body).into_owned();
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
