@@ -1,4 +1,4 @@
-//! The documents say what the program does: each name and number that must stand in one does.
+//! The documents agree with the program: they contain each required name and number.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -37,7 +37,7 @@ fn rows(document: &str) -> Vec<Vec<String>> {
     document.lines().filter_map(cells).collect()
 }
 
-/// Whether a table of the document has a row that begins with these cells.
+/// Checks that a table of the document has a row that begins with these cells.
 #[track_caller]
 fn assert_row(rows: &[Vec<String>], cells: &[&str]) {
     let begins = |row: &Vec<String>| row.len() >= cells.len() && row.iter().zip(cells).all(|(cell, want)| cell == want);
@@ -123,7 +123,7 @@ fn every_shape_on_disk_stands_in_the_storage_format() {
     }
 }
 
-/// Whether a word is the name of a shape: `PaymentV1`, but not a version that documentation makes up.
+/// True when a word is the name of a shape such as `PaymentV1`, but not an invented version of a documentation.
 fn is_shape(word: &str) -> bool {
     word.len() > 2 && word.starts_with(|letter: char| letter.is_ascii_uppercase()) && word.ends_with("V1")
 }

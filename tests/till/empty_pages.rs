@@ -1,10 +1,10 @@
-//! Pages without entries: who paged past an end finds the way back. Contract, section 6.
+//! Pages without entries: a caller that paged past an end finds the way back. Contract, section 6.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, Shop, merged};
 
-/// A list of five entries at least: how it is called, and the member by which its entries are told apart.
+/// A list of at least five entries: its call, and the member that identifies its entries.
 struct List<'a> {
     call: Box<dyn Fn(&Value) -> Answer + 'a>,
     id: &'static str,
@@ -119,7 +119,7 @@ fn a_page_of_a_set_without_items_leads_back() {
     shop.call("sync-metadata", &json!({ "key": "k", "metadata": [0, 1, 2, 3] })).ok();
     let page =
         |body: &Value| shop.call("retrieve-metadata", &merged(&json!({ "key": "k", "data_only": true }), body)).ok();
-    // First of an array, then of the set that it becomes.
+    // The list is first one of an array, then one of the set that the array becomes.
     for _ in 0..2 {
         let behind = page(&json!({ "after": 3, "per_page": 2 }));
         assert_eq!((&behind["page"], &behind["next"]), (&json!([]), &Value::Null));

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// The merchant's events once there are so many, oldest first.
+/// The merchant's events, oldest first, once there are `count` of them.
 fn events(shop: &Shop, count: usize) -> Vec<Value> {
     let until = Instant::now() + Duration::from_secs(30);
     loop {

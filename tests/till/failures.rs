@@ -1,4 +1,4 @@
-//! What a caller sees when the server fails: contract, section 1.
+//! The answers to a caller when the server fails: contract, section 1.
 
 use serde_json::{Value, json};
 use till_domain::ids::{MerchantId, TokenId};

@@ -1,4 +1,4 @@
-//! The one path that everything else is about: a customer pays, and everything says so.
+//! The main path: a customer pays, and every list and balance shows the payment.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The session that a demo server prints, pasted into shells as it is.
+//! The session that a demo server prints, pasted into shells without a change.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -48,7 +48,7 @@ impl Demo {
         String::from_utf8(output.stdout).expect("it is text")
     }
 
-    /// Pastes it, and looks at the four answers that it shows.
+    /// Pastes the session, and checks the four answers that it shows.
     #[track_caller]
     fn is_a_payment_in(&self, shell: &str, options: &[&str]) {
         let shown = self.pasted_into(shell, options);

@@ -1,5 +1,5 @@
-//! The disk fills under load, again and again; at times below the reserve, so that RocksDB meets its end; at times it
-//! breaks off altogether.
+//! The disk fills under load, again and again; in some rounds below the reserve, so that RocksDB gets no space; in some
+//! the file system shuts down.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -13,16 +13,16 @@ use super::MIB;
 use super::filler::Filler;
 use super::load::{Load, Told, verify};
 
-/// The disk: some hundred rounds of load fit.
+/// The size of the disk: some hundred rounds of load fit.
 const DISK_BYTES: u64 = 1_024 * MIB;
 
-/// What is kept in reserve in rounds in which the server meets the end of the disk before RocksDB does.
+/// The reserve in rounds in which the server detects the full disk before RocksDB does.
 const RESERVE_BYTES: u64 = 128 * MIB;
 
 /// The signal of a process that ends itself.
 const SIGABRT: i32 = 6;
 
-/// How long anything may take to come about.
+/// The longest time that the test waits for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn rounds() -> u32 {
@@ -30,9 +30,9 @@ fn rounds() -> u32 {
     rounds.map_or(1, |text| text.parse().expect("a number of rounds"))
 }
 
-/// A server on the disk, with what its callers know.
+/// A server on the disk, with the answers that its callers got.
 struct Stand {
-    /// Goes before its disk does.
+    /// The server is dropped before its disk.
     server: Server,
     disk: Volume,
     log: std::path::PathBuf,
@@ -43,7 +43,7 @@ struct Stand {
 impl Stand {
     fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, Stand)> {
         let disk = Volume::where_possible(DISK_BYTES)?;
-        // What the server says must not stand on the disk that is filled.
+        // The server's output must not be on the disk that is filled.
         let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
         let log = beside.path().join("log");
         let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
@@ -51,14 +51,14 @@ impl Stand {
         Some((beside, Stand { disk, log, server, shop, told: Arc::default() }))
     }
 
-    /// Starts it again once there is space.
+    /// Starts the server again once there is space.
     fn start_again(&mut self, reserve_bytes: u64) {
         self.server.kill();
         self.server = start(reserve_bytes, &self.log).server_in(&self.disk.path().join("data"));
         self.shop = self.shop.on(&self.server);
     }
 
-    /// Checks that a server that has ended said why.
+    /// Checks that a server that has ended printed the reason.
     #[track_caller]
     fn check_last_word(&mut self) {
         let status = self.server.ended().expect("it has ended");
@@ -70,7 +70,7 @@ impl Stand {
         }
     }
 
-    /// A start on a full disk succeeds, or says what is the matter.
+    /// A start on a full disk succeeds, or names the reason.
     #[track_caller]
     fn check_start_without_space(&self) {
         let started = start(0, &self.log).try_server_on(&self.disk.path().join("data"), None);
@@ -126,7 +126,7 @@ fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_lo
         if has_ended {
             stand.check_last_word();
         } else {
-            // What a stop would write out may not fit; the log has it.
+            // The tables that a stop would write may not fit; the log has their rows.
             stand.server.stop();
         }
         stand.check_start_without_space();

@@ -10,10 +10,10 @@ use crate::harness::{Start, Volume};
 use super::MIB;
 use super::filler::Filler;
 
-/// What is kept in reserve.
+/// The reserve.
 const RESERVE_BYTES: u64 = 16 * MIB;
 
-/// Directories in a directory: checkpoints, finished or not.
+/// The directories in a directory: checkpoints, finished or not.
 fn checkpoints(shelf: &Path) -> Vec<String> {
     let entries = fs::read_dir(shelf).expect("readable").flatten().filter(|entry| entry.path().is_dir());
     entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()

@@ -1,8 +1,7 @@
 //! The file system becomes read-only while the server writes to it.
 //!
-//! Linux refuses `mount -o remount,ro` as long as a file is open for writing, and the server always has its log open. What
-//! can come over it nevertheless is a read-only mount at its path; and an error of the file system's own, which
-//! `campaign` makes.
+//! Linux refuses `mount -o remount,ro` as long as a file is open for writing, and the server always has its log open.
+//! Two other things can happen: a read-only mount at its path, and an error of the file system, which `campaign` makes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

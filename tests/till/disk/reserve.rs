@@ -15,7 +15,7 @@ fn is_not_done(answer: &Answer) {
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));
 }
 
-/// Checks that nothing can be changed, and everything be read.
+/// Checks that nothing can be changed, and everything can be read.
 #[track_caller]
 fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str) {
     let before = shop.picture(&[payment, session]);
@@ -55,7 +55,7 @@ fn a_disk_that_others_fill_refuses_writes_until_there_is_space_again_without_a_r
     let (payment, session) = (shop.pay(100), shop.session(100));
     for round in 0..3 {
         let filler = Filler::leaving(&disk.path(), 32 * MIB);
-        // What was counted as free a moment ago may still be written.
+        // The measurement of the free space may be a moment old, so some writes may still be done.
         let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while shop.call("add-to-metadata-set", &json!({ "key": "a", "value": round })).status == 200 {
             assert!(std::time::Instant::now() < until, "nothing is refused");
