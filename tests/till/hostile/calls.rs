@@ -1,4 +1,4 @@
-//! Makes hostile calls and judges what comes of them.
+//! Makes hostile calls and checks their results.
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use serde_json::json;
@@ -9,11 +9,11 @@ use crate::harness::{Answer, Wire};
 
 /// Cases in the suite.
 const CASES: u32 = 2_000;
-/// Calls between two looks at everything.
+/// Calls between two checks of everything.
 const BATCH: u32 = 20;
 /// Requests that are damaged byte by byte.
 const RAW_CASES: u32 = 300;
-/// Bytes of a refusal, at most: hostile input must not be answered with more than it deserves.
+/// The most bytes of a refusal: a hostile call must not cause a long answer.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
 fn number_of(variable: &str) -> Option<u64> {
@@ -38,7 +38,7 @@ fn report<T: std::fmt::Debug>(outcome: Result<(), TestError<T>>) {
     }
 }
 
-/// What an answer to a hostile call may be. Tells whether the call was accepted.
+/// Checks the answer to a hostile call. True when the call was accepted.
 fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
     if answer.status == 200 {
         return Ok(true);
@@ -55,7 +55,7 @@ fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
     Ok(false)
 }
 
-/// Makes the calls of a batch. A refused one commits nothing, and if all were refused, all looks as before.
+/// Makes the calls of a batch. A refused call commits nothing, and if all were refused, everything is as before.
 fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
     world.refresh();
     let mut before = world.picture();
@@ -69,8 +69,8 @@ fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
             before = world.picture();
         } else if world.commits() != commits {
             commits = world.settle();
-            // What is left of a record is removed in the background, and the acquirer answers some calls late: whose
-            // commit it was, the call repeated tells.
+            // Remains of a record are removed in the background, and the acquirer answers some calls late: a
+            // repetition of the call shows whether the commit was its own.
             let again = world.call(case);
             if judge(case, &again)? != accepted || world.commits() != commits {
                 return Err(TestCaseError::fail(format!("a call that changes nothing was committed: {case:?}")));
@@ -121,7 +121,7 @@ fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
         let case = endpoint.sound();
         let answer = world.call(&case);
         world.count(&case, &answer);
-        // A month must be over first, which takes a clock that can be set: `clock::statements` has them succeed.
+        // A statement needs a month that has ended, and so a clock that can be set: `clock::statements` calls these.
         let is_about_a_statement = matches!(case.endpoint.as_str(), "find-statement" | "retrieve-statement-document");
         let expected = if is_about_a_statement { (400, "NOT_FOUND") } else { (200, "OK") };
         let code = if answer.status == 200 { "OK" } else { answer.code() };
