@@ -1,4 +1,4 @@
-//! Initiations that are to be refused: nothing may change, and the session must still pay.
+//! Initiations that must be refused: nothing may change, and the session can still be used.
 
 use serde_json::{Value, json};
 
@@ -7,15 +7,15 @@ use crate::harness::{Answer, Client, Shop, merged};
 /// The endpoint under test.
 pub(super) const PATH: &str = "/merchants/initiate-payment-flow";
 
-/// A call that is to be refused, of a session that could pay.
+/// A call that must be refused, with a session that could be paid.
 pub(super) struct Attempt<'a> {
-    /// The merchant's.
+    /// The merchant.
     pub(super) shop: &'a Shop,
-    /// A session that could pay.
+    /// A session that could be paid.
     pub(super) session: String,
-    /// How much the session is of.
+    /// The amount of the session, in minor units.
     pub(super) minor: u64,
-    /// What else must stay as it was: ids of payments, sessions and customers.
+    /// Ids of further payments, sessions and customers that must not change.
     pub(super) watched: Vec<String>,
     client: Client,
 }
@@ -31,19 +31,19 @@ impl<'a> Attempt<'a> {
         Attempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
     }
 
-    /// The same that also watches the payment, session or customer of this id.
+    /// The same attempt, which also watches the payment, session or customer of this id.
     pub(super) fn watching(mut self, id: &str) -> Attempt<'a> {
         self.watched.push(id.to_owned());
         self
     }
 
-    /// The same with an Idempotency-Key.
+    /// The same attempt with an Idempotency-Key.
     pub(super) fn idempotency_key(mut self, key: &str) -> Attempt<'a> {
         self.client = self.client.idempotency_key(key);
         self
     }
 
-    /// The arguments that would pay, with these on top.
+    /// The arguments that would be accepted, with these on top.
     pub(super) fn body(&self, more: &Value) -> Value {
         merged(&self.shop.initiation(&self.session, self.minor), more)
     }

@@ -1,4 +1,4 @@
-//! Which customer a payment is linked to: contract, section 4.1.
+//! The customer that a payment is linked to: contract, section 4.1.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn customer_of(shop: &Shop, more: &Value) -> String {
     paid["customer_id"].as_str().unwrap_or_else(|| panic!("no customer: {paid}")).to_owned()
 }
 
-/// What is known of a customer: external identifier, e-mail, mobile, name.
+/// The data of a customer: external identifier, e-mail, mobile, name.
 fn known(shop: &Shop, contact_id: &str) -> [Value; 4] {
     let contact = shop.contact(contact_id);
     ["external_id", "email", "mobile", "name"].map(|key| contact[key].clone())

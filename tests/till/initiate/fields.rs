@@ -1,4 +1,4 @@
-//! The form of each argument. All of these are refused before anything is looked up.
+//! The form of each argument. Faults are refused before anything is looked up.
 
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ impl Form {
         assert_eq!(self.attempt().faults(&json!({ name: null })), [format!("missing {name}")]);
     }
 
-    /// Checks that each of these is of no form of the argument, and that the message does not repeat it.
+    /// Checks that each of these is refused for its form, and that the message does not repeat it.
     #[track_caller]
     fn refuses(&self, name: &str, values: &[Value]) {
         for value in values {
@@ -50,7 +50,7 @@ impl Form {
         }
     }
 
-    /// Checks that each of these is taken, each by a session of its own, and returns the payments.
+    /// Checks that each of these is accepted, each with a session of its own, and returns the payments.
     #[track_caller]
     fn takes(&self, name: &str, values: &[Value]) -> Vec<Value> {
         let pay = |value: &Value| {
@@ -61,13 +61,13 @@ impl Form {
         values.iter().map(pay).collect()
     }
 
-    /// Checks that strings only are taken.
+    /// Checks that only strings are accepted.
     #[track_caller]
     fn wants_a_string(&self, name: &str) {
         self.refuses(name, &[json!(1), json!(true), json!([]), json!({}), json!(["x"])]);
     }
 
-    /// Checks that null is the same as nothing, and that after all the refusals the session pays.
+    /// Checks that null is the same as a missing argument, and that the session can be paid after all the refusals.
     #[track_caller]
     fn ignores_null_and_pays(&self, name: &str) {
         self.attempt().still_pays_with(&json!({ name: null }));

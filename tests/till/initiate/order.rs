@@ -174,14 +174,14 @@ fn a_taken_external_id_comes_before_the_limit_of_the_ledger() {
     attempt.refused("AMOUNT_EXCEEDS_LIMIT", &json!({}));
 }
 
-/// Calls that deserve every refusal that is left, one healed after the other.
+/// Calls with several faults, which are corrected one after the other.
 struct Healing<'a> {
     attempt: Attempt<'a>,
     body: Value,
 }
 
 impl Healing<'_> {
-    /// Checks that the first refusal that is left is this one, then heals it.
+    /// Checks that the first remaining refusal is this one, then corrects its fault.
     #[track_caller]
     fn refused(&mut self, code: &str, cure: Value) -> Value {
         let details = self.attempt.refused(code, &self.body);
@@ -189,7 +189,7 @@ impl Healing<'_> {
         details
     }
 
-    /// The same of faults.
+    /// Checks that the first remaining refusal has these faults of arguments, then corrects them.
     #[track_caller]
     fn faulty(&mut self, fault: &str, cure: Value) {
         assert_eq!(self.attempt.faults(&self.body), [fault]);

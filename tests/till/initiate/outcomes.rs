@@ -1,4 +1,4 @@
-//! What comes of a payment: the sandbox's cards, capture or not, and every member of find-payment.
+//! The result of a payment: the sandbox's cards, with capture and without, and every member of find-payment.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-/// Seven days: how long an authorization stands.
+/// Seven days: the time for which an authorization is valid.
 const AUTHORIZATION_SECONDS: u64 = 604_800;
 
 fn now() -> u64 {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::attempt::Attempt;
 use crate::harness::{Server, Shop, id_of_nothing};
 
-/// Sets how a merchant's payment method is carried out.
+/// Configures a merchant's payment method.
 pub(super) fn configure(server: &Server, shop: &Shop, method: &str, enabled: bool, authorizes_without_capture: bool) {
     let body = json!({
         "merchant_id": shop.merchant_id, "payment_method": method, "acquirer": "sandbox", "enabled": enabled,

@@ -1,4 +1,4 @@
-//! Settlement and fees: when the money of a capture becomes available, and how much of it.
+//! Settlement and fees: the time at which the money of a capture becomes available, and its amount.
 
 use std::time::{Duration, Instant};
 
