@@ -11,7 +11,7 @@ use crate::harness::{Server, Shop, Start};
 const TOPUPS: u64 = 40;
 const SETTING: &str = "TILL_ACCEPT_LOSS_UP_TO";
 
-/// A killed server with a flipped bit in the middle of its log. The last thing in the log is a payment.
+/// A killed server with a flipped bit in the middle of its log, whose last record belongs to a payment.
 fn damaged() -> (Server, Shop) {
     let mut server = Server::start();
     let shop = server.shop();

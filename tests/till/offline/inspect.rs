@@ -7,7 +7,7 @@ use till_storage::family::Family;
 use super::store::{Tampering, ends, run_command};
 use crate::harness::{Server, Shop};
 
-/// A stopped server with a merchant that was paid twice, by somebody.
+/// A stopped server with a merchant that has two payments, the first with the data of a customer.
 fn stopped() -> (Server, Shop, [String; 2]) {
     let mut server = Server::start();
     let shop = server.shop();

@@ -17,7 +17,7 @@ use crate::harness::{Dice, Server, Shop, Start};
 const PAYMENTS: u8 = 8;
 const BALANCES: u8 = 5;
 
-/// What two merchants are told.
+/// The answers of two merchants.
 struct Scene {
     server: Server,
     shops: [Shop; 2],
@@ -61,7 +61,7 @@ impl Scene {
         for (key, _) in tampering.rows(Family::Timers, &self.key_of(shop, &[])) {
             tampering.delete(Family::Timers, &key);
         }
-        // The directory of keys: without its row nobody is known by the key.
+        // The directory of keys: a key without its row is unknown.
         for (key, value) in tampering.rows(Family::Directory, &[96]) {
             if value.windows(16).any(|window| window == &self.key_of(shop, &[])[..]) {
                 tampering.delete(Family::Directory, &key);
@@ -69,7 +69,7 @@ impl Scene {
         }
     }
 
-    /// Everything is served as before, and goes on.
+    /// Checks that everything is served as before, and that further payments succeed.
     fn assert_served(&mut self) {
         self.server.restart();
         for (shop, picture_before) in self.shops.iter().zip(&self.pictures) {
@@ -168,7 +168,7 @@ fn tables_of_derived_rows_that_are_damaged_or_do_not_open_at_all_are_made_anew()
     for family in ["rows", "indexes", "timers", "directory"] {
         let table = scene.tables(family).remove(0);
         let length = fs::read(&table).expect("readable").len();
-        // The whole second half: rows, and what the table says of itself.
+        // The whole second half: rows, and the table's metadata.
         overwrite(&table, length / 2, length);
     }
     fs::write(scene.server.data().join("table-damaged"), format!("Corruption: in {}", "000001.sst")).expect("writable");

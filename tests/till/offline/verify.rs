@@ -1,4 +1,4 @@
-//! `till verify --json`, and what names a fault.
+//! `till verify --json`, and the members that locate a fault.
 
 use serde_json::{Value, json};
 use till_domain::ids::MerchantId;
