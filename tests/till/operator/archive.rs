@@ -1,4 +1,4 @@
-//! The archive: commits streamed to another directory, stores restored from there to any moment, and what is refused.
+//! The archive: commits streamed to another directory, stores restored from there to any moment, and refusals.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start, VAULT_KEY};
 
-/// How long something in the background may take before a test gives up.
+/// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn text(path: &Path) -> &str {
@@ -26,7 +26,7 @@ fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A directory for everything of a test.
+/// The directory of a test.
 struct Place(TempDir);
 
 impl Place {
@@ -38,7 +38,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// How a server is started that archives to `archive`.
+    /// The start of a server that archives to `archive`.
     fn start(&self) -> Start {
         Start::default()
             .with("TILL_ARCHIVE_DIRECTORY", text(&self.at("archive")))
@@ -66,7 +66,7 @@ impl Place {
         self.till(&arguments)
     }
 
-    /// Restores, and starts a server on what was restored.
+    /// Restores, and starts a server on the restored store.
     #[track_caller]
     fn restored(&self, checkpoint: &str, to: &str, until: &[&str]) -> Server {
         let (code, output, errors) = self.restore(checkpoint, to, until);
@@ -75,7 +75,7 @@ impl Place {
         started.unwrap_or_else(|error| panic!("the restored server does not start: {error}"))
     }
 
-    /// Restores, which must be refused in these words, and nothing be made.
+    /// Restores, which must be refused with these words and leave nothing behind.
     #[track_caller]
     fn refused(&self, checkpoint: &str, until: &[&str], words: &[&str]) {
         let (code, output, errors) = self.restore(checkpoint, "refused", until);
@@ -110,13 +110,13 @@ fn wait_until_archived(server: &Server) {
     wait_until("everything is archived", || metric(server, "till_archive_lag_commits") == 0.0);
 }
 
-/// Takes a checkpoint and gives its last commit.
+/// Takes a checkpoint and returns its last commit.
 fn take(server: &Server, name: &str) -> u64 {
     let taken = server.admin("create-checkpoint", &json!({ "name": name })).ok();
     taken["last_commit"].as_u64().expect("a number")
 }
 
-/// What was at a moment at which nothing happened.
+/// The state at a moment at which nothing changed.
 struct Moment {
     commit: u64,
     time: Timestamp,
@@ -225,7 +225,7 @@ fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside
     copy(Start::default().with("TILL_ARCHIVE_DIRECTORY", text(&place.at("its-own")))).expect("it is its own");
     let refused = copy(Start::default().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true")).expect_err("to where?");
     assert!(refused.contains("archive_directory must be set too"), "{refused}");
-    // What a plain restore makes is another store as well.
+    // A restore without an archive makes another store as well.
     let (from, to) = (place.at("checkpoints/one"), place.at("plain"));
     assert_eq!(place.till(&["restore", "--from", text(&from), "--to", text(&to)]).0, Some(0));
     let refused = place.start().try_server_on(&to, None).map(drop).expect_err("it is another store's archive");

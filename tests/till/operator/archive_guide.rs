@@ -1,4 +1,4 @@
-//! The procedure of `docs/operations.md` for a destroyed data directory, run as it is written there.
+//! The procedure of `docs/operations.md` for a destroyed data directory, run exactly as it is written there.
 
 use std::fs;
 use std::path::Path;
@@ -12,11 +12,11 @@ use crate::harness::{Server, Start};
 
 const GUIDE: &str = include_str!("../../../docs/operations.md");
 
-/// Where the procedure begins, and the paths that its commands name.
+/// The heading of the procedure, and the paths that its commands name.
 const HEADING: &str = "### When the data directory is destroyed";
 const PATHS: [&str; 3] = ["/mnt/backup/archive", "/mnt/backup/checkpoints", "/var/lib/till-restored"];
 
-/// How long the archive may take to be written.
+/// The longest time that the test waits for the archive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The text of the procedure.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, Start, merged};
 
-/// The id of a merchant that there is not.
+/// The id of a merchant that does not exist.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
 const NO_DISPUTE: &str = "dsp_01h455vb4pex5vsknk084sn02q";
 const NO_PAYOUT: &str = "pyo_01h455vb4pex5vsknk084sn02q";

@@ -1,4 +1,4 @@
-//! Checkpoints over HTTP and the command line, and servers on what was restored from them.
+//! Checkpoints over HTTP and the command line, and servers on restored checkpoints.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Shop, Start};
 
-/// How long something in the background may take before a test gives up.
+/// The longest time that a test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Runs a command of a server's: exit code, standard output, standard error.
@@ -28,7 +28,7 @@ fn succeeds(server: &Server, arguments: &[&str]) -> String {
     output
 }
 
-/// Restores, which must be refused, and gives what is said.
+/// Restores, which must be refused, and returns the message.
 #[track_caller]
 fn refused(server: &Server, from: &Path, to: &Path) -> String {
     let (code, output, errors) = run(server.command(), &["restore", "--from", text(from), "--to", text(to)]);
@@ -99,7 +99,7 @@ fn what_is_restored_of_a_checkpoint_under_load_has_every_payment_and_balance_tha
     assert_eq!(succeeds(&copy, &["resume"]), "true\n");
     assert!(quiet.pay(100) != quiet.on(&copy).pay(100), "both go on, each by itself");
     assert!(!to.join("secrets").exists(), "secrets were given, and none came from the checkpoint");
-    // At rest the whole of both must be equal.
+    // While nothing is written, everything of both must be equal.
     let resting = [busy.clone(), quiet.clone()].map(|shop| shop.picture(&[]));
     let copy = restored(&server, &taken(&server, "at-rest"), &place.path().join("resting"));
     assert_eq!([busy, quiet].map(|shop| shop.on(&copy).picture(&[])), resting);

@@ -1,11 +1,11 @@
-//! Settings: where they come from, and what is said of those that cannot be used.
+//! Settings: their sources, and the messages about invalid ones.
 
 use std::fs;
 use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A command line with nothing around it but what a test gives.
+/// A command line with only the environment that a test gives.
 struct Bare {
     directory: TempDir,
 }

@@ -1,4 +1,4 @@
-//! Which hosts the admin listener answers: none that a page on the web could have made up.
+//! The host names that the admin listener accepts: none that a page on the web could choose.
 
 use serde_json::json;
 

@@ -24,7 +24,7 @@ fn serve(data: &Path, format: Option<&str>) -> Command {
     command
 }
 
-/// Ends a server once a line says that it serves, and gives what it said up to its end.
+/// Ends a server once it has printed that it serves, and returns its whole output.
 fn said(mut child: Child, id: impl Fn(&Child) -> String, mut lines: impl BufRead) -> String {
     let mut said = String::new();
     while !said.contains("serving") {

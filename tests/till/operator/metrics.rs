@@ -1,4 +1,4 @@
-//! What is counted, and that the dashboard, the alerts and the documents speak of nothing else.
+//! The metrics, and a check that the dashboard, the alerts and the documents name no others.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text form after a payment and a checkpoint, with all that is there in some settings only.
+/// A scrape after a payment and a checkpoint, with the metrics that only some settings have.
 fn scrape() -> String {
     let archive = TempDir::new().expect("a directory can be made");
     let pair = Pair::new();
@@ -30,7 +30,7 @@ fn scrape() -> String {
     }
 }
 
-/// The names of metrics: words that begin like one of ours, without what a histogram's series end in.
+/// The names of metrics: words with the prefix of ours, without the suffixes of a histogram's series.
 fn names(text: &str) -> BTreeSet<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let named = words.filter(|word| word.starts_with("till_") || word.starts_with("process_"));
@@ -41,7 +41,7 @@ fn base(name: &str) -> &str {
     ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(name)
 }
 
-/// The names that a scrape has samples of.
+/// The names of the samples of a scrape.
 fn scraped(text: &str) -> BTreeSet<String> {
     let samples = text.lines().filter(|line| !line.starts_with('#'));
     samples.flat_map(|line| names(line.split(['{', ' ']).next().unwrap_or(""))).collect()

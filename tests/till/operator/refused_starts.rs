@@ -1,4 +1,4 @@
-//! Starts that are refused before anything is made: each says what is wrong, where, and what to do.
+//! Starts that are refused before anything is made: each message names the fault, its place and a remedy.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;
@@ -18,14 +18,14 @@ const NOBODY: u32 = 65_534;
 /// The time that a start may take to be refused.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Linux says here which port is the first that takes no privilege.
+/// The file in which Linux has the first unprivileged port.
 const FIRST_FREE_PORT: &str = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
 
 fn place() -> TempDir {
     TempDir::new().expect("a temporary directory can be made")
 }
 
-/// The words of a start that ends by itself with exit code 1. The words of one reason stand in it once.
+/// The output of a start that ends by itself with exit code 1. It has each reason only once.
 #[track_caller]
 fn refusal(mut command: Command) -> String {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("the binary can be started");
@@ -48,7 +48,7 @@ fn has_all(said: &str, parts: &[&str]) {
     }
 }
 
-/// A start without secrets of a test's own: one that goes on makes its secrets.
+/// A start without the secrets of tests: one that is not refused makes its secrets.
 fn serving(data: &Path, variables: &[(&str, &str)]) -> Command {
     let start = Start::default().without("TILL_ADMIN_TOKEN").without("TILL_VAULT_KEY");
     let start = variables.iter().fold(start, |start, (name, value)| start.with(name, value));
@@ -57,8 +57,8 @@ fn serving(data: &Path, variables: &[(&str, &str)]) -> Command {
     command
 }
 
-/// The same as a user that owns nothing, without any variable, by a copy of the program in this directory: the user may
-/// not look into that of the build. None where a test may not become one.
+/// The same command as a user that owns nothing, without any variable, with a copy of the program in this directory,
+/// because the user may not read that of the build. None where a test may not change its user.
 fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
     if fs::metadata("/proc/self").map(|found| found.uid()).ok() != Some(0) {
         println!("skipped: only root becomes another user");
@@ -150,7 +150,7 @@ fn a_secret_s_file_that_cannot_be_read_says_why_once() {
     has_all(&said, &[&format!("failed to read {missing}: No such file or directory")]);
 }
 
-/// The newest file of the sandbox's book whose name begins so.
+/// The newest file of the sandbox's book whose name begins like this.
 fn of_book(data: &Path, beginning: &str) -> PathBuf {
     let files = fs::read_dir(data.join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
     let named = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(beginning));

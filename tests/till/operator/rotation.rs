@@ -1,4 +1,4 @@
-//! Replacing secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
+//! Replacement of secrets of a running server: no call fails meanwhile, and a crash leaves a store that starts.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Dice, Server, Shop, Start, without_room};
 
-/// How often the server is killed while its vault key is replaced; more with `TILL_ROTATION_ROUNDS`.
+/// The number of kills while the vault key is replaced; `TILL_ROTATION_ROUNDS` sets another.
 const ROUNDS: u64 = 4;
 
 const KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -55,7 +55,7 @@ impl Armed {
         self.server.command().args(arguments).output().expect("the binary can be started")
     }
 
-    /// Runs a command that must succeed, and gives what it printed.
+    /// Runs a command that must succeed, and returns its output.
     #[track_caller]
     fn done(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -64,7 +64,7 @@ impl Armed {
         text(&output.stdout)
     }
 
-    /// Whether the admin listener takes a token.
+    /// True when the admin listener accepts a token.
     fn takes(&self, token: &str) -> bool {
         Client::new(self.server.admin_address()).bearer(token).post("/admin/list-merchants", &json!({})).status == 200
     }
@@ -75,7 +75,7 @@ fn lines(file: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Says at its end that something is done.
+/// Sets a flag when it is dropped.
 struct Ended<'a>(&'a AtomicBool);
 
 impl Drop for Ended<'_> {
@@ -84,7 +84,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Makes payments until what is asked for is done; how many were made, all of them well.
+/// Makes payments while `work` runs, all of which must succeed; returns their number.
 fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
     let (done, paid) = (AtomicBool::new(false), AtomicU64::new(0));
     thread::scope(|scope| {
@@ -159,7 +159,7 @@ fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
     assert!(Command::new("mkfifo").arg(armed.token()).status().expect("it can be started").success());
     armed.server.signal("HUP");
     let until = std::time::Instant::now() + Duration::from_secs(30);
-    // Without a reader it cannot be opened; with it, the server reads and gets nothing.
+    // The pipe can be opened for writing only once the server reads it, which then waits for data.
     let held = loop {
         match fs::OpenOptions::new().write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(armed.token())
         {
@@ -246,7 +246,7 @@ fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_
         armed.server.restart();
         assert!(armed.log().contains("the key ring is wrapped under this"), "{}", armed.log());
         shop = shop.on(&armed.server);
-        // What was cut off goes on, with the key that it began with.
+        // The interrupted replacement continues with the key that it began with.
         if keys.len() == 2 {
             armed.done(&["vault", "rotate"]);
             assert_eq!(lines(&armed.key()), keys[1..]);
@@ -260,7 +260,7 @@ fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_
     armed.done(&["verify"]);
 }
 
-/// A command of this server's operator that is stuck in its call, since what it calls does not answer.
+/// An operator's command that waits for the answer to its call, which never comes.
 struct Stuck {
     command: Child,
     _called: (TcpListener, TcpStream),
@@ -286,7 +286,7 @@ impl Drop for Stuck {
     }
 }
 
-/// A second command is refused while a first one is stuck, and changes nothing.
+/// Checks that a second command is refused while the first one waits, and that it changes nothing.
 #[track_caller]
 fn refused_meanwhile(armed: &Armed, first: &[&str], second: &[&str], file: &Path) {
     let _stuck = Stuck::in_a_call(armed, first);

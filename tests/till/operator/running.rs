@@ -1,4 +1,4 @@
-//! Watching a server run and stop.
+//! Monitoring of a server that runs and stops.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -133,7 +133,7 @@ fn a_second_server_on_the_same_data_is_refused_and_the_first_goes_on() {
     shop.pay(100);
 }
 
-/// What a server says that may open so many files, with 500 connections.
+/// The output of a server that may open `descriptors` files, with 500 connections.
 fn said_with_descriptors(descriptors: u32) -> String {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let start = Start::default().with("TILL_CONNECTIONS_MAX", "500");

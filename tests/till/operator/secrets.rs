@@ -1,4 +1,4 @@
-//! The two secrets of a server: made at the first start, kept to the owner, missed when they are gone.
+//! The two secrets of a server: made at the first start, readable by the owner only, and required at later starts.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Server, Start, limited};
 
-/// A server that was given no secrets.
+/// A server without configured secrets.
 struct Unarmed {
     child: Child,
     admin: String,
@@ -93,7 +93,7 @@ fn a_first_start_without_room_for_its_secrets_leaves_none_that_a_later_start_ref
     let data = directory.path().join("data");
     let mut command = Unarmed::command(&data);
     command.arg("serve");
-    // As on a full disk, and as when it is killed there.
+    // The first limits are those of a full disk, the second ones kill the process there.
     for limits in ["trap '' XFSZ; ulimit -f 0", "ulimit -f 0"] {
         let refused = limited(&command, limits).output().expect("the shell can be started");
         assert!(!refused.status.success(), "{limits}");

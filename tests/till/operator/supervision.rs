@@ -1,4 +1,4 @@
-//! The service manager's side: a test that plays systemd with a datagram socket.
+//! Messages to the service manager: a test in the place of systemd with a datagram socket.
 
 use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Server, Start, Wire};
 
-/// How long the manager waits for a word before the test gives up.
+/// The longest time that the test waits for a message.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A service manager that listens.
@@ -44,7 +44,7 @@ impl Manager {
         }
     }
 
-    /// Listens for so long, whatever is said.
+    /// Listens for this time, and collects all messages.
     fn listen_for(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) {
@@ -93,7 +93,7 @@ fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_i
     manager.hear("WATCHDOG=1");
     let calls = Wire::new(server.public());
     let mut held = calls.connect();
-    // A call whose body does not come yet: the stop waits for it.
+    // A call without its body yet, for which the stop waits.
     let head = "POST /sdk/check-status HTTP/1.1\r\nHost: till\r\nContent-Type: application/json\r\n";
     write!(held, "{head}Content-Length: 2\r\n\r\n").expect("the server listens");
     thread::sleep(Duration::from_millis(200));
@@ -144,7 +144,7 @@ fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
     assert_eq!(manager.said("WATCHDOG=1"), 0);
 }
 
-/// The comment that stands right before a line of the unit.
+/// The comment directly before a line of the unit.
 fn reason(unit: &str, line: &str) -> String {
     let lines: Vec<&str> = unit.lines().collect();
     let at = lines.iter().position(|found| *found == line).unwrap_or_else(|| panic!("the unit has no {line}"));

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Client, Pair, Secured, Server, Start, connect, host};
 
-/// How long an answer may take before the test gives up.
+/// The longest time that the test waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Asks on a connection that is kept, and gives the head of the answer.
+/// Makes a call on a connection that stays open, and returns the head of the answer.
 fn ask(connection: &mut Secured) -> std::io::Result<String> {
     connection.write_all(b"POST /merchants/get-balance HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n")?;
     let mut text = String::new();
@@ -42,7 +42,7 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
     shop.pay(100);
     let listed = server.command().args(["merchant", "list"]).output().expect("the binary can be started");
     assert!(String::from_utf8_lossy(&listed.stdout).contains(&shop.merchant_id), "{listed:?}");
-    // One that is elsewhere trusts by a file of its own.
+    // A command on another machine trusts the certificates of its own file.
     let mut elsewhere = server.command();
     elsewhere.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
     let listed = elsewhere.env("TILL_ADMIN_CA_FILE", pair.certificate()).args(["merchant", "list"]).output();
@@ -92,7 +92,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     assert_eq!(presented(&old), first);
     pair.renew();
     let second = pair.der();
-    // The caller trusts the first one yet, and the file is the second.
+    // The caller still trusts the first certificate, and the file has the second one.
     let trusted = [first.clone(), second.clone()];
     server.signal("HUP");
     let until = Instant::now() + PATIENCE;
@@ -107,7 +107,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     }
     ask(&mut old).expect("the old connection goes on");
     assert_eq!(presented(&old), first);
-    // A pair that does not go together is not taken.
+    // A certificate and a key that do not match are not accepted.
     fs::write(pair.key(), KeyPair::generate().expect("randomness").serialize_pem()).expect("a file can be written");
     let kept = server.admin("reload", &json!({})).ok();
     let text = kept["kept"].to_string();
@@ -117,7 +117,7 @@ fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
     assert_eq!(presented(&third), second, "what was in use stays");
 }
 
-/// When the certificates of the public listener end, as the server shows it.
+/// The time at which the certificates of the public listener expire, as the metric shows it.
 fn end_of_tls(server: &Server) -> String {
     let Value::String(metrics) = server.admin_client().get("/metrics").body else { panic!("text") };
     let name = "till_tls_certificate_end_timestamp_seconds{what=\"tls\"} ";
