@@ -1,4 +1,4 @@
-//! What bounds the server's memory, whatever is asked of it: the sum in docs/operations.md, "Memory".
+//! The bounds of the server's memory under any load: the sum in docs/operations.md, "Memory".
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,25 +12,25 @@ use crate::harness::{Server, Shop, Wire};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The program and its store, at most.
+/// The most memory of the program and its store.
 const STORE_BYTES: u64 = 448 * MIB;
 
-/// All large bodies that are there, with their values, at most.
+/// The most memory of all large bodies that are being received, with their values.
 const BODIES_BYTES: u64 = 256 * MIB;
 
-/// All large answers that are not fetched, at most.
+/// The most memory of all large answers that clients do not read.
 const ANSWERS_BYTES: u64 = 256 * MIB;
 
-/// One connection, at most.
+/// The most memory of one connection.
 const CONNECTION_BYTES: u64 = 352 * KIB;
 
-/// One connection that has only made small calls, at most.
+/// The most memory of a connection that has made only small calls.
 const IDLE_CONNECTION_BYTES: u64 = 40 * KIB;
 
-/// How long something may take on a slow machine.
+/// The longest time that the test waits on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The most that a body may be long.
+/// The longest body.
 const BODY_BYTES: usize = 1 << 20;
 
 fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
@@ -40,7 +40,7 @@ fn head(shop: &Shop, endpoint: &str, length: usize) -> String {
     )
 }
 
-/// Connections that have sent this, as far as the server would read it; eight at a time.
+/// Connections that have sent these bytes, as far as the server reads them; eight at a time.
 fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = Wire::new(server.public()).connect();
@@ -54,7 +54,7 @@ fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     })
 }
 
-/// How many of these connections were answered with each status: those that did and those that did not have room.
+/// The numbers of these connections whose call was accepted, and whose call was refused for lack of memory.
 fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
     let (mut done, mut refused) = (0, 0);
     for stream in streams {
@@ -69,7 +69,7 @@ fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
     (done, refused)
 }
 
-/// The most that was resident, once the server has read what was sent: once that grows no more.
+/// The highest resident memory, once it no longer grows, because the server has read everything that was sent.
 fn settled(server: &Server) -> u64 {
     let until = Instant::now() + PATIENCE;
     let mut before = 0;

@@ -1,5 +1,5 @@
-//! Clients that send their requests ahead of the answers: they are answered in order, and take no memory for what they
-//! do not fetch.
+//! Clients that send their requests ahead of the answers: they are answered in order, and take no memory for answers
+//! that they do not read.
 
 use std::io::{Read, Write};
 use std::net::Shutdown;
@@ -16,22 +16,22 @@ const KIB: u64 = 1 << 10;
 /// Connections that send ahead.
 const CONNECTIONS: u64 = 4;
 
-/// What such a connection takes, at most.
+/// The most memory of such a connection.
 const CONNECTION_BYTES: u64 = 512 * KIB;
 
-/// What may be new in a server that answers its first requests.
+/// The memory that a server takes for its first requests.
 const FIRST_BYTES: u64 = 2_048 * KIB;
 
-/// How long a client tries to send on.
+/// The time for which a client tries to send further requests.
 const SENDING: Duration = Duration::from_secs(4);
 
-/// How long something may take on a slow machine.
+/// The longest time that the test waits on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Requests that a client sends before it reads.
 const AHEAD: usize = 50;
 
-/// Sends what the server takes. A connection that it reads no further from ends this, too.
+/// Sends the bytes as far as the server reads them.
 fn sent(line: &mut impl Write, bytes: &[u8]) {
     let _held = line.write_all(bytes);
 }
@@ -43,7 +43,7 @@ fn secured(server: &Server, pair: &Pair) -> Secured {
     line
 }
 
-/// Requests whose answers nobody reads, with and without a body in the answer.
+/// Requests whose answers the client does not read, with and without a body in the answer.
 fn ahead() -> [(&'static str, Vec<u8>); 3] {
     [
         ("answers without a body", b"GET /docs HTTP/1.1\r\nHost:a\r\n\r\n".repeat(100_000)),
@@ -58,7 +58,7 @@ fn ahead() -> [(&'static str, Vec<u8>); 3] {
     ]
 }
 
-/// Sends this on some connections and gives how much more memory the server has taken, once it takes no more.
+/// Sends these bytes on some connections, and returns the growth of the server's memory, once it no longer grows.
 fn taken(server: &Server, open: impl Fn() -> Box<dyn Write + Send>, bytes: &[u8]) -> u64 {
     let before = server.resident_bytes_max();
     let mut lines: Vec<_> = (0..CONNECTIONS).map(|_| open()).collect();
@@ -113,7 +113,7 @@ fn post(shop: &Shop, number: usize, more: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
-/// One of many requests: every kind of answer and body takes its turn.
+/// One of many requests, with every kind of answer and body in turns.
 fn request(shop: &Shop, number: usize) -> Vec<u8> {
     let text = |length| json!({ "key": "ahead", "metadata": { "text": "x".repeat(length) } }).to_string();
     let announced = |body: &str| post(shop, number, &format!("Content-Length: {}", body.len()), body.as_bytes());

@@ -1,4 +1,4 @@
-//! How often a key, or an address, may call.
+//! Rate limits of keys and addresses.
 
 use std::io::Write;
 use std::thread;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Client, Start, Wire, received};
 
-/// Checks a refusal, and gives the seconds until the next call.
+/// Checks a refusal, and returns the seconds until the next call.
 #[track_caller]
 fn wait_named_by(answer: &Answer) -> u64 {
     assert_eq!((answer.status, answer.code()), (429, "RATE_LIMITED"), "{}", answer.body);
@@ -18,7 +18,7 @@ fn wait_named_by(answer: &Answer) -> u64 {
     answer.header("retry-after").and_then(|seconds| seconds.parse().ok()).expect("whole seconds")
 }
 
-/// The first refusal: on a slow machine it takes more than one call to get there.
+/// The first refusal, which takes several calls on a slow machine.
 #[track_caller]
 fn turned_away(call: impl Fn() -> Answer) -> Answer {
     (0..500).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
@@ -84,7 +84,7 @@ fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_co
     assert_eq!(shop.call("get-balance", &json!({})).status, 200, "the merchants' own calls are not counted");
 }
 
-/// An SDK call with this `X-Forwarded-For`; true when it is turned away for its address's rate.
+/// Makes an SDK call with this `X-Forwarded-For`; true when it is refused for its address's rate.
 fn is_limited(wire: &Wire, forwarded_for: &str) -> bool {
     let headers = [("Content-Type", "application/json"), ("X-Forwarded-For", forwarded_for)];
     wire.send("POST", "/sdk/list-installment-plans", &headers, b"{}").status == 429

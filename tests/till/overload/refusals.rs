@@ -1,4 +1,4 @@
-//! What a refusal leaves behind: the caller reads it, and the connection goes on where it can.
+//! The effects of a refusal: the caller reads it, and the connection stays open where that is possible.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::{Received, Server, Shop, Start, Wire};
 
-/// Reads one answer and leaves the connection as it is.
+/// Reads one answer and leaves the connection open.
 fn next_answer(stream: &mut TcpStream) -> Received {
     let mut bytes = Vec::new();
     let mut byte = [0];
@@ -86,10 +86,10 @@ fn a_refusal_does_not_wait_for_a_large_body_that_does_not_come() {
     assert!(took < Duration::from_secs(3), "{took:?}: waiting for it takes a quarter of a second each");
 }
 
-/// Permits of one merchant, of a server with one thread that reads requests.
+/// The permits of one merchant, of a server with one thread that reads requests.
 const PERMITS_OF_MERCHANT: usize = 128;
 
-/// Has as many calls of a merchant wait for a receiver of webhooks that does not answer, until it is gone.
+/// Lets this number of a merchant's calls wait for a receiver of webhooks that does not answer, until it is dropped.
 fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("http://{}/", silent.local_addr().expect("it has an address"));

@@ -1,4 +1,4 @@
-//! Clients that take their time: they hold a connection for a while, and nothing else.
+//! Slow clients: they hold a connection for a while, and nothing else.
 
 use std::io::{ErrorKind, Read, Write};
 use std::thread;
@@ -12,7 +12,7 @@ use crate::harness::{Answer, Pair, Server, Shop, Start, Wire, connect};
 /// Slow clients of each kind.
 const SLOW: usize = 150;
 
-/// How long a server may take to end a connection: its own time limits and a slow machine's.
+/// The longest time until a server closes a connection: its own time limits, on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn head(shop: &Shop, length: usize) -> String {
@@ -27,7 +27,7 @@ trait Line: Read + Write {}
 
 impl<L: Read + Write> Line for L {}
 
-/// A server and how it is reached.
+/// A server with the address and the transport of its public listener.
 struct Stand {
     server: Server,
     pair: Option<Pair>,
@@ -51,7 +51,7 @@ impl Stand {
         Box::new(line)
     }
 
-    /// Connections that have sent this.
+    /// Connections that have sent these bytes.
     fn opened(&self, bytes: &[u8], count: usize) -> Vec<Box<dyn Line>> {
         let open = |_| {
             let mut line = self.connect();
@@ -67,12 +67,12 @@ fn slowly(start: Start) -> Server {
     start.with("TILL_HTTP_THREADS", "2").with("TILL_IDLE_SECONDS_MAX", "2").server()
 }
 
-/// Connections that the server has.
+/// The number of the server's connections.
 fn connections(server: &Server) -> f64 {
     server.metric("till_connections_open{listener=\"public\"}").expect("it is told")
 }
 
-/// Reads until the server ends the connection; gives how many bytes came.
+/// Reads until the server closes the connection; returns the number of bytes.
 #[track_caller]
 fn bytes_until_ended(stream: &mut Box<dyn Line>) -> usize {
     let until = Instant::now() + PATIENCE;
@@ -89,7 +89,7 @@ fn bytes_until_ended(stream: &mut Box<dyn Line>) -> usize {
     }
 }
 
-/// Calls on a connection of its own: one that was kept may end for its idle time at the same moment.
+/// Calls on a new connection: the server may close an idle one at the same moment.
 fn call(shop: &Shop, endpoint: &str, body: &Value) -> Answer {
     shop.client().header("Connection", "close").post(&format!("/merchants/{endpoint}"), body)
 }
