@@ -1,4 +1,4 @@
-//! Bodies: what counts as JSON, as an object, as small enough.
+//! Bodies: the rules for JSON, for objects and for the size.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use crate::harness::{Answer, Server, Wire, chunked, received};
 /// Bytes of a body, at most.
 const BODY_MAX: usize = 1 << 20;
 
-/// Posts bytes to an endpoint that takes `per_page` and nothing that changes anything.
+/// Posts bytes to an endpoint that takes `per_page` and changes nothing.
 struct Poster {
     wire: Wire,
     key: String,
@@ -29,7 +29,7 @@ impl Poster {
         self.wire.send("POST", "/merchants/list-activity-logs", &[&own, more].concat(), body)
     }
 
-    /// Whether the body could be read as JSON at all: else there is no fault of an argument to name.
+    /// True when the body could be parsed as JSON: else the refusal names no argument.
     #[track_caller]
     fn is_malformed(&self, body: &[u8]) -> bool {
         let answer = self.post(body);
@@ -38,7 +38,7 @@ impl Poster {
 }
 
 fn nested(levels: usize) -> String {
-    // The body is level 1.
+    // The body itself is level 1.
     format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1))
 }
 

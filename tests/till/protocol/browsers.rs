@@ -1,4 +1,4 @@
-//! Calls from web pages: the SDK's endpoints answer their own pages, and no other interface answers any.
+//! Calls from web pages: the SDK's endpoints answer the pages of their installations, other interfaces answer none.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The package documents: what they say of the interface, held against the interface.
+//! The package documents against the interface that they describe.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::harness::{Answer, Client, Server, Shop, Wire};
 /// The base types by the names that package documents use.
 const TYPES: [&str; 6] = ["object", "any", "string", "number", "boolean", "null"];
 
-/// The narrowings of strings and numbers that published clients know, as far as they are used.
+/// The refinements of strings and numbers that published clients know and that are used here.
 const REFINEMENTS: [&str; 5] = ["i64", "timestamp", "email", "phone", "url"];
 
-/// A server with what is needed to call every endpoint of it.
+/// A server with the credentials and ids that calls of all endpoints need.
 struct Interfaces {
     server: Server,
     shop: Shop,
@@ -244,7 +244,7 @@ fn every_declared_argument_is_taken_and_every_other_is_refused() {
     }
 }
 
-/// Whether no value of the argument is wrong, an object included.
+/// True when every value of the argument is valid, also an object.
 fn takes_any(argument: &Value) -> bool {
     argument["type"] == "any"
 }
@@ -258,7 +258,7 @@ fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {
             let declared = items(&endpoint["errors"]).iter().any(|error| error["code"] == "MERCHANT_SUSPENDED");
             let takes_key = items(&endpoint["errors"]).iter().any(|error| error["code"] == "IDEMPOTENCY_KEY_REUSED");
-            // What closes a leak, and what gives money back to customers.
+            // Calls that stop the use of a leaked key, and calls that return money to customers.
             let works = [
                 "revoke-key",
                 "void-payment",

@@ -1,4 +1,4 @@
-//! What a refusal looks like: the triple, and problem details for those who ask for them.
+//! The form of a refusal: the triple, and problem details for callers that ask for them.
 
 use serde_json::{Value, json};
 

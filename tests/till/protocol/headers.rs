@@ -1,4 +1,4 @@
-//! What every answer carries, and what a caller may ask for by header.
+//! The headers of every answer, and those by which a caller may ask for something.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,10 +12,10 @@ use crate::harness::{Received, Server, Start, Wire, received};
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 
-/// A request: where to, method, path, headers, body.
+/// A request: sender, method, path, headers, body.
 type Sent<'a> = (&'a Wire, &'a str, &'a str, Vec<(&'a str, &'a str)>, &'a str);
 
-/// One request after another through every way in which one can end.
+/// One request for each way in which a request can end.
 fn endings(server: &Server) -> Vec<(String, Received)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);

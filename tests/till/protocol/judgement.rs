@@ -1,4 +1,4 @@
-//! The order in which a request is judged: each clause against the one after it.
+//! The order of the checks of a request: each clause against the one after it.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::harness::{Answer, Server, Shop, Start, Wire, received};
 const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// A media type that no endpoint takes.
 const TEXT: (&str, &str) = ("Content-Type", "text/plain");
-/// A version that never was.
+/// A version that never existed.
 const NO_VERSION: (&str, &str) = ("Api-Version", "1999-01-01");
 /// A length above the limit, announced and never sent.
 const TOO_LONG: (&str, &str) = ("Content-Length", "1048577");

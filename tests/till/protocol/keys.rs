@@ -1,4 +1,4 @@
-//! API keys: their form, and how one that is not valid is refused.
+//! API keys: their form, and the refusals of invalid ones.
 
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

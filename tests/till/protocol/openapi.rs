@@ -1,5 +1,5 @@
-//! The OpenAPI documents, walked operation by operation: what generators, linters and people who try a call rely on,
-//! held against the parsers. Whatever is declared later is walked, too.
+//! The OpenAPI documents, operation by operation, against the parsers: generators, linters and people who try a call
+//! rely on them. Operations that are declared later are checked as well.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const REFUSED_ON_PURPOSE: &str = "vault_key";
 /// The example of the one argument whose form depends on another: an origin on the web, any text elsewhere.
 const ORIGIN: &str = "https://shop.example";
 
-/// The one argument that must be later than now, which no document can say.
+/// The one argument that must be a later time than now, which no schema can express.
 const LIES_AHEAD: &str = "expires_at";
 
 /// Both listeners with their documents, and a merchant to call as.
@@ -75,7 +75,7 @@ impl Operation<'_> {
         self.body["required"].as_array().expect("names").contains(&json!(argument))
     }
 
-    /// The example with what must be there alone, and this argument in it.
+    /// The example with the required arguments only, and this one.
     fn with(&self, argument: &str, value: &Value) -> Value {
         let example = self.example().as_object().expect("an object").iter();
         let required: Map<String, Value> = example
@@ -89,7 +89,7 @@ impl Operation<'_> {
         self.client.post(self.path, body)
     }
 
-    /// True when the parser takes a value of an argument, in a call by card or by instalments.
+    /// True when the parser accepts a value of an argument, in a call by card or by instalments.
     fn takes(&self, argument: &str, value: &Value) -> bool {
         let body = self.with(argument, value);
         let by_instalments = merged(&body, &json!({ "payment_method": "INSTALLMENT" }));
@@ -99,7 +99,7 @@ impl Operation<'_> {
     }
 }
 
-/// Tells a refusal of an argument, or of the body as a whole.
+/// True for a refusal of an argument, or of the body as a whole.
 fn is_faulty(answer: &Answer, argument: &str) -> bool {
     let faults = answer.details();
     let faults = faults.as_array().filter(|_| answer.code() == "INVALID_ARGUMENTS");
@@ -116,7 +116,7 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// The schema of what an argument may be beside null.
+/// The schema of the values of an argument other than null.
 fn own(schema: &Value) -> &Value {
     schema.pointer("/oneOf/0").unwrap_or(schema)
 }
@@ -130,7 +130,7 @@ fn takes_null(schema: &Value) -> bool {
         .map_or(types.is_empty() || types.contains(&"null"), |schemas| schemas.iter().any(is_null))
 }
 
-/// Every schema in a document, with where it stands.
+/// Every schema in a document, with its path.
 fn schemas(document: &Value) -> Vec<(String, &Value)> {
     let mut open = vec![(String::new(), document)];
     let mut found = Vec::new();
@@ -258,7 +258,7 @@ fn every_bound_is_where_the_parser_refuses() {
     }
 }
 
-/// Values on either side of what a schema allows, and whether it allows them.
+/// Values on both sides of the bounds of a schema, with true for those that it allows.
 fn at_the_bounds(schema: &Value, lies_ahead: bool) -> Vec<(Value, bool)> {
     let words = own(schema)["enum"].as_array().into_iter().flatten();
     let mut values: Vec<(Value, bool)> = words.map(|word| (word.clone(), true)).collect();

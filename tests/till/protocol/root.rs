@@ -1,4 +1,4 @@
-//! `GET /`: where somebody begins who knows the host alone.
+//! `GET /`: the entry point for somebody who knows only the host.
 
 use serde_json::{Value, json};
 

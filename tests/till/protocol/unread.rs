@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::harness::{Client, Received, Server, Start, Wire, received};
 
-/// Checks that an answer has what every refusal has, and gives its status and code.
+/// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
 fn refusal(received: Received, about: &str) -> (u16, String) {
     let id = received.header("x-request-id").unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Versions: where a caller names one, and what becomes of one that does not exist.
+//! Versions: the places where a caller names one, and the refusal of one that does not exist.
 
 use serde_json::json;
 
 use crate::harness::{Server, Wire};
 
-/// The one version that there is.
+/// The only version.
 const VERSION: &str = "2025-04-01";
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
