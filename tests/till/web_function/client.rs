@@ -1,4 +1,4 @@
-//! A client of any Web Function service: it knows the protocol and nothing else.
+//! A client of any Web Function service, which knows only the protocol.
 //!
 //! Source: webfunction.org, its pages endpoint, package, authentication, error, versioning and pagination.
 
@@ -8,7 +8,7 @@ use ureq::http::Response;
 
 use super::package::{Endpoint, Package};
 
-/// What an invocation came to.
+/// The result of an invocation.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Outcome {
     /// 200: any JSON value.
@@ -26,7 +26,7 @@ pub(super) struct Client {
     version: Option<String>,
 }
 
-/// One agent for all: redirections are answers like others and never followed.
+/// An agent for all clients: redirections are ordinary answers, and are never followed.
 pub(super) fn agent() -> Agent {
     Agent::config_builder().http_status_as_error(false).max_redirects(0).build().into()
 }
@@ -45,22 +45,22 @@ impl Client {
         Client { agent: agent.clone(), package: Package::read(&document), bearer: None, version: None }
     }
 
-    /// The same with a token for the endpoints that ask for one.
+    /// The same client with a token for the endpoints that require one.
     pub(super) fn with_bearer(self, token: &str) -> Client {
         Client { bearer: Some(token.to_owned()), ..self }
     }
 
-    /// Another client with this one's token.
+    /// Another client with the token of this one.
     pub(super) fn on(&self, other: Client) -> Client {
         Client { bearer: self.bearer.clone(), ..other }
     }
 
-    /// The same without a token.
+    /// The same client without a token.
     pub(super) fn without_bearer(self) -> Client {
         Client { bearer: None, ..self }
     }
 
-    /// The same asking for a version.
+    /// The same client, which requests a version.
     pub(super) fn with_version(self, version: &str) -> Client {
         Client { version: Some(version.to_owned()), ..self }
     }
@@ -81,8 +81,8 @@ impl Client {
         outcome
     }
 
-    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), which is how the
-    /// published clients do it: a base that does not end in a slash loses its last segment.
+    /// The name resolved against the package's base as any reference against a URL (RFC 3986, 5.2), as in the published
+    /// clients: a base that does not end in a slash loses its last segment.
     fn url(&self, endpoint: &Endpoint) -> String {
         let base = &self.package.base_url;
         let last = base.rfind('/').expect("a URL has slashes");

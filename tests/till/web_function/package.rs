@@ -1,7 +1,7 @@
-//! A package document as the protocol defines it, and whether values are what it declares.
+//! A package document as the protocol defines it, and a check of values against its declarations.
 //!
-//! A type is a name, with a refinement behind a dot, or a list of several; a list inside of the list is an array of
-//! what stands in it.
+//! A type is a name, with a refinement after a dot, or a list of several; a list inside of the list is an array of
+//! these types.
 
 use serde_json::{Map, Value};
 
@@ -35,13 +35,13 @@ pub(super) struct Endpoint {
 pub(super) struct Member {
     pub(super) name: String,
     pub(super) types: Vec<String>,
-    /// The only values there are, when they are few.
+    /// The only valid values, where the document lists them.
     pub(super) choices: Vec<Value>,
     flags: Vec<String>,
 }
 
 impl Package {
-    /// Reads a document, all of whose parts must be of the protocol's form.
+    /// Reads a document, all parts of which must have the protocol's form.
     pub(super) fn read(document: &Value) -> Package {
         let list = |name: &str| document[name].as_array().map(Vec::as_slice).unwrap_or_default();
         let object = |object: &Value| (text(&object["name"]), members(&object["attributes"], "values"));
@@ -75,7 +75,7 @@ impl Package {
         assert!(known, "{} answers {code}, which is declared neither by it nor by its package", endpoint.name);
     }
 
-    /// Checks that a value is what an endpoint is declared to return.
+    /// Checks that a value is one that an endpoint is declared to return.
     pub(super) fn check_value(&self, endpoint: &Endpoint, value: &Value) {
         let name = &endpoint.name;
         assert!(is_of(value, &endpoint.returns), "{name} returns {:?}, not {value}", endpoint.returns);
@@ -140,7 +140,7 @@ impl Member {
         self.types.iter().any(|name| name.split_once('.').is_some_and(|(_, known)| known == refinement))
     }
 
-    /// Whether a value may stand there.
+    /// True when the member may have this value.
     fn takes(&self, value: &Value) -> bool {
         if value.is_null() {
             return self.has_flag("nullable") || self.types.iter().any(|name| name == "null" || name == "any");
@@ -153,7 +153,7 @@ impl Member {
     }
 }
 
-/// Every declared attribute is there unless it may be left out, and takes its value; no other is.
+/// Every declared attribute is there, unless it is optional, and has a valid value; there is no other.
 fn check_object(what: &str, object: &Value, attributes: &[Member]) {
     let members: &Map<String, Value> = object.as_object().unwrap_or_else(|| panic!("{what} is no object: {object}"));
     let there = |attribute: &&Member| !attribute.has_flag("optional") || members.contains_key(&attribute.name);
@@ -174,7 +174,7 @@ fn base(name: &str) -> &str {
     if name.starts_with("array of ") { "array" } else { name.split('.').next().unwrap_or(name) }
 }
 
-/// The types of a union, each as a name; of an array with what it holds.
+/// The types of a union, each as a name; an array with its element types.
 fn types(spelt: &Value) -> Vec<String> {
     let union = spelt.as_array().cloned().unwrap_or_else(|| vec![spelt.clone()]);
     let name = |spelt: &Value| match spelt {
@@ -186,7 +186,7 @@ fn types(spelt: &Value) -> Vec<String> {
     names
 }
 
-/// Whether a value is of one of these types.
+/// True when a value is of one of these types.
 pub(super) fn is_of(value: &Value, types: &[String]) -> bool {
     let kind = match value {
         Value::Null => "null",

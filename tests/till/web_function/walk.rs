@@ -1,4 +1,4 @@
-//! The walk: every endpoint that is listed is called, in every way that its declaration allows or forbids.
+//! Calls of every endpoint that is listed, in every way that its declaration allows or forbids.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::arguments::{PACKAGES, Stranger};
 use super::client::{Client, Outcome, agent, code, value};
 use super::package::{Endpoint, is_of};
 
-/// What an argument may be given that it is not declared to take.
+/// Values of other types than an argument is declared to take.
 fn of_other_types(types: &[String]) -> Vec<Value> {
     let all = [json!({ "a": 1 }), json!([1]), json!("\u{7}"), json!(1.5), json!(true)];
     all.into_iter().filter(|value| !is_of(value, types)).collect()
@@ -18,10 +18,10 @@ fn with(arguments: &Value, name: &str, value: Value) -> Value {
     arguments
 }
 
-/// Calls about a month that is over, which takes a clock that can be set: `clock::statements` has them succeed.
+/// Calls about a month that has ended, which need a clock that can be set: `clock::statements` makes them.
 const ABOUT_STATEMENTS: [&str; 2] = ["find-statement", "retrieve-statement-document"];
 
-/// Walks over every endpoint of every package.
+/// Visits every endpoint of every package.
 fn walk(stranger: &Stranger, step: impl Fn(&str, &Endpoint)) {
     for package in PACKAGES {
         stranger.endpoints(package).iter().for_each(|endpoint| step(package, endpoint));
@@ -122,7 +122,7 @@ fn a_repeated_call_and_one_about_nothing_come_to_what_is_declared() {
     });
 }
 
-/// An id with another end, which names nothing.
+/// An id with another end, which belongs to no object.
 fn turned_id(id: &str) -> Option<Value> {
     let (kind, rest) = id.split_once('_')?;
     let turned: String = rest.chars().rev().take(5).collect();
@@ -173,14 +173,14 @@ fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
         walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
     }
     walk(&stranger, |package, endpoint| {
-        // Months do not end while the walk goes on: `clock::statements` pages through several.
+        // No month ends during the walk: `clock::statements` pages through several.
         if endpoint.has_flag("paginated") && endpoint.name != "list-statements" {
             pages_both_ways(&stranger, package, endpoint);
         }
     });
 }
 
-/// What is created meanwhile may come before what was there, and nothing else may differ on the way back.
+/// Entries that are created meanwhile may come before the others; nothing else may differ on the way back.
 fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
     let arguments = with(&stranger.arguments_at_home(package, endpoint), "per_page", json!(2));
     if endpoint.name == "list-refunds-by-payment" {
@@ -206,7 +206,7 @@ fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
     assert!(again.ends_with(&listed), "{}: {again:?} does not end with {listed:?}", endpoint.name);
 }
 
-/// An entry without what the acquirer's answer changes in it.
+/// An entry without the members that the acquirer's answer changes.
 fn without_what_time_changes(entry: &Value) -> Value {
     let mut entry = entry.clone();
     if let Some(members) = entry.as_object_mut() {
@@ -215,7 +215,7 @@ fn without_what_time_changes(entry: &Value) -> Value {
     entry
 }
 
-/// The pages that a member of each names, body by body as it came.
+/// The pages from `first` on, each requested by the body in `member` of the page before.
 fn follow(first: Value, member: &str, page: impl Fn(&Value) -> Value) -> Vec<Value> {
     let mut pages = vec![first];
     while let Some(body) = pages.last().map(|page| page[member].clone()).filter(|body| !body.is_null()) {
