@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing};
 
-/// Every call of a merchant and of a device that changes something, with arguments that it takes.
+/// Every call of a merchant and of a device that changes something, with valid arguments.
 fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     let joined = |email: &str| {
         let invitation = shop.call("invite-user", &json!({ "email": email })).id();
@@ -24,7 +24,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     let connected = || shop.call("connect-webhook", &webhook).ok()["webhook_id"].clone();
     let stopped = connected();
     shop.call("disconnect-webhook", &json!({ "webhook_id": stopped })).ok();
-    // Settles at once, so that a payout is covered.
+    // The payment settles at once, so that the balance covers a payout.
     shop.settled(&shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({})).id());
     let contact = || shop.call("add-contact", &json!({ "contact_name": "Ada" })).id();
     let card = || {
@@ -34,7 +34,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
         json!({ "contact_id": contact_id, "card_id": card_id })
     };
     let authorized = || shop.pay_with(100, &json!({ "capture": false }))["payment_id"].clone();
-    // Disputed as soon as it is captured.
+    // The payment is disputed as soon as it is captured.
     let disputed = || {
         shop.settled(&shop.initiate(&shop.session_of("4000000000000259", 100), 100, &json!({})).id());
         shop.call("list-disputes", &json!({})).ok()["page"][0]["dispute_id"].clone()
@@ -74,12 +74,12 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Calls under one name for all, which is one for each endpoint.
+/// Calls with the same key for all endpoints: each endpoint has keys of its own.
 fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> Answer {
     shop.client().idempotency_key("one-name-for-all").post(&format!("/{package}/{endpoint}"), body)
 }
 
-/// The endpoints that say that they take a name.
+/// The endpoints that declare an Idempotency-Key.
 fn declared(server: &Server) -> BTreeSet<String> {
     let mut declared = BTreeSet::new();
     for package in ["merchants", "sdk"] {

@@ -1,10 +1,10 @@
-//! What belongs to one merchant is to another exactly like something that does not exist.
+//! To a merchant, an object of another merchant looks exactly like one that does not exist.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing, merged};
 
-/// A merchant with one of everything.
+/// A merchant with one object of every kind.
 struct Rich {
     shop: Shop,
     payment: String,
@@ -37,7 +37,7 @@ impl Rich {
     }
 }
 
-/// Checks that a foreign id is answered exactly like one of nothing: status, code, message and details.
+/// Checks that the answer to a foreign id is the same as that to an unknown one: status, code, message and details.
 #[track_caller]
 fn assert_same(foreign: &str, call: impl Fn(&str) -> Answer) -> Answer {
     let (of_foreign, of_nothing) = (call(foreign), call(&id_of_nothing(foreign)));
@@ -45,7 +45,7 @@ fn assert_same(foreign: &str, call: impl Fn(&str) -> Answer) -> Answer {
     of_foreign
 }
 
-/// Two merchants: the one who owns everything, and the one who tries.
+/// Two merchants: the owner of the objects, and the one that calls.
 fn owner_and_other(server: &Server) -> (Rich, Shop) {
     let owner = Rich::new(server);
     let other = server.shop();
@@ -176,8 +176,8 @@ fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing
     }
 }
 
-/// The answer with the word for a cursor that lies right beside the one that was asked for: a page without entries
-/// leads back by it, and it tells nothing that the caller did not send.
+/// The answer with a placeholder for the cursor directly beside the one of the call: a page without entries leads back
+/// by it, and it reveals nothing that the caller did not send.
 fn beside_named(mut answer: Answer, asked: &str) -> Answer {
     for (neighbour, cursor) in [("previous", "before"), ("next", "after")] {
         let found = answer.body[neighbour][cursor].as_str();

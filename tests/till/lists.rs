@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, id_of_nothing, merged};
 
-/// How many entries a list is given before it is paged through.
+/// The number of entries that a list gets before it is paged through.
 const ENTRIES: usize = 300;
 
-/// A list: its endpoint, the member that is its id, and how one more entry is made.
+/// A list: its endpoint, the member with the id of an entry, and the call that adds an entry.
 struct List {
     endpoint: &'static str,
     id: &'static str,
@@ -31,7 +31,7 @@ fn pay(_: &Server, shop: &Shop, _: usize) {
     shop.settled(&payment.id());
 }
 
-/// Tells a writer to stop when dropped, also by a failed assertion: the scope waits for it.
+/// Stops a writer when it is dropped, also by a failed assertion, because the scope waits for the writer.
 struct Stop<'a>(&'a AtomicBool);
 
 impl Drop for Stop<'_> {
@@ -55,7 +55,7 @@ impl List {
         entries.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// The first page's ids and those of every page that `member` leads to, each page by itself.
+    /// The ids of the first page and of every page that `member` leads to, page by page.
     fn pages(&self, shop: &Shop, from: &Value, member: &str) -> Vec<Vec<String>> {
         let mut page = shop.call(self.endpoint, from).ok();
         let mut pages = vec![self.ids(&page)];
@@ -182,7 +182,7 @@ fn a_page_has_25_entries_unless_1_to_100_are_asked_for() {
     }
 }
 
-/// A merchant whose activity log has so many entries.
+/// A merchant whose activity log has `entries` entries.
 fn invited(server: &Server, entries: usize) -> Shop {
     let shop = server.shop();
     for number in 0..entries {

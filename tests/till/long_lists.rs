@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop, merged};
 
-/// Programs that fill a list at once.
+/// Threads that fill a list at the same time.
 const WRITERS: usize = 8;
 
 /// A list that is paged through.
@@ -16,7 +16,7 @@ struct List {
     endpoint: &'static str,
     /// The member that names an entry.
     id: &'static str,
-    /// How long it is unless `TILL_PAGING_ENTRIES` says so: what fills it within a few seconds.
+    /// The default length of the list, which takes a few seconds to fill. `TILL_PAGING_ENTRIES` sets another.
     usually: usize,
 }
 
@@ -35,7 +35,7 @@ impl List {
         page.iter().map(|entry| entry[self.id].as_str().expect("an id").to_owned()).collect()
     }
 
-    /// The pages from `body` on, in the direction that a member of each names, each asked for as it was told.
+    /// The pages from `body` on, each requested by the body in `member` of the page before.
     fn follow(self, shop: &Shop, body: &Value, member: &str) -> Vec<Value> {
         let mut pages = vec![shop.call(self.endpoint, body).ok()];
         while let Some(next) = pages.last().map(|page| page[member].clone()).filter(|next| !next.is_null()) {
@@ -44,7 +44,7 @@ impl List {
         pages
     }
 
-    /// What a filter finds now.
+    /// The ids of all entries that a filter finds now.
     fn found(self, shop: &Shop, filter: &Value) -> Vec<String> {
         let pages = self.follow(shop, &merged(filter, &json!({ "per_page": 100 })), "next");
         pages.iter().flat_map(|page| self.ids(page)).collect()
@@ -82,7 +82,7 @@ impl List {
     }
 }
 
-/// Writes this often, from several programs at once.
+/// Writes `times` times, from several threads at once.
 fn fill(times: usize, write: impl Fn(usize) + Sync) {
     std::thread::scope(|scope| {
         for writer in 0..WRITERS {
@@ -92,7 +92,7 @@ fn fill(times: usize, write: impl Fn(usize) + Sync) {
     });
 }
 
-/// Says that it is done when it goes, also when a check fails.
+/// Sets a flag when it is dropped, also when a check fails.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -101,7 +101,7 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Reads while somebody writes; something is written meanwhile.
+/// Reads while other threads write; at least one write is done meanwhile.
 fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     let (is_done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -119,7 +119,7 @@ fn read_while_writing(read: impl FnOnce(), write: impl Fn(usize) + Sync) {
     println!("written to meanwhile {} times", written.into_inner());
 }
 
-/// Somebody is invited, joins and is removed: three entries.
+/// Invites a user, who joins and is removed: three entries.
 fn come_and_go(shop: &Shop, email: &str) {
     let invitation = shop.call("invite-user", &json!({ "email": email })).id();
     let user = shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id();

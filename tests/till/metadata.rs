@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, Server, Shop, merged};
 
-/// How long something may take that is done in the background.
+/// The longest time that the test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls of one merchant about one record.
@@ -59,7 +59,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().expect("an integer")
 }
 
-/// Waits until something comes about.
+/// Waits until a condition holds.
 fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !is_so() {
@@ -371,7 +371,7 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
         let last = record.shop.call("retrieve-metadata", &second["next"]).ok();
         assert_eq!((&last["page"], &last["next"]), (&json!([4]), &Value::Null));
         assert_eq!(record.shop.call("retrieve-metadata", &second["previous"]).ok(), first);
-        // The second time round it is a set.
+        // In the second round the array has become a set.
         assert_eq!(record.add("l", &json!(0)).ok(), json!(false));
     }
     record.remove("l", &json!(1)).ok();

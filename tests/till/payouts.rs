@@ -10,7 +10,7 @@ use crate::harness::{Server, Shop, id_of_nothing, merged};
 /// The time that a payout may stay open before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A shop with so much on its balance.
+/// A merchant with this balance.
 fn shop_with(server: &Server, minor: u64) -> Shop {
     let shop = server.shop();
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": minor })).ok();
@@ -148,7 +148,7 @@ fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
     let body = |payout: &str| json!({ "merchant_id": shop.merchant_id, "payout_id": payout });
     assert_eq!(server.admin("complete-payout", &body(&paid)).ok(), true);
     assert_eq!(server.admin("fail-payout", &body(&refused)).ok(), true);
-    // Their ends are recorded when the calls are answered.
+    // The ends of these payouts are recorded when the calls are answered.
     assert_eq!(find(&shop, &paid)["status"], "SUCCESSFUL");
     let failed = find(&shop, &refused);
     assert_eq!((&failed["status"], &failed["failure_code"]), (&json!("FAILED"), &json!("payout_failed")));

@@ -12,7 +12,7 @@ use crate::harness::{Server, Shop, merged};
 /// The time that an operation may stay open before the test gives up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A merchant to which everything has happened once, and the ids of what it happened to.
+/// A merchant with one event of every kind, and the ids of the objects.
 struct Life {
     shop: Shop,
     ids: BTreeMap<&'static str, String>,

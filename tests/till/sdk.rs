@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Answer, CARD, Server, Shop, Start, id_of_nothing, merged};
 
-/// Every SDK endpoint with a body that it takes, given a token and a session.
+/// Every SDK endpoint with a valid body, given a token and a session.
 fn endpoints(shop: &Shop) -> Vec<(&'static str, Value)> {
     let session = json!({ "payment_session_id": shop.session(100) });
     vec![
@@ -568,7 +568,7 @@ fn a_call_with_an_api_key_may_be_read_by_no_page() {
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, None));
 }
 
-/// The first answer with 429: on a slow machine it takes more than one call to get there.
+/// The first answer with 429, which takes several calls on a slow machine.
 #[track_caller]
 fn turned_away(call: impl Fn() -> Answer) -> Answer {
     (0..200).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")

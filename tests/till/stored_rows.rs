@@ -1,4 +1,4 @@
-//! Rows that no command causes yet, as they are listed: every type of activity, and entries that were canceled.
+//! Lists with rows that no command causes yet: every type of activity, and canceled entries.
 
 use serde_json::{Value, json};
 use till_domain::activity::{Activity, ActivityObject, ActivityType, Actor, PlanSwitch};
@@ -15,10 +15,10 @@ use till_domain::time::Millis;
 
 use crate::harness::{Shop, Stage, merged};
 
-/// When the first row was made, in milliseconds: 1 April 2025.
+/// The time of the first row, in milliseconds: 1 April 2025.
 const START_MS: u64 = 1_743_465_600_000;
 
-/// Every type that a filter takes, in the order in which the entries are made.
+/// Every type that a filter accepts, in the order in which the entries are made.
 const TYPES: [&str; 12] = [
     "payment_captured",
     "payment_voided",
@@ -46,7 +46,7 @@ fn payment(number: u64) -> PaymentId {
     PaymentId::from_raw(raw(number))
 }
 
-/// A merchant with an entry of every type, as it will be once everything that causes one is there.
+/// A merchant with an entry of every type, also those that no command causes yet.
 struct Log {
     _stage: Stage,
     shop: Shop,
@@ -78,7 +78,7 @@ impl Log {
     }
 }
 
-/// An entry with everything that goes with its type.
+/// An entry with all members of its type.
 fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
     let by_key = Actor::ApiKey(shop.key_id.parse().expect("a key's uid"));
     let by_user = Actor::User { email: Some(email("ada@shop.example")) };
@@ -108,7 +108,7 @@ fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
     }
 }
 
-/// What an entry looks like, said once more.
+/// The expected form of an entry, written independently of the program.
 fn expected(log: &Log, place: usize) -> Value {
     let (user, key) = (json!({ "actor_type": "USER" }), json!({ "actor_key_id": log.shop.key_id }));
     let by_user = merged(&user, &json!({ "actor_email": "ada@shop.example" }));

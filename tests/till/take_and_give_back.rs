@@ -314,7 +314,7 @@ fn the_operator_ends_refunds_that_wait_for_the_sandbox_once() {
     let body = |refund: &str| json!({ "merchant_id": shop.merchant_id, "refund_id": refund });
     assert_eq!(server.admin("complete-refund", &body(&paid)).ok(), true);
     assert_eq!(server.admin("fail-refund", &body(&refused)).ok(), true);
-    // Their ends are recorded when the calls are answered.
+    // The ends of these refunds are recorded when the calls are answered.
     let find = |refund: &str| shop.call("find-refund", &json!({ "refund_id": refund })).ok();
     assert_eq!(find(&paid)["status"], "SUCCESSFUL");
     let failed = find(&refused);
@@ -342,7 +342,7 @@ fn the_card_that_answers_twice_takes_effect_once() {
     let entries = || shop.all("balance-history").into_iter().map(kinds).collect::<Vec<_>>();
     let once = [(json!("REFUND"), json!(40)), (json!("PAYMENT"), json!(100))];
     assert_eq!(entries(), once);
-    // A second answer would have come by now: the sandbox sends it before the first.
+    // A second answer would have arrived by now, because the sandbox sends it before the first.
     assert_eq!((shop.payment(&payment)["amount_refunded"].clone(), entries()), (json!(40), once.to_vec()));
 }
 

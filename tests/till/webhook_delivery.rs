@@ -1,4 +1,4 @@
-//! Deliveries to webhooks by the server itself, which is killed on the way: contract, section 11.
+//! Deliveries to webhooks by the server itself, which is killed meanwhile: contract, section 11.
 //!
 //! `TILL_WEBHOOK_PAYMENTS` sets the number of payments: 10000 is the campaign, some minutes long.
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Manner, Receiver, Server, Shop, Start, dead_url};
 
-/// Kills on the way.
+/// The number of kills.
 const KILLS: usize = 5;
 /// Threads that pay.
 const PAYERS: usize = 4;
@@ -29,13 +29,13 @@ fn connect(shop: &Shop, url: &str) -> String {
     webhook["webhook_id"].as_str().expect("an id").to_owned()
 }
 
-/// All events of a merchant by their ids, as they are listed.
+/// All events of a merchant by their ids, as `list-events` answers them.
 fn listed(shop: &Shop) -> BTreeMap<String, Value> {
     let events = shop.all("list-events").into_iter();
     events.map(|event| (event["event_id"].as_str().expect("an id").to_owned(), event)).collect()
 }
 
-/// Waits until `receiver` has taken exactly these events.
+/// Waits until `receiver` has accepted exactly these events.
 fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Duration) {
     let until = Instant::now() + patience;
     while receiver.taken().len() < events.len() && Instant::now() < until {
@@ -52,7 +52,7 @@ fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Dur
     }
 }
 
-/// Pays until `wanted` payments were accepted in all, or the server is gone.
+/// Pays until `wanted` payments were accepted in all, or the server no longer answers.
 fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
     while accepted.load(Ordering::Relaxed) < wanted {
         let amount = 1 + minor.fetch_add(1, Ordering::Relaxed) % 100_000;

@@ -1,4 +1,4 @@
-//! `till webhook listen`: deliveries judged, printed, posted on and answered.
+//! `till webhook listen`: deliveries are checked, printed, forwarded and answered.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -170,7 +170,7 @@ fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
     assert_eq!(line, "{ \"event\": \"test\" }\n");
 }
 
-/// Answers one request with this status, and gives its head and body.
+/// Answers one request with this status, and returns its head and body.
 fn answer_once(status: u16) -> (String, JoinHandle<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let base = format!("http://{}", listener.local_addr().expect("it is bound"));

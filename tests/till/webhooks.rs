@@ -1,4 +1,4 @@
-//! Webhooks as merchants connect, change and stop them: contract, section 11.
+//! Merchants connect, change and stop webhooks: contract, section 11.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ fn connection() -> Value {
     json!({ "name": "Orders", "destination_url": "https://shop.example/events", "events": ["*"] })
 }
 
-/// Connects a webhook; the answer.
+/// Connects a webhook, and returns the answer.
 fn connect(shop: &Shop, more: &Value) -> Answer {
     shop.call("connect-webhook", &merged(&connection(), more))
 }
 
-/// The id of a webhook that is connected now.
+/// Connects a webhook, and returns its id.
 fn connected(shop: &Shop) -> Value {
     json!({ "webhook_id": connect(shop, &json!({})).ok()["webhook_id"] })
 }

@@ -1,4 +1,4 @@
-//! Clients find the pipeline by package documents, and published ones can use it as they are.
+//! Clients find the pipeline by package documents, and published clients can use it without a change.
 
 use serde_json::{Value, json};
 

@@ -40,23 +40,23 @@ impl Caller {
         run(&self.shop.client(), steps)
     }
 
-    /// The same, and answers what is at the path.
+    /// Runs the steps, and answers the value at the path.
     fn run_for(&self, returns: &str, steps: &[Value]) -> Answer {
         self.shop.client().post("/merchants/pipeline", &json!({ "steps": steps, "returns": returns }))
     }
 
-    /// Keeps a value under a key, by a call of its own.
+    /// Stores a value under a key, by a separate call.
     fn keep(&self, key: &str, value: &Value) {
         self.shop.call("sync-metadata", &json!({ "key": key, "metadata": value })).ok();
     }
 
-    /// The value that is kept under a key; null when there is none.
+    /// The value that is stored under a key; null when there is none.
     fn kept(&self, key: &str) -> Value {
         let answer = self.shop.call("retrieve-metadata", &json!({ "key": key, "data_only": true }));
         if answer.status == 200 { answer.body } else { Value::Null }
     }
 
-    /// A step that keeps a value under a key.
+    /// A step that stores a value under a key.
     fn keeping(&self, key: &str, value: &Value) -> Value {
         self.step("sync-metadata", json!({ "key": key, "metadata": value }))
     }
