@@ -1,4 +1,4 @@
-//! `docs/clauses.md` against the sources: every test that it names exists, and every clause has a test.
+//! `docs/clauses.md` holds against the sources: every test that it names is there, and no clause is without one.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ const SPECIFICATION: [&str; 15] =
 const SPECIFICATION_AFTER_4: [&str; 4] = ["5", "6", "7", "8"];
 const CONTRACT: [&str; 9] = ["1", "2", "3", "4", "4.1", "5", "6", "7", "8"];
 
-/// A row: section, clause, and the last cell with the names of tests.
+/// A row: section, clause, and the names of tests or whatever else stands in the last cell.
 struct Row {
     section: String,
     clause: String,
@@ -18,7 +18,7 @@ struct Row {
 }
 
 impl Row {
-    /// The texts between backticks in the last cell.
+    /// What stands between backticks in the last cell.
     fn names(&self) -> Vec<&str> {
         self.last.split('`').skip(1).step_by(2).collect()
     }
@@ -60,7 +60,7 @@ fn sources(folder: &Path) -> Vec<String> {
     paths.iter().flat_map(of).collect()
 }
 
-/// The names of all tests below some folders: functions directly after a test attribute.
+/// The names of all tests below some folders: functions right behind an attribute that makes them tests.
 fn tests_below(folders: &[&str]) -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for source in folders.iter().flat_map(|folder| sources(&root().join(folder))) {

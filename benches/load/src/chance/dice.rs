@@ -2,12 +2,12 @@
 
 /// A generator that gives the same numbers for the same seed. Splitmix64 (Steele, Lea, Flood 2014).
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct SeededDice(u64);
 
-impl Dice {
+impl SeededDice {
     /// The generator of a seed.
-    pub(crate) const fn new(seed: u64) -> Dice {
-        Dice(seed)
+    pub(crate) const fn new(seed: u64) -> SeededDice {
+        SeededDice(seed)
     }
 
     /// The next number.
@@ -42,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_share_comes_up_as_often_as_it_says() {
-        let mut dice = Dice::new(1);
+        let mut dice = SeededDice::new(1);
         let times = (0..100_000).filter(|_| dice.happens(0.2)).count();
         assert!((19_000..21_000).contains(&times), "{times}");
         assert!((0..1000).all(|_| !dice.happens(0.0) && dice.happens(1.0)));

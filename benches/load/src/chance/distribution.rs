@@ -1,6 +1,6 @@
 //! The choice of the next merchant.
 
-use super::dice::Dice;
+use super::dice::SeededDice;
 use crate::plan::Skew;
 
 /// A distribution of calls over merchants.
@@ -24,7 +24,7 @@ impl Distribution {
     }
 
     /// The index of the next merchant.
-    pub(crate) fn draw(&self, dice: &mut Dice) -> usize {
+    pub(crate) fn draw(&self, dice: &mut SeededDice) -> usize {
         if self.up_to.len() == 1 {
             return 0;
         }
@@ -51,7 +51,7 @@ mod tests {
 
     /// The number of times that each merchant is drawn in 100,000 draws.
     fn drawn(skew: Skew, count: usize) -> Vec<f64> {
-        let (distribution, mut dice) = (Distribution::new(skew, count), Dice::new(7));
+        let (distribution, mut dice) = (Distribution::new(skew, count), SeededDice::new(7));
         let mut times = vec![0.0; count];
         (0..100_000).for_each(|_| times[distribution.draw(&mut dice)] += 1.0 / 100_000.0);
         times

@@ -3,5 +3,5 @@
 mod dice;
 mod distribution;
 
-pub(crate) use dice::Dice;
+pub(crate) use dice::SeededDice;
 pub(crate) use distribution::Distribution;

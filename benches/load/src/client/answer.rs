@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// An answer that borrows from the buffer of its connection.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Answer<'c> {
+pub(crate) struct HttpAnswer<'c> {
     /// The HTTP status.
     pub(crate) status: u16,
     /// The body.
@@ -52,7 +52,7 @@ impl CallFailure {
     }
 }
 
-impl Answer<'_> {
+impl HttpAnswer<'_> {
     /// True when the call succeeded.
     pub(crate) const fn is_success(&self) -> bool {
         self.status == 200
@@ -88,8 +88,8 @@ impl Answer<'_> {
 mod tests {
     use super::*;
 
-    fn answer(body: &[u8]) -> Answer<'_> {
-        Answer { status: 400, body }
+    fn answer(body: &[u8]) -> HttpAnswer<'_> {
+        HttpAnswer { status: 400, body }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::answer::{Answer, CallFailure};
+use super::answer::{CallFailure, HttpAnswer};
 use super::source;
 
 /// The longest time that an answer may take. A run's histogram reaches further, so that the latency of a call that
@@ -53,7 +53,7 @@ impl Connection {
     }
 
     /// Sends a request and reads its answer.
-    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<Answer<'_>, CallFailure> {
+    pub(crate) async fn call(&mut self, request: &[u8]) -> Result<HttpAnswer<'_>, CallFailure> {
         // The stream is put back only after a whole answer.
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
@@ -64,7 +64,7 @@ impl Connection {
         if head.stays_open {
             self.stream = Some(stream);
         }
-        Ok(Answer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
+        Ok(HttpAnswer { status: head.status, body: &self.buffer[head.head_bytes..head.head_bytes + head.body_bytes] })
     }
 }
 

@@ -6,6 +6,6 @@ mod connection;
 mod request;
 mod source;
 
-pub(crate) use answer::{Answer, CallFailure};
+pub(crate) use answer::{CallFailure, HttpAnswer};
 pub(crate) use connection::Connection;
-pub(crate) use request::{Head, Template};
+pub(crate) use request::{RequestHead, Template};

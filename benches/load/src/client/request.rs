@@ -8,17 +8,17 @@ use serde_json::Value;
 /// The beginning that all requests of one caller to one endpoint share.
 // No Debug: it holds a key.
 #[derive(Clone)]
-pub(crate) struct Head(Vec<u8>);
+pub(crate) struct RequestHead(Vec<u8>);
 
-impl Head {
+impl RequestHead {
     /// The head of `POST path`, with a bearer token or without.
-    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> Head {
+    pub(crate) fn new(server: SocketAddr, path: &str, bearer: Option<&str>) -> RequestHead {
         let authorization = bearer.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {server}\r\n{authorization}\
              Content-Type: application/json\r\nContent-Length: "
         );
-        Head(head.into_bytes())
+        RequestHead(head.into_bytes())
     }
 
     /// Writes the request with this body to `request`, whose memory is used again.
@@ -47,7 +47,7 @@ pub(crate) struct Template {
 
 impl Template {
     /// The request with this body, which contains `placeholder` once; each call replaces it.
-    pub(crate) fn new(head: &Head, body: &Value, placeholder: &str) -> Template {
+    pub(crate) fn new(head: &RequestHead, body: &Value, placeholder: &str) -> Template {
         let request = head.with(body);
         let at = request.windows(placeholder.len()).position(|window| window == placeholder.as_bytes());
         let start = at.expect("the placeholder stands in the body");
@@ -68,8 +68,8 @@ mod tests {
 
     use super::*;
 
-    fn head() -> Head {
-        Head::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
+    fn head() -> RequestHead {
+        RequestHead::new(SocketAddr::from(([127, 0, 0, 1], 80)), "/a", Some("key"))
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::target::BECOME_SERVER;
 pub struct Arguments {
     /// The subcommand.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: LoadTesterCommand,
     /// The settings of the server and its data.
     #[command(flatten)]
     pub settings: Settings,
@@ -25,7 +25,7 @@ pub struct Arguments {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum LoadTesterCommand {
     /// Measures a server, or compares two reports
     #[command(flatten)]
     Bench(Box<BenchCommand>),

@@ -12,12 +12,12 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::output::{print, say};
 use crate::plan::{
-    Filter, Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Skew, Sweep, Webhooks, Weights, parse_rate,
-    parse_share, parse_span,
+    Filter, ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Skew, Sweep, Webhooks, Weights,
+    parse_rate, parse_share, parse_span,
 };
 use crate::report::{Comparison, Document, comparison_page, comparison_text, run_page, run_text};
-use crate::run::{Bench, BenchResult, Progress};
-use crate::target::{OwnServer, Server, ServerSetting, program_beside, server_address};
+use crate::run::{Bench, BenchResult, RunProgress};
+use crate::target::{OwnServer, ServerSetting, TargetServer, program_beside, server_address};
 use till::commands::ExitCode;
 use till::configuration::{Configuration, Secrets};
 
@@ -272,7 +272,7 @@ pub struct CompareArguments {
 }
 
 /// The arguments of a command beside its load. A scenario does not use the members that its command cannot set.
-struct Work {
+struct ScenarioArguments {
     scenario: Scenario,
     sessions: Option<usize>,
     payments: Option<usize>,
@@ -280,9 +280,9 @@ struct Work {
     lists: ListWork,
 }
 
-impl Work {
-    fn of(kind: Kind) -> Work {
-        Work {
+impl ScenarioArguments {
+    fn of(kind: ScenarioKind) -> ScenarioArguments {
+        ScenarioArguments {
             scenario: Scenario::of(kind),
             sessions: None,
             payments: None,
@@ -293,8 +293,8 @@ impl Work {
 }
 
 impl ChangeArguments {
-    fn work(&self, kind: Kind) -> (&LoadArguments, Work) {
-        (&self.load, Work { payments: self.payments.payments, ..Work::of(kind) })
+    fn work(&self, kind: ScenarioKind) -> (&LoadArguments, ScenarioArguments) {
+        (&self.load, ScenarioArguments { payments: self.payments.payments, ..ScenarioArguments::of(kind) })
     }
 }
 
@@ -313,11 +313,11 @@ impl PageArguments {
 }
 
 impl LoadArguments {
-    fn plan(&self, work: Work) -> Plan {
+    fn plan(&self, work: ScenarioArguments) -> Plan {
         let load = match (self.p99_below, self.rate) {
-            (Some(p99_below), rate) => Load::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
-            (None, Some(rate)) => Load::Open { rate, patience: self.patience },
-            (None, None) => Load::Closed,
+            (Some(p99_below), rate) => LoadMode::Search(SearchGoal { p99_below, first_rate: rate.unwrap_or(200.0) }),
+            (None, Some(rate)) => LoadMode::Open { rate, patience: self.patience },
+            (None, None) => LoadMode::Closed,
         };
         Plan {
             scenario: work.scenario,
@@ -342,28 +342,33 @@ impl LoadArguments {
 pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> anyhow::Result<ExitCode> {
     let (load, work) = match command {
         BenchCommand::Compare(arguments) => return compare(arguments),
-        BenchCommand::Ping(load) => (load, Work::of(Kind::Ping)),
-        BenchCommand::Flow(load) => (load, Work::of(Kind::Flow)),
-        BenchCommand::Payout(load) => (load, Work::of(Kind::Payout)),
+        BenchCommand::Ping(load) => (load, ScenarioArguments::of(ScenarioKind::Ping)),
+        BenchCommand::Flow(load) => (load, ScenarioArguments::of(ScenarioKind::Flow)),
+        BenchCommand::Payout(load) => (load, ScenarioArguments::of(ScenarioKind::Payout)),
         BenchCommand::Initiate(InitiateArguments { load, sessions }) => {
-            (load, Work { sessions: sessions.sessions, ..Work::of(Kind::Initiate) })
+            (load, ScenarioArguments { sessions: sessions.sessions, ..ScenarioArguments::of(ScenarioKind::Initiate) })
         }
-        BenchCommand::Capture(arguments) => arguments.work(Kind::Capture),
-        BenchCommand::Void(arguments) => arguments.work(Kind::Void),
-        BenchCommand::Refund(arguments) => arguments.work(Kind::Refund),
+        BenchCommand::Capture(arguments) => arguments.work(ScenarioKind::Capture),
+        BenchCommand::Void(arguments) => arguments.work(ScenarioKind::Void),
+        BenchCommand::Refund(arguments) => arguments.work(ScenarioKind::Refund),
         BenchCommand::Metadata(MetadataArguments { load, sets }) => {
-            (load, Work { metadata: sets.work(), ..Work::of(Kind::Metadata) })
+            (load, ScenarioArguments { metadata: sets.work(), ..ScenarioArguments::of(ScenarioKind::Metadata) })
         }
-        BenchCommand::Activity(ActivityArguments { load, pages, filter }) => {
-            (load, Work { lists: pages.work(filter.filter), ..Work::of(Kind::Activity) })
-        }
-        BenchCommand::Balance(BalanceArguments { load, pages }) => {
-            (load, Work { lists: pages.work(Filter::None), ..Work::of(Kind::Balance) })
-        }
+        BenchCommand::Activity(ActivityArguments { load, pages, filter }) => (
+            load,
+            ScenarioArguments { lists: pages.work(filter.filter), ..ScenarioArguments::of(ScenarioKind::Activity) },
+        ),
+        BenchCommand::Balance(BalanceArguments { load, pages }) => (
+            load,
+            ScenarioArguments { lists: pages.work(Filter::None), ..ScenarioArguments::of(ScenarioKind::Balance) },
+        ),
         BenchCommand::Mixed(MixedArguments { load, weights, sessions, payments, sets, pages, filter }) => {
             let (sessions, payments) = (sessions.sessions, payments.payments);
             let (metadata, lists) = (sets.work(), pages.work(filter.filter));
-            (load, Work { scenario: Scenario::mixed(weights.clone()), sessions, payments, metadata, lists })
+            (
+                load,
+                ScenarioArguments { scenario: Scenario::mixed(weights.clone()), sessions, payments, metadata, lists },
+            )
         }
     };
     measure(configuration, load, &load.plan(work))
@@ -371,7 +376,7 @@ pub(super) fn bench(configuration: &Configuration, command: &BenchCommand) -> an
 
 fn measure(configuration: &Configuration, arguments: &LoadArguments, plan: &Plan) -> anyhow::Result<ExitCode> {
     plan.check()?;
-    let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), Progress::new());
+    let (started_at, machine, progress) = (Timestamp::now(), Document::machine(), RunProgress::new());
     let interrupted = interrupted()?;
     let (mut own, server) = server(configuration, arguments)?;
     ensure!(
@@ -409,7 +414,10 @@ fn explained(own: &mut OwnServer, result: anyhow::Result<BenchResult>) -> anyhow
 }
 
 /// The server to be measured, and the process of our own server, which must be kept alive meanwhile.
-fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::Result<(Option<OwnServer>, Server)> {
+fn server(
+    configuration: &Configuration,
+    arguments: &LoadArguments,
+) -> anyhow::Result<(Option<OwnServer>, TargetServer)> {
     let Some(target) = &arguments.target else {
         let parent = arguments.server_directory.clone().unwrap_or_else(std::env::temp_dir);
         let program = arguments.till.clone().map_or_else(program_beside, Ok)?;
@@ -420,7 +428,7 @@ fn server(configuration: &Configuration, arguments: &LoadArguments) -> anyhow::R
         Some(admin) => server_address(admin, arguments.allow_remote)?,
         None => configuration.admin_listen,
     };
-    let server = Server {
+    let server = TargetServer {
         public: server_address(target, arguments.allow_remote)?,
         admin,
         admin_token: Secrets::find_admin_token(configuration)?,

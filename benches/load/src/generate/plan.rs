@@ -10,7 +10,7 @@ const PLACES: usize = 4;
 
 /// The size and the contents of the store that is to be generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct GenerationPlan {
     /// Merchants.
     pub merchants: u64,
     /// Payments of all merchants.
@@ -23,7 +23,7 @@ pub struct Plan {
     pub days: u64,
 }
 
-impl Plan {
+impl GenerationPlan {
     /// The payments of a merchant by its number.
     #[must_use]
     pub fn payments_of(&self, number: u64) -> u64 {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_payments_of_all_merchants_come_to_those_of_the_plan() {
         for (merchants, payments, hot) in [(1, 10, "0.5"), (4, 11, "0.5"), (3, 0, "1"), (7, 1_000, "0.0001")] {
-            let plan = Plan { merchants, payments, hot_share: share(hot), team_share: share("0"), days: 1 };
+            let plan = GenerationPlan { merchants, payments, hot_share: share(hot), team_share: share("0"), days: 1 };
             let each: Vec<u64> = (0..merchants).map(|number| plan.payments_of(number)).collect();
             assert_eq!(each.iter().sum::<u64>(), payments, "{each:?}");
             assert!(merchants == 1 || each[0] == share(hot).of(payments), "{each:?}");

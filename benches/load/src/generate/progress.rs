@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use till_domain::ids::MerchantId;
 
-use super::trade::Kind;
+use super::trade::PaymentCourse;
 
 /// Time between two lines of progress.
 const EVERY: Duration = Duration::from_secs(2);
@@ -86,8 +86,8 @@ pub struct Summary {
 impl Summary {
     /// A summary of merchants with the number of their payments each.
     pub(super) fn new(merchants: Vec<(MerchantId, u64)>, records: u64, took: Duration, bytes: u64) -> Summary {
-        let count = |kind| merchants.iter().map(|(_, payments)| Kind::count(kind, *payments)).sum();
-        let (declined, authorized_only) = (count(Kind::Declined), count(Kind::AuthorizedOnly));
+        let count = |kind| merchants.iter().map(|(_, payments)| PaymentCourse::count(kind, *payments)).sum();
+        let (declined, authorized_only) = (count(PaymentCourse::Declined), count(PaymentCourse::AuthorizedOnly));
         Summary { declined, authorized_only, merchants, records, took, bytes }
     }
 }

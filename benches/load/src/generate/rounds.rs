@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::plan::Plan;
+use super::plan::GenerationPlan;
 
 /// The approximate limit of payments in a round. The next round waits for the last of them.
 const ROUND_PAYMENTS: u64 = 4_096;
@@ -19,7 +19,7 @@ pub(super) struct Burst {
 }
 
 /// The bursts of each round. A merchant has at most one in a round, and its payments are in order over all rounds.
-pub(super) fn rounds(plan: &Plan) -> Vec<Vec<Burst>> {
+pub(super) fn rounds(plan: &GenerationPlan) -> Vec<Vec<Burst>> {
     let count = plan.payments.div_ceil(ROUND_PAYMENTS).max(ROUNDS_MIN);
     let mut rounds: Vec<Vec<Burst>> = (0..count).map(|_| Vec::new()).collect();
     for (merchant, number) in (0..plan.merchants).enumerate() {
@@ -47,9 +47,9 @@ fn part(numerator: u64, count: u64, denominator: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn plan(merchants: u64, payments: u64, hot_share: &str) -> Plan {
+    fn plan(merchants: u64, payments: u64, hot_share: &str) -> GenerationPlan {
         let (hot_share, team_share) = (hot_share.parse().expect("a share"), "0".parse().expect("a share"));
-        Plan { merchants, payments, hot_share, team_share, days: 1 }
+        GenerationPlan { merchants, payments, hot_share, team_share, days: 1 }
     }
 
     #[test]

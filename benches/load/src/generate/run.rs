@@ -13,10 +13,10 @@ use till_domain::ids::MerchantId;
 use till_domain::time::Millis;
 
 use super::market::Market;
-use super::plan::Plan;
+use super::plan::GenerationPlan;
 use super::progress::{Summary, Teller};
 use super::rounds::{Burst, rounds};
-use super::shop::Shop;
+use super::shop::TradingMerchant;
 use super::trade::Trade;
 use till::bootstrap::{self, Buffers};
 use till::configuration::{Configuration, Secrets};
@@ -37,7 +37,7 @@ const MERCHANTS_AT_ONCE: usize = 256;
 /// # Errors
 /// Those of a start of the server; a full disk. All that was written stays and can be served: the server carries out
 /// effects and timers that are still open.
-pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -> anyhow::Result<Summary> {
+pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &GenerationPlan) -> anyhow::Result<Summary> {
     let before = bytes_below(&configuration.data)?;
     let opened = bootstrap::open_with(configuration, &secrets.vault_keys, &BUFFERS)?;
     let started = Instant::now();
@@ -55,9 +55,9 @@ pub fn generate(configuration: &Configuration, secrets: &Secrets, plan: &Plan) -
 }
 
 /// Lets all merchants trade. Returns each with the number of its payments, in order.
-async fn fill(market: &Market, plan: &Plan, span: Range<Millis>) -> anyhow::Result<Vec<(MerchantId, u64)>> {
+async fn fill(market: &Market, plan: &GenerationPlan, span: Range<Millis>) -> anyhow::Result<Vec<(MerchantId, u64)>> {
     let open = async |number| {
-        let shop = Shop::open(market, number).await;
+        let shop = TradingMerchant::open(market, number).await;
         let shop = shop.with_context(|| format!("failed to open merchant {number}"))?;
         anyhow::Ok(Trade::new(shop, plan.payments_of(number), plan.team_share))
     };

@@ -34,7 +34,7 @@ pub(super) const BAD_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995",
 const FEE: FeeRate = FeeRate { basis_points: 290, fixed_minor: 0 };
 
 /// A merchant that is ready to trade, with the ids that its calls name.
-pub(super) struct Shop<'a> {
+pub(super) struct TradingMerchant<'a> {
     market: &'a Market,
     pub(super) merchant_id: MerchantId,
     pub(super) keys: Vec<KeyId>,
@@ -43,15 +43,15 @@ pub(super) struct Shop<'a> {
     tokens: RefCell<BTreeMap<&'static str, TokenId>>,
 }
 
-impl<'a> Shop<'a> {
+impl<'a> TradingMerchant<'a> {
     /// Creates a merchant that is ready to trade.
-    pub(super) async fn open(market: &'a Market, number: u64) -> anyhow::Result<Shop<'a>> {
+    pub(super) async fn open(market: &'a Market, number: u64) -> anyhow::Result<TradingMerchant<'a>> {
         let merchant_id = fresh_merchant_id(market.now());
-        let opening = Opening { market, merchant_id };
+        let opening = MerchantSetup { market, merchant_id };
         opening.merchant(number).await?;
         let keys = try_join_all((0..KEYS).map(|number| opening.key(number)));
         let (keys, installation_id) = try_join(keys, opening.installation()).await?;
-        Ok(Shop { market, merchant_id, keys, installation_id, tokens: RefCell::default() })
+        Ok(TradingMerchant { market, merchant_id, keys, installation_id, tokens: RefCell::default() })
     }
 
     /// The time.
@@ -90,12 +90,12 @@ impl<'a> Shop<'a> {
 }
 
 /// A merchant that is being set up.
-struct Opening<'a> {
+struct MerchantSetup<'a> {
     market: &'a Market,
     merchant_id: MerchantId,
 }
 
-impl Opening<'_> {
+impl MerchantSetup<'_> {
     async fn merchant(&self, number: u64) -> anyhow::Result<()> {
         let create = CreateMerchant {
             merchant_id: self.merchant_id,

@@ -14,7 +14,7 @@ use till_domain::team::INVITATION_LIFETIME_SECONDS;
 use till_domain::text::Email;
 use till_domain::time::Millis;
 
-use super::shop::Shop;
+use super::shop::TradingMerchant;
 
 /// The number of members that a team grows to.
 const MEMBERS: usize = 20;
@@ -44,7 +44,7 @@ pub(super) struct Team {
 
 impl Team {
     /// Makes the next changes. Their callers alternate between the keys and the operator.
-    pub(super) async fn change(&self, shop: &Shop<'_>, count: u64) -> anyhow::Result<()> {
+    pub(super) async fn change(&self, shop: &TradingMerchant<'_>, count: u64) -> anyhow::Result<()> {
         let first = self.changes.get();
         let end = first + count;
         self.changes.set(end);
@@ -55,7 +55,7 @@ impl Team {
     }
 
     /// Makes the changes of one person, one after the other.
-    async fn come(&self, shop: &Shop<'_>, changes: Range<u64>) -> anyhow::Result<()> {
+    async fn come(&self, shop: &TradingMerchant<'_>, changes: Range<u64>) -> anyhow::Result<()> {
         let mut invited = if changes.start.is_multiple_of(STEPS) { None } else { self.invited.take() };
         let is_left_off = !changes.end.is_multiple_of(STEPS);
         for change in changes {
@@ -101,7 +101,7 @@ impl Team {
     }
 }
 
-fn caller(shop: &Shop<'_>, change: u64) -> Caller {
+fn caller(shop: &TradingMerchant<'_>, change: u64) -> Caller {
     let callers = shop.keys.len() + 1;
     let turn = usize::try_from(change / STEPS).unwrap_or(usize::MAX) % callers;
     shop.keys.get(turn).map_or(Caller::Operator, |key_id| Caller::ApiKey(*key_id))

@@ -17,7 +17,7 @@ use till_domain::text::{Email, ExternalId, PersonName, ReturnUrl};
 use till_domain::time::Millis;
 
 use super::plan::Share;
-use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, Shop};
+use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, TradingMerchant};
 use super::team::Team;
 
 /// Payments of a merchant in flight at once, which share commits.
@@ -38,7 +38,7 @@ const REMOVED_AT_ONCE: usize = 256;
 
 /// A merchant that trades.
 pub(super) struct Trade<'a> {
-    pub(super) shop: Shop<'a>,
+    pub(super) shop: TradingMerchant<'a>,
     pub(super) payments: u64,
     team: Team,
     team_share: Share,
@@ -48,32 +48,32 @@ pub(super) struct Trade<'a> {
 
 /// The course of a payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PaymentCourse {
     Captured,
     Declined,
     AuthorizedOnly,
 }
 
-impl Kind {
+impl PaymentCourse {
     /// The course of the payment with this number.
-    pub(super) const fn of(number: u64) -> Kind {
+    pub(super) const fn of(number: u64) -> PaymentCourse {
         match number % RARE {
-            7 => Kind::Declined,
-            31 => Kind::AuthorizedOnly,
-            _ => Kind::Captured,
+            7 => PaymentCourse::Declined,
+            31 => PaymentCourse::AuthorizedOnly,
+            _ => PaymentCourse::Captured,
         }
     }
 
     /// The number of payments of this kind among the first `payments`.
     pub(super) fn count(self, payments: u64) -> u64 {
-        let of_kind = |number: &u64| Kind::of(*number) == self;
+        let of_kind = |number: &u64| PaymentCourse::of(*number) == self;
         let of_a_round = |numbers: u64| (0..numbers).filter(of_kind).fold(0, |count, _| count + 1);
         payments / RARE * of_a_round(RARE) + of_a_round(payments % RARE)
     }
 }
 
 impl<'a> Trade<'a> {
-    pub(super) fn new(shop: Shop<'a>, payments: u64, team_share: Share) -> Trade<'a> {
+    pub(super) fn new(shop: TradingMerchant<'a>, payments: u64, team_share: Share) -> Trade<'a> {
         Trade { shop, payments, team: Team::default(), team_share, sessions: RefCell::default() }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Trade<'a> {
             money,
             session_id,
             card: None,
-            capture: Kind::of(number) != Kind::AuthorizedOnly,
+            capture: PaymentCourse::of(number) != PaymentCourse::AuthorizedOnly,
             return_url: ReturnUrl::new("https://shop.example/done")?,
             customer: self.customer(number, chance)?,
             save_card: None,
@@ -157,10 +157,10 @@ impl<'a> Trade<'a> {
 /// The card of the payment; None when it is paid by instalments.
 fn card_of(number: u64) -> Option<&'static str> {
     let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
-    match Kind::of(number) {
-        Kind::Declined => Some(turn(&BAD_CARDS)),
-        Kind::Captured if number % INSTALMENTS == 1 => None,
-        Kind::Captured | Kind::AuthorizedOnly => Some(turn(&GOOD_CARDS)),
+    match PaymentCourse::of(number) {
+        PaymentCourse::Declined => Some(turn(&BAD_CARDS)),
+        PaymentCourse::Captured if number % INSTALMENTS == 1 => None,
+        PaymentCourse::Captured | PaymentCourse::AuthorizedOnly => Some(turn(&GOOD_CARDS)),
     }
 }
 

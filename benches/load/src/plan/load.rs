@@ -45,7 +45,7 @@ impl fmt::Display for Skew {
 
 /// The time at which the next call is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum LoadMode {
     /// Each connection calls again as soon as it has its answer.
     Closed,
     /// Calls are made at fixed times, independently of the answers.

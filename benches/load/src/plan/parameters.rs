@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::load::{Knob, Load, Skew, Sweep};
+use super::load::{Knob, LoadMode, Skew, Sweep};
 use super::plan_faults::PlanFaults;
-use super::scenario::{Filter, Kind, Scenario};
+use super::scenario::{Filter, Scenario, ScenarioKind};
 
 /// The most merchants of a run: each is created by calls of the operator.
 const MERCHANTS_MAX: usize = 100_000;
@@ -44,7 +44,7 @@ pub struct Plan {
     /// The time before the measurement in which calls are made and not counted.
     pub warm_up: Duration,
     /// The times at which calls are made.
-    pub load: Load,
+    pub load: LoadMode,
     /// The parameter that is varied, with its values.
     pub sweep: Option<Sweep>,
     /// Sessions made beforehand; None for the number that is likely used.
@@ -137,13 +137,13 @@ impl Plan {
             Knob::Connections => CONNECTIONS_MAX,
         };
         sweep.values.iter().for_each(|value| faults.check_range("--sweep", *value, 1..=max));
-        if matches!(self.load, Load::Search(_)) {
+        if matches!(self.load, LoadMode::Search(_)) {
             faults.add("--sweep: cannot be combined with --search");
         }
     }
 
     fn check_metadata(&self, faults: &mut PlanFaults) {
-        if !self.scenario.has(Kind::Metadata) {
+        if !self.scenario.has(ScenarioKind::Metadata) {
             return;
         }
         let MetadataWork { versioned_share, conflict_rate, set_size } = self.metadata;
@@ -155,7 +155,7 @@ impl Plan {
     }
 
     fn check_lists(&self, faults: &mut PlanFaults) {
-        if !self.scenario.has(Kind::Activity) && !self.scenario.has(Kind::Balance) {
+        if !self.scenario.has(ScenarioKind::Activity) && !self.scenario.has(ScenarioKind::Balance) {
             return;
         }
         faults.check_range("--entries", self.lists.entries, 1..=10_000_000);
@@ -179,7 +179,7 @@ impl Plan {
     /// The same plan with calls at fixed times.
     #[must_use]
     pub fn at_rate(&self, rate: f64) -> Plan {
-        Plan { load: Load::Open { rate, patience: None }, sweep: None, ..self.clone() }
+        Plan { load: LoadMode::Open { rate, patience: None }, sweep: None, ..self.clone() }
     }
 
     /// The most merchants that any run of the plan calls.
@@ -208,7 +208,7 @@ pub(crate) mod examples {
     use super::*;
 
     /// A valid plan that tests vary.
-    pub(crate) fn plan(kind: Kind) -> Plan {
+    pub(crate) fn plan(kind: ScenarioKind) -> Plan {
         Plan {
             scenario: Scenario::of(kind),
             merchants: 4,
@@ -217,7 +217,7 @@ pub(crate) mod examples {
             threads: 1,
             duration: Duration::from_secs(1),
             warm_up: Duration::ZERO,
-            load: Load::Closed,
+            load: LoadMode::Closed,
             sweep: None,
             sessions: None,
             payments: None,
@@ -235,8 +235,8 @@ mod tests {
 
     #[test]
     fn a_sound_plan_passes_and_all_faults_of_another_are_named_at_once() {
-        assert_eq!(plan(Kind::Ping).check().map_err(|faults| faults.to_string()), Ok(()));
-        let wrong = Plan { merchants: 0, connections: 0, duration: Duration::ZERO, ..plan(Kind::Ping) };
+        assert_eq!(plan(ScenarioKind::Ping).check().map_err(|faults| faults.to_string()), Ok(()));
+        let wrong = Plan { merchants: 0, connections: 0, duration: Duration::ZERO, ..plan(ScenarioKind::Ping) };
         let faults = wrong.check().map_err(|faults| faults.to_string());
         let says = |text: &str| faults.as_ref().is_err_and(|faults| faults.contains(text));
         assert!(says("--merchants") && says("--connections") && says("--duration"), "{faults:?}");
@@ -244,20 +244,20 @@ mod tests {
 
     #[test]
     fn knobs_count_only_where_their_scenario_comes_up() {
-        let lists = ListWork { depth: Some(100), ..plan(Kind::Activity).lists };
-        assert!(Plan { lists, ..plan(Kind::Activity) }.check().is_err());
-        assert!(Plan { lists, ..plan(Kind::Ping) }.check().is_ok());
-        let metadata = MetadataWork { conflict_rate: 0.5, set_size: 0, ..plan(Kind::Metadata).metadata };
-        assert!(Plan { metadata, ..plan(Kind::Metadata) }.check().is_err());
+        let lists = ListWork { depth: Some(100), ..plan(ScenarioKind::Activity).lists };
+        assert!(Plan { lists, ..plan(ScenarioKind::Activity) }.check().is_err());
+        assert!(Plan { lists, ..plan(ScenarioKind::Ping) }.check().is_ok());
+        let metadata = MetadataWork { conflict_rate: 0.5, set_size: 0, ..plan(ScenarioKind::Metadata).metadata };
+        assert!(Plan { metadata, ..plan(ScenarioKind::Metadata) }.check().is_err());
         let webhooks = Webhooks::Receiver;
-        assert!(Plan { webhooks, ..plan(Kind::Ping) }.check().is_err());
-        assert!(Plan { webhooks, ..plan(Kind::Initiate) }.check().is_ok());
+        assert!(Plan { webhooks, ..plan(ScenarioKind::Ping) }.check().is_err());
+        assert!(Plan { webhooks, ..plan(ScenarioKind::Initiate) }.check().is_ok());
     }
 
     #[test]
     fn a_sweep_is_prepared_for_its_largest_value() {
         let sweep = Sweep { knob: Knob::Merchants, values: vec![1, 64, 4] };
-        let swept = Plan { sweep: Some(sweep), ..plan(Kind::Ping) };
+        let swept = Plan { sweep: Some(sweep), ..plan(ScenarioKind::Ping) };
         assert_eq!((swept.merchants_max(), swept.connections_max()), (64, 8));
         assert_eq!(swept.with_value(Knob::Merchants, 4).merchants, 4);
     }

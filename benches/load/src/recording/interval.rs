@@ -46,7 +46,7 @@ pub(crate) struct Timeline {
 
 /// The results of one interval as reports show them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Moment {
+pub struct TimelinePoint {
     /// The interval's begin, in milliseconds from the begin of the measurement.
     pub at_millis: u64,
     /// Operations that succeeded in it, per second.
@@ -76,7 +76,7 @@ impl Timeline {
 
     /// All intervals of the first `duration`, also those in which nothing ended. The last may be shorter than others;
     /// it is left out below half of their length, because its figures would be unreliable.
-    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<Moment> {
+    pub(crate) fn moments(&self, length: Duration, duration: Duration) -> Vec<TimelinePoint> {
         let length_millis = length.as_millis().max(1);
         let count = (duration.as_millis() + length_millis / 2) / length_millis;
         let count = u64::try_from(count.max(1)).expect("a run has few intervals");
@@ -85,11 +85,11 @@ impl Timeline {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
-    fn moment(&self, index: u64, length: Duration, span: Duration) -> Moment {
+    fn moment(&self, index: u64, length: Duration, span: Duration) -> TimelinePoint {
         let empty = Interval::new(index);
         let Interval { index: _, latencies, failures } = self.intervals.get(&index).unwrap_or(&empty);
         let per_second = |count: u64| count as f64 / span.as_secs_f64().max(0.001);
-        Moment {
+        TimelinePoint {
             at_millis: index * u64::try_from(length.as_millis()).expect("an interval is short"),
             rate: per_second(latencies.len()),
             failure_rate: per_second(*failures),

@@ -7,8 +7,8 @@ use till_domain::ids::{PaymentId, PayoutId, RefundId};
 
 use super::interval::Interval;
 use super::latency;
-use super::step::{Step, Trouble};
-use super::tally::Tally;
+use super::step::{MeasuredStep, Trouble};
+use super::tally::RunTally;
 
 /// The time in which a run is measured.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(crate) struct Window {
 #[derive(Debug)]
 pub(crate) struct Recorder {
     window: Window,
-    tally: Tally,
+    tally: RunTally,
     current: Interval,
     intervals: Sender<Interval>,
     /// The time at which the last counted operation ended.
@@ -49,7 +49,7 @@ impl Recorder {
     pub(crate) fn new(window: Window, intervals: Sender<Interval>) -> Recorder {
         Recorder {
             window,
-            tally: Tally::new(),
+            tally: RunTally::new(),
             current: Interval::new(0),
             intervals,
             last: window.start,
@@ -58,7 +58,7 @@ impl Recorder {
     }
 
     /// Records the end of an operation that was meant to begin at `intended`.
-    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<Step, Trouble>) {
+    pub(crate) fn ended(&mut self, intended: Instant, now: Instant, outcome: Result<MeasuredStep, Trouble>) {
         let is_counted = intended >= self.window.start;
         self.listen(now, &outcome);
         match outcome {
@@ -80,7 +80,7 @@ impl Recorder {
         }
     }
 
-    fn listen(&mut self, now: Instant, outcome: &Result<Step, Trouble>) {
+    fn listen(&mut self, now: Instant, outcome: &Result<MeasuredStep, Trouble>) {
         self.silence = outcome.as_ref().err().and_then(Trouble::unanswered).map(|reason| {
             let (since, calls) = self.silence.as_ref().map_or((now, 0), |silence| (silence.since, silence.calls));
             Silence { since, calls: calls + 1, reason: reason.to_owned() }
@@ -92,7 +92,7 @@ impl Recorder {
         self.silence.as_ref()
     }
 
-    fn add(&mut self, step: Step, latency: Duration, now: Instant) {
+    fn add(&mut self, step: MeasuredStep, latency: Duration, now: Instant) {
         self.turn_to(now);
         latency::record(&mut self.current.latencies, latency);
         latency::record(&mut self.tally.latencies, latency);
@@ -101,7 +101,7 @@ impl Recorder {
     }
 
     /// Records the latency of a step.
-    pub(crate) fn step(&mut self, step: Step, latency: Duration) {
+    pub(crate) fn step(&mut self, step: MeasuredStep, latency: Duration) {
         latency::record(self.tally.steps.entry(step).or_insert_with(latency::of_a_run), latency);
     }
 
@@ -152,7 +152,7 @@ impl Recorder {
     }
 
     /// All results, with the time at which the last counted operation ended.
-    pub(crate) fn finish(self) -> (Tally, Instant) {
+    pub(crate) fn finish(self) -> (RunTally, Instant) {
         let _ = self.intervals.send(self.current);
         (self.tally, self.last)
     }
@@ -175,7 +175,7 @@ mod tests {
     fn latency_is_counted_from_when_a_call_was_meant_to_be_made() {
         let (mut recorder, _receiver, start) = recorder();
         let millis = |millis| start + Duration::from_millis(millis);
-        recorder.ended(millis(10), millis(510), Ok(Step::Initiate));
+        recorder.ended(millis(10), millis(510), Ok(MeasuredStep::Initiate));
         let (tally, last) = recorder.finish();
         assert_eq!((tally.latencies.len(), last), (1, millis(510)));
         assert!((499_000..=501_000).contains(&tally.latencies.max()), "{}", tally.latencies.max());
@@ -185,7 +185,7 @@ mod tests {
     fn the_warm_up_is_not_counted_but_its_wrong_answers_are() {
         let (mut recorder, _receiver, start) = recorder();
         let before = start.checked_sub(Duration::from_millis(1)).expect("there was a millisecond before");
-        recorder.ended(before, start, Ok(Step::Initiate));
+        recorder.ended(before, start, Ok(MeasuredStep::Initiate));
         recorder.ended(before, start, Err(Trouble::Failed { code: "X".to_owned(), excerpt: String::new() }));
         recorder.ended(before, start, Err(Trouble::Wrong("y".to_owned())));
         let (tally, _) = recorder.finish();
@@ -213,7 +213,7 @@ mod tests {
         recorder.ended(start, millis(20), failed("(connection refused)"));
         let silence = Silence { since: millis(10), calls: 2, reason: "as (connection refused)".to_owned() };
         assert_eq!(recorder.silence(), Some(&silence));
-        for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(Step::GetBalance)] {
+        for answered in [failed("CONFLICT"), failed("(HTTP 502)"), Ok(MeasuredStep::GetBalance)] {
             recorder.ended(start, millis(30), failed("(no answer in time)"));
             assert!(recorder.silence().is_some());
             recorder.ended(start, millis(40), answered);
@@ -226,7 +226,7 @@ mod tests {
         let (mut recorder, receiver, start) = recorder();
         for at in [50, 60, 250] {
             let now = start + Duration::from_millis(at);
-            recorder.ended(now, now, Ok(Step::GetBalance));
+            recorder.ended(now, now, Ok(MeasuredStep::GetBalance));
         }
         assert_eq!(receiver.try_recv().map(|interval| (interval.index, interval.latencies.len())), Ok((0, 2)));
         assert!(receiver.try_recv().is_err());

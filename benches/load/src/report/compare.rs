@@ -104,7 +104,7 @@ fn differing(before: &[(&'static str, String)], after: &[(&'static str, String)]
 mod tests {
     use super::super::document::examples::document;
     use super::*;
-    use crate::plan::{Kind, Scenario};
+    use crate::plan::{Scenario, ScenarioKind};
 
     #[test]
     fn runs_that_were_told_the_same_are_compared_and_what_may_explain_a_difference_is_named() {
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn runs_that_were_told_different_things_are_refused_and_each_of_them_is_named() {
         let mut after = document();
-        after.parameters.scenario = Scenario::of(Kind::Flow);
+        after.parameters.scenario = Scenario::of(ScenarioKind::Flow);
         after.parameters.connections = 3;
         after.parameters.mode = "search".to_owned();
         let refused = Comparison::new(document(), after).map(|_| ()).map_err(|refused| refused.to_string());

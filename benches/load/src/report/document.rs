@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::machine::{Machine, Program};
-use crate::plan::{Kind, ListWork, Load, MetadataWork, Plan, Scenario, SearchGoal, Sweep, Webhooks};
+use crate::plan::{ListWork, LoadMode, MetadataWork, Plan, Scenario, ScenarioKind, SearchGoal, Sweep, Webhooks};
 use crate::run::{BenchResult, Point, SearchResult};
-use crate::target::Server;
+use crate::target::TargetServer;
 
 /// The name of the schema.
 const SCHEMA: &str = "till-bench";
@@ -126,7 +126,13 @@ struct Envelope {
 impl Document {
     /// The report of a command's results.
     #[must_use]
-    pub fn new(plan: &Plan, server: &Server, started_at: Timestamp, machine: Machine, result: BenchResult) -> Document {
+    pub fn new(
+        plan: &Plan,
+        server: &TargetServer,
+        started_at: Timestamp,
+        machine: Machine,
+        result: BenchResult,
+    ) -> Document {
         Document {
             schema: SCHEMA.to_owned(),
             schema_version: SCHEMA_VERSION,
@@ -184,11 +190,11 @@ impl Document {
 impl Parameters {
     fn new(plan: &Plan) -> Parameters {
         let (mode, rate, goal): (_, _, Option<SearchGoal>) = match plan.load {
-            Load::Closed => ("closed", None, None),
-            Load::Open { rate, patience: _ } => ("open", Some(rate), None),
-            Load::Search(goal) => ("search", None, Some(goal)),
+            LoadMode::Closed => ("closed", None, None),
+            LoadMode::Open { rate, patience: _ } => ("open", Some(rate), None),
+            LoadMode::Search(goal) => ("search", None, Some(goal)),
         };
-        let has_lists = plan.scenario.has(Kind::Activity) || plan.scenario.has(Kind::Balance);
+        let has_lists = plan.scenario.has(ScenarioKind::Activity) || plan.scenario.has(ScenarioKind::Balance);
         Parameters {
             scenario: plan.scenario.clone(),
             merchants: plan.merchants,
@@ -200,13 +206,13 @@ impl Parameters {
             mode: mode.to_owned(),
             rate,
             patience_micros: match plan.load {
-                Load::Open { patience, .. } => patience.map(micros),
-                Load::Closed | Load::Search(_) => None,
+                LoadMode::Open { patience, .. } => patience.map(micros),
+                LoadMode::Closed | LoadMode::Search(_) => None,
             },
             p99_below_micros: goal.map(|goal| micros(goal.p99_below)),
             sweep: plan.sweep.clone(),
             webhooks: plan.webhooks,
-            metadata: plan.scenario.has(Kind::Metadata).then_some(plan.metadata),
+            metadata: plan.scenario.has(ScenarioKind::Metadata).then_some(plan.metadata),
             lists: has_lists.then_some(plan.lists),
         }
     }
@@ -232,12 +238,12 @@ fn micros(span: Duration) -> u64 {
 pub(crate) mod examples {
     use super::*;
     use crate::plan::parameters::examples::plan;
-    use crate::recording::{Latency, Moment, Percentile};
+    use crate::recording::{Latency, Percentile, TimelinePoint};
     use crate::run::{StepLatency, Wrong};
 
     /// A report that tests vary.
     pub(crate) fn document() -> Document {
-        let server = Server {
+        let server = TargetServer {
             public: std::net::SocketAddr::from(([127, 0, 0, 1], 1)),
             admin: std::net::SocketAddr::from(([127, 0, 0, 1], 2)),
             admin_token: "token".to_owned().into(),
@@ -246,13 +252,14 @@ pub(crate) mod examples {
             data_filesystem: Some("ext4".to_owned()),
         };
         let result = BenchResult { points: vec![point()], search: None, ended_early: None };
-        Document::new(&plan(Kind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
+        Document::new(&plan(ScenarioKind::Ping), &server, Timestamp::UNIX_EPOCH, Machine::here(), result)
     }
 
     /// A point that tests vary.
     pub(crate) fn point() -> Point {
         let latency = Latency { count: 100, min: 80, mean: 120, p50: 110, p90: 150, p99: 300, p999: 900, max: 1_200 };
-        let moment = |at_millis| Moment { at_millis, rate: 50.0, failure_rate: 0.0, p50: 110, p99: 300, max: 1_200 };
+        let moment =
+            |at_millis| TimelinePoint { at_millis, rate: 50.0, failure_rate: 0.0, p50: 110, p99: 300, max: 1_200 };
         Point {
             merchants: 4,
             connections: 8,

@@ -8,7 +8,7 @@ use crate::run::{Point, SearchResult};
 use crate::scenarios::Deliveries;
 
 /// The cells of a row.
-type Row = Vec<String>;
+type TableRow = Vec<String>;
 
 /// The report of one command.
 #[must_use]
@@ -54,7 +54,7 @@ fn heading(document: &Document) -> String {
     lines.join("\n")
 }
 
-fn overview(points: &[Point]) -> Vec<Row> {
+fn overview(points: &[Point]) -> Vec<TableRow> {
     let mut rows = vec![vec![
         "merchants".into(),
         "connections".into(),
@@ -98,7 +98,7 @@ pub(super) fn name(point: &Point) -> String {
 }
 
 /// The latencies of all operations and of each step.
-pub(super) fn latencies(point: &Point) -> Vec<Row> {
+pub(super) fn latencies(point: &Point) -> Vec<TableRow> {
     let head = ["", "count", "p50", "p90", "p99", "p99.9", "max"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     let row = |name: &str, of: &Latency| {
@@ -223,7 +223,7 @@ pub(super) fn compared_search(comparison: &Comparison) -> Option<String> {
 
 /// The rows of a comparison.
 #[expect(clippy::cast_precision_loss, reason = "latencies and counts are far below 2^53")]
-pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
+pub(super) fn compared(before: &Point, after: &Point) -> Vec<TableRow> {
     let mut rows = vec![["", "first", "second", "change"].map(str::to_owned).to_vec()];
     rows.push(vec!["rate/s".into(), rate(before.rate), rate(after.rate), change(before.rate, after.rate)]);
     let (of, to) = (&before.latency_micros, &after.latency_micros);
@@ -243,12 +243,12 @@ pub(super) fn compared(before: &Point, after: &Point) -> Vec<Row> {
 }
 
 /// A table with aligned columns: the first to the left, the others to the right.
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[TableRow]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-    let cell = |row: &Row, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
+    let cell = |row: &TableRow, column: usize| row.get(column).map_or(0, |cell| cell.chars().count());
     let widths: Vec<usize> =
         (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).max().unwrap_or_default()).collect();
-    let line = |row: &Row| {
+    let line = |row: &TableRow| {
         let padded = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
             if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
         });

@@ -8,13 +8,13 @@ use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measured, measure};
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::result::Point;
 use super::search::{Next, Search};
-use crate::plan::{Load, Plan, SearchGoal};
-use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, Stock, World};
-use crate::target::Server;
-use crate::webhooks::Endpoint;
+use crate::plan::{LoadMode, Plan, SearchGoal};
+use crate::scenarios::{Baseline, Deliveries, Delivering, FollowUp, RunContext, Stock};
+use crate::target::TargetServer;
+use crate::webhooks::WebhookTarget;
 
 /// The least number of latencies of a step of a search, unless that takes too long: ten of them are then above the
 /// 99th percentile.
@@ -29,10 +29,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The runs of a command.
 pub struct Bench<'a> {
     plan: &'a Plan,
-    server: &'a Server,
-    progress: &'a Progress,
+    server: &'a TargetServer,
+    progress: &'a RunProgress,
     interrupted: Arc<AtomicBool>,
-    endpoint: Endpoint,
+    endpoint: WebhookTarget,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -49,7 +49,7 @@ pub struct BenchResult {
 
 /// The results of the checks after a run.
 #[derive(Default)]
-struct Checked {
+struct RunChecks {
     follow_up: Option<FollowUp>,
     deliveries: Option<Deliveries>,
 }
@@ -85,12 +85,12 @@ impl<'a> Bench<'a> {
     /// The system gives no runtime, or no port for webhooks.
     pub fn new(
         plan: &'a Plan,
-        server: &'a Server,
-        progress: &'a Progress,
+        server: &'a TargetServer,
+        progress: &'a RunProgress,
         interrupted: Arc<AtomicBool>,
     ) -> anyhow::Result<Bench<'a>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, Endpoint::open(plan.webhooks)?);
+        let (runtime, endpoint) = (runtime.context("failed to start a runtime")?, WebhookTarget::open(plan.webhooks)?);
         Ok(Bench { plan, server, progress, interrupted, endpoint, runtime })
     }
 
@@ -99,15 +99,15 @@ impl<'a> Bench<'a> {
     /// # Errors
     /// The server cannot be reached, or refuses a call of the preparation.
     pub fn run(&self) -> anyhow::Result<BenchResult> {
-        let Server { public, admin, ref admin_token, .. } = *self.server;
+        let TargetServer { public, admin, ref admin_token, .. } = *self.server;
         let tell = |text: &str| self.progress.tell(text);
         let webhook_address = self.endpoint.address()?;
         let stock = Stock::prepare(self.plan, public, admin, admin_token.clone(), webhook_address, &tell);
         let stock = Arc::new(self.wait(stock)?);
         match (&self.plan.load, &self.plan.sweep) {
-            (Load::Search(goal), _) => self.search(&stock, *goal),
-            (Load::Closed | Load::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
-            (Load::Closed | Load::Open { .. }, Some(sweep)) => {
+            (LoadMode::Search(goal), _) => self.search(&stock, *goal),
+            (LoadMode::Closed | LoadMode::Open { .. }, None) => self.points(&stock, [self.plan.clone()]),
+            (LoadMode::Closed | LoadMode::Open { .. }, Some(sweep)) => {
                 self.points(&stock, sweep.values.iter().map(|value| self.plan.with_value(sweep.knob, *value)))
             }
         }
@@ -147,7 +147,7 @@ impl<'a> Bench<'a> {
     /// Measures once. The second value is the reason that no further measurement is possible, if there is one.
     fn point(&self, stock: &Arc<Stock>, plan: &Plan, run: usize) -> anyhow::Result<(Point, Option<String>)> {
         let tell = |text: &str| self.progress.tell(text);
-        let world = Arc::new(self.wait(World::prepare(stock, plan, run, &self.interrupted, &tell))?);
+        let world = Arc::new(self.wait(RunContext::prepare(stock, plan, run, &self.interrupted, &tell))?);
         let before = match plan.scenario.moves_money() {
             true => Some(self.wait(Baseline::read(stock, plan.merchants))?),
             false => None,
@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
         tell(&format!("measuring for {:.1} s", plan.duration.as_secs_f64()));
         let mut measured = measure(&world, self.progress)?;
         ensure!(!world.is_interrupted(), "interrupted");
-        let mut checked = Checked::default();
+        let mut checked = RunChecks::default();
         if measured.is_answered() {
             match self.check(&world, &mut measured, before, delivering) {
                 Ok(done) => checked = done,
@@ -175,21 +175,21 @@ impl<'a> Bench<'a> {
     /// Waits for the effects of a run's calls, and checks what the server shows of them.
     fn check(
         &self,
-        world: &World,
+        world: &RunContext,
         measured: &mut Measured,
         before: Option<Baseline>,
         delivering: Option<Delivering<'_>>,
-    ) -> anyhow::Result<Checked> {
+    ) -> anyhow::Result<RunChecks> {
         let (stock, plan) = (&world.stock, &world.plan);
         let follow_up = before.map(|before| self.wait(measured.settling(plan, before).wait(stock))).transpose()?;
         let deliveries =
             delivering.map(|delivering| self.wait(delivering.finish(measured.last_answer()))).transpose()?;
         measured.add_wrong(self.wait(world.unlike_acknowledged())?);
         if plan.scenario.pays() {
-            return Ok(Checked { follow_up, deliveries });
+            return Ok(RunChecks { follow_up, deliveries });
         }
         measured.add_wrong(follow_up.iter().filter_map(FollowUp::unlike_acknowledged).collect());
-        Ok(Checked { follow_up: None, deliveries })
+        Ok(RunChecks { follow_up: None, deliveries })
     }
 
     /// Waits for a future, unless the run is interrupted meanwhile.

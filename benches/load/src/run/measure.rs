@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use super::progress::Progress;
+use super::progress::RunProgress;
 use super::result::{Point, StepLatency, Wrong};
-use super::worker::{Begin, Place, Worked, work};
-use crate::plan::{Load, Plan};
-use crate::recording::{Interval, Latency, Percentile, Tally, Timeline};
-use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, Settling, World};
+use super::worker::{Begin, ThreadNumber, Worked, work};
+use crate::plan::{LoadMode, Plan};
+use crate::recording::{Interval, Latency, Percentile, RunTally, Timeline};
+use crate::scenarios::{Baseline, Deliveries, Ending, FollowUp, RunContext, Settling};
 
 /// The time between the signal to begin and the first call, so that every thread has received it.
 const HEAD_START: Duration = Duration::from_millis(5);
@@ -23,7 +23,7 @@ const SHOW_EVERY: Duration = Duration::from_millis(200);
 
 /// The results of one run.
 pub(super) struct Measured {
-    tally: Tally,
+    tally: RunTally,
     timeline: Timeline,
     never_made: u64,
     ending: Option<Ending>,
@@ -33,7 +33,7 @@ pub(super) struct Measured {
 }
 
 /// Runs a plan once.
-pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result<Measured> {
+pub(super) fn measure(world: &Arc<RunContext>, progress: &RunProgress) -> anyhow::Result<Measured> {
     let threads = world.plan.threads.min(world.plan.connections);
     let begin =
         Arc::new(Begin { ready: Barrier::new(threads + 1), has_failed: AtomicBool::new(false), at: OnceLock::new() });
@@ -41,7 +41,7 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
     let started: Result<Vec<_>, _> = (0..threads)
         .map(|thread| {
             let (world, begin, sender) = (Arc::clone(world), Arc::clone(&begin), sender.clone());
-            let work = move || work(&world, Place { thread, threads }, &begin, sender);
+            let work = move || work(&world, ThreadNumber { thread, threads }, &begin, sender);
             thread::Builder::new().name(format!("till-bench-{thread}")).spawn(work)
         })
         .collect();
@@ -61,7 +61,7 @@ pub(super) fn measure(world: &Arc<World>, progress: &Progress) -> anyhow::Result
 }
 
 /// Collects intervals until all threads have ended, and shows the progress.
-fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &Progress) -> Timeline {
+fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress: &RunProgress) -> Timeline {
     let mut timeline = Timeline::default();
     loop {
         match intervals.recv_timeout(SHOW_EVERY) {
@@ -75,7 +75,7 @@ fn follow(intervals: &Receiver<Interval>, plan: &Plan, start: Instant, progress:
 }
 
 fn add_up(worked: Vec<Worked>, timeline: Timeline, start: Instant) -> Measured {
-    let mut measured = Measured { tally: Tally::new(), timeline, never_made: 0, ending: None, start, last: start };
+    let mut measured = Measured { tally: RunTally::new(), timeline, never_made: 0, ending: None, start, last: start };
     for Worked { tally, last, never_made } in worked {
         measured.tally.merge(tally);
         measured.last = measured.last.max(last);
@@ -146,7 +146,7 @@ impl Measured {
         let Measured { tally, timeline, never_made, .. } = self;
         let operations = tally.latencies.len();
         let step = |(step, histogram): (&_, &_)| StepLatency {
-            name: crate::recording::Step::name(*step).to_owned(),
+            name: crate::recording::MeasuredStep::name(*step).to_owned(),
             latency_micros: Latency::of(histogram),
         };
         let point = Point {
@@ -176,8 +176,8 @@ impl Measured {
 
 const fn intended_rate(plan: &Plan) -> Option<f64> {
     match plan.load {
-        Load::Open { rate, patience: _ } => Some(rate),
-        Load::Closed | Load::Search(_) => None,
+        LoadMode::Open { rate, patience: _ } => Some(rate),
+        LoadMode::Closed | LoadMode::Search(_) => None,
     }
 }
 
@@ -194,7 +194,7 @@ fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
 }
 
 /// The wrong answers, with one more when the balances contain money that no payment explains.
-fn wrong(tally: &Tally, follow_up: Option<FollowUp>) -> Wrong {
+fn wrong(tally: &RunTally, follow_up: Option<FollowUp>) -> Wrong {
     let mut wrong = Wrong { count: tally.wrong, examples: tally.examples.clone() };
     if let Some(unexplained) = follow_up.map(|follow_up| follow_up.unexplained_minor).filter(|minor| *minor > 0) {
         wrong.count += 1;

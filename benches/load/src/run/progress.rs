@@ -15,21 +15,21 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 const BAR_STEPS: u64 = 1_000;
 
 /// Shows the progress of a run.
-pub struct Progress {
+pub struct RunProgress {
     bar: Option<ProgressBar>,
     told: Cell<Instant>,
 }
 
-impl Progress {
+impl RunProgress {
     /// A progress with a bar when standard error is a terminal.
     #[must_use]
-    pub fn new() -> Progress {
+    pub fn new() -> RunProgress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(BAR_STEPS), ProgressDrawTarget::stderr_with_hz(5));
             let style = ProgressStyle::with_template("{prefix} [{bar:32}] {msg}").expect("the template is sound");
             bar.with_style(style.progress_chars("=> "))
         });
-        Progress { bar, told: Cell::new(Instant::now()) }
+        RunProgress { bar, told: Cell::new(Instant::now()) }
     }
 
     /// Shows the next activity.
@@ -69,9 +69,9 @@ impl Progress {
     }
 }
 
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress::new()
+impl Default for RunProgress {
+    fn default() -> RunProgress {
+        RunProgress::new()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::recording::{Failure, Latency, Moment, Percentile};
+use crate::recording::{FailureCount, Latency, Percentile, TimelinePoint};
 use crate::scenarios::{Deliveries, FollowUp};
 
 /// A rate counts as reached from this share of it on.
@@ -26,7 +26,7 @@ pub struct Point {
     /// Operations that succeeded, per second.
     pub rate: f64,
     /// Operations that failed, by code.
-    pub failures: BTreeMap<String, Failure>,
+    pub failures: BTreeMap<String, FailureCount>,
     /// The wrong answers.
     pub wrong: Wrong,
     /// Calls that were due and never made, because no connection was free in time.
@@ -48,7 +48,7 @@ pub struct Point {
     /// The length of an interval, in milliseconds.
     pub interval_millis: u64,
     /// The results interval by interval.
-    pub timeline: Vec<Moment>,
+    pub timeline: Vec<TimelinePoint>,
     /// The progress of the captures that follow from payments; null when no payments were made.
     pub follow_up: Option<FollowUp>,
     /// The deliveries of events; null without a receiver of webhooks.

@@ -107,7 +107,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chance::Dice;
+    use crate::chance::SeededDice;
 
     /// The 99th percentile of a model server, that of a queue: it grows without bound towards the server's capacity.
     fn p99_millis(rate: f64, capacity: f64) -> f64 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// The rate that a search finds when each try deviates from the model by up to `noise`.
-    fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut Dice) -> Option<f64> {
+    fn found(first_rate: f64, capacity: f64, noise: f64, dice: &mut SeededDice) -> Option<f64> {
         let mut search = Search::new(first_rate);
         loop {
             match search.next() {
@@ -132,7 +132,7 @@ mod tests {
     fn the_border_is_found_from_below_and_from_above() {
         // 2 / (1 - r) < 20 holds up to 0.9 of the capacity.
         for (first_rate, capacity) in [(100.0, 10_000.0), (1_000_000.0, 10_000.0), (9_000.0, 10_000.0), (1.0, 50.0)] {
-            let rate = found(first_rate, capacity, 0.0, &mut Dice::new(1)).unwrap_or_default();
+            let rate = found(first_rate, capacity, 0.0, &mut SeededDice::new(1)).unwrap_or_default();
             let share = rate / (0.9 * capacity);
             assert!((0.95..=1.0).contains(&share), "{first_rate} {capacity}: {rate}");
         }
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn with_noise_results_are_within_ten_percent_of_each_other() {
-        let mut dice = Dice::new(3);
+        let mut dice = SeededDice::new(3);
         let rates: Vec<f64> = (0..200).filter_map(|_| found(200.0, 10_000.0, 0.3, &mut dice)).collect();
         assert_eq!(rates.len(), 200);
         let (least, most) =
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_server_that_meets_the_goal_at_no_rate_is_told_so() {
-        assert_eq!(found(1000.0, 0.5, 0.0, &mut Dice::new(1)), None);
+        assert_eq!(found(1000.0, 0.5, 0.0, &mut SeededDice::new(1)), None);
     }
 
     #[test]

@@ -11,10 +11,10 @@ use anyhow::{Context, anyhow, bail};
 use tokio::task::LocalSet;
 
 use crate::client::Connection;
-use crate::plan::Load;
-use crate::recording::{Interval, Recorder, Silence, Tally, Trouble, Window};
-use crate::scenarios::{Ending, Hands, World};
-use crate::schedule::{Pace, Turns, keep_pace};
+use crate::plan::LoadMode;
+use crate::recording::{Interval, Recorder, RunTally, Silence, Trouble, Window};
+use crate::scenarios::{Ending, Hands, RunContext};
+use crate::schedule::{CallSchedule, Turns, keep_pace};
 
 /// The time after the end in which calls that were due before it may still be made.
 const LATE_MAX: Duration = Duration::from_secs(10);
@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The number of a thread among all threads.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct ThreadNumber {
     pub(super) thread: usize,
     pub(super) threads: usize,
 }
@@ -48,7 +48,7 @@ pub(super) struct Begin {
 
 /// The results of a thread.
 pub(super) struct Worked {
-    pub(super) tally: Tally,
+    pub(super) tally: RunTally,
     /// The time at which the last counted operation ended.
     pub(super) last: Instant,
     /// Calls that were due and never made.
@@ -57,8 +57,8 @@ pub(super) struct Worked {
 
 /// Makes the calls of one thread's share of a run.
 pub(super) fn work(
-    world: &Arc<World>,
-    place: Place,
+    world: &Arc<RunContext>,
+    place: ThreadNumber,
     begin: &Begin,
     intervals: Sender<Interval>,
 ) -> anyhow::Result<Worked> {
@@ -68,8 +68,8 @@ pub(super) fn work(
 }
 
 async fn work_in_runtime(
-    world: &Arc<World>,
-    place: Place,
+    world: &Arc<RunContext>,
+    place: ThreadNumber,
     begin: &Begin,
     intervals: Sender<Interval>,
 ) -> anyhow::Result<Worked> {
@@ -109,7 +109,7 @@ async fn work_in_runtime(
 }
 
 /// Opens this thread's share of the connections, each with its number among all.
-async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connection)>> {
+async fn open(world: &RunContext, place: ThreadNumber) -> anyhow::Result<Vec<(usize, Connection)>> {
     let mut connections = Vec::new();
     for number in (place.thread..world.plan.connections).step_by(place.threads) {
         let mut connection = Connection::new(world.public());
@@ -120,31 +120,31 @@ async fn open(world: &World, place: Place) -> anyhow::Result<Vec<(usize, Connect
     Ok(connections)
 }
 
-fn window(world: &World, start: Instant) -> Window {
+fn window(world: &RunContext, start: Instant) -> Window {
     let measured = start + world.plan.warm_up;
     Window { start: measured, end: measured + world.plan.duration, interval: Interval::length(world.plan.duration) }
 }
 
-fn turns(world: &World, place: Place, start: Instant, window: Window) -> Turns {
+fn turns(world: &RunContext, place: ThreadNumber, start: Instant, window: Window) -> Turns {
     let number = |number: usize| u64::try_from(number).expect("a number of threads fits");
     match world.plan.load {
-        Load::Closed | Load::Search(_) => Turns::closed(start, window.end),
-        Load::Open { rate, patience } => {
+        LoadMode::Closed | LoadMode::Search(_) => Turns::closed(start, window.end),
+        LoadMode::Open { rate, patience } => {
             let (threads, thread) = (number(place.threads), number(place.thread));
-            Turns::open(Pace { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
+            Turns::open(CallSchedule { start, end: window.end, rate, threads, thread }, window.end + LATE_MAX, patience)
         }
     }
 }
 
 /// Waits for the early end of the run.
-async fn end_of(world: &World) {
+async fn end_of(world: &RunContext) {
     while !world.is_over() {
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
 /// The work of a connection: one operation after the other, as long as there are turns.
-async fn repeat(world: Arc<World>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
+async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
     while let Some(intended) = turns.next().await {
         if world.is_over() {
             return;

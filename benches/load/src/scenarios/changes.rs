@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
 use super::hands::Hands;
-use super::payments::Prepared;
-use super::world::World;
-use crate::client::{Answer, Template};
-use crate::recording::{Step, Trouble};
+use super::payments::PreparedPayment;
+use super::world::RunContext;
+use crate::client::{HttpAnswer, Template};
+use crate::recording::{MeasuredStep, Trouble};
 
 /// One in this number of captures takes a part of the authorized amount.
 const CAPTURES_FOR_A_PART: usize = 4;
 
 /// Captures the next authorized payment, or a part of it.
-pub(super) async fn capture(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn capture(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let (number, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
     let (template, amount_minor) = match number % CAPTURES_FOR_A_PART {
@@ -23,22 +23,22 @@ pub(super) async fn capture(world: &World, hands: &mut Hands) -> Result<Step, Tr
     is_true(&call(payment, template, hands).await?)?;
     payment.acknowledged.captured(amount_minor);
     if hands.recorder.borrow_mut().payment(payment.id, amount_minor) {
-        return Ok(Step::CapturePayment);
+        return Ok(MeasuredStep::CapturePayment);
     }
     Err(Trouble::Wrong(format!("the payment {} is captured twice", payment.id)))
 }
 
 /// Voids the next authorized payment.
-pub(super) async fn void(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn void(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
     is_true(&call(payment, &shop.void, hands).await?)?;
     payment.acknowledged.voided();
-    Ok(Step::VoidPayment)
+    Ok(MeasuredStep::VoidPayment)
 }
 
 /// Refunds a part of a captured payment: the answer is the id of a refund that was not known before.
-pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn refund(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let payment = world.captured.take_for_refund().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
     let recorder = Rc::clone(&hands.recorder);
@@ -48,18 +48,22 @@ pub(super) async fn refund(world: &World, hands: &mut Hands) -> Result<Step, Tro
     let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
     payment.acknowledged.refunded(REFUNDED_PART_MINOR);
     if recorder.borrow_mut().refund(refund, REFUNDED_PART_MINOR) {
-        return Ok(Step::RefundPayment);
+        return Ok(MeasuredStep::RefundPayment);
     }
     Err(Trouble::wrong("the id of a new refund", &answer))
 }
 
 /// Makes a call about a payment. A call that fails may have taken effect all the same.
-async fn call<'a>(payment: &Prepared, template: &Template, hands: &'a mut Hands) -> Result<Answer<'a>, Trouble> {
+async fn call<'a>(
+    payment: &PreparedPayment,
+    template: &Template,
+    hands: &'a mut Hands,
+) -> Result<HttpAnswer<'a>, Trouble> {
     payment.write(template, &mut hands.request);
     let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await);
     answer.inspect_err(|_| payment.acknowledged.doubt())
 }
 
-fn is_true(answer: &Answer<'_>) -> Result<(), Trouble> {
+fn is_true(answer: &HttpAnswer<'_>) -> Result<(), Trouble> {
     if answer.body == b"true" { Ok(()) } else { Err(Trouble::wrong("true", answer)) }
 }

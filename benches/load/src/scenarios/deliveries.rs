@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::prepare::{Lines, accepted, accepted_json};
 use super::stock::Stock;
-use crate::webhooks::Receiver;
+use crate::webhooks::WebhookReceiver;
 
 /// Calls at once.
 const AT_ONCE: usize = 8;
@@ -37,7 +37,7 @@ pub struct Deliveries {
 /// Deliveries of a run that is under way.
 pub(crate) struct Delivering<'a> {
     stock: &'a Stock,
-    receiver: &'a Receiver,
+    receiver: &'a WebhookReceiver,
     begun: Instant,
     events_before: u64,
     repeated_before: u64,
@@ -56,7 +56,7 @@ pub(super) async fn connect(stock: &Stock, address: SocketAddr) -> anyhow::Resul
 
 impl<'a> Delivering<'a> {
     /// Begins a run: waits until earlier events are delivered, so that they do not slow the run down.
-    pub(crate) async fn begin(stock: &'a Stock, receiver: &'a Receiver) -> anyhow::Result<Delivering<'a>> {
+    pub(crate) async fn begin(stock: &'a Stock, receiver: &'a WebhookReceiver) -> anyhow::Result<Delivering<'a>> {
         let waited = wait(stock, receiver).await?;
         let repeated_before = receiver.received().repeated;
         Ok(Delivering { stock, receiver, begun: Instant::now(), events_before: waited.events, repeated_before })
@@ -95,7 +95,7 @@ struct Waited {
 }
 
 /// Waits until the receiver has all events, or the time for that is over.
-async fn wait(stock: &Stock, receiver: &Receiver) -> anyhow::Result<Waited> {
+async fn wait(stock: &Stock, receiver: &WebhookReceiver) -> anyhow::Result<Waited> {
     let until = Instant::now() + PATIENCE;
     loop {
         let events = numbered(stock).await?;

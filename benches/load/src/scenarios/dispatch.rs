@@ -1,25 +1,25 @@
 //! Selects the operation that a connection makes next.
 
 use super::hands::Hands;
-use super::world::World;
+use super::world::RunContext;
 use super::{changes, flow, initiate, lists, metadata, payouts, ping};
-use crate::plan::Kind;
-use crate::recording::{Step, Trouble};
+use crate::plan::ScenarioKind;
+use crate::recording::{MeasuredStep, Trouble};
 
-impl World {
+impl RunContext {
     /// Makes the next operation.
-    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<Step, Trouble> {
+    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
         match self.plan.scenario.weights.kind_of(hands.dice.number()) {
-            Kind::Ping => ping::ping(self, hands).await,
-            Kind::Initiate => initiate::initiate(self, hands).await,
-            Kind::Flow => flow::flow(self, hands).await,
-            Kind::Capture => changes::capture(self, hands).await,
-            Kind::Void => changes::void(self, hands).await,
-            Kind::Refund => changes::refund(self, hands).await,
-            Kind::Payout => payouts::send(self, hands).await,
-            Kind::Metadata => metadata::add(self, hands).await,
-            Kind::Activity => lists::activity(self, hands).await,
-            Kind::Balance => lists::balance(self, hands).await,
+            ScenarioKind::Ping => ping::ping(self, hands).await,
+            ScenarioKind::Initiate => initiate::initiate(self, hands).await,
+            ScenarioKind::Flow => flow::flow(self, hands).await,
+            ScenarioKind::Capture => changes::capture(self, hands).await,
+            ScenarioKind::Void => changes::void(self, hands).await,
+            ScenarioKind::Refund => changes::refund(self, hands).await,
+            ScenarioKind::Payout => payouts::send(self, hands).await,
+            ScenarioKind::Metadata => metadata::add(self, hands).await,
+            ScenarioKind::Activity => lists::activity(self, hands).await,
+            ScenarioKind::Balance => lists::balance(self, hands).await,
         }
     }
 }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::amounts::FLOW_FIRST_MINOR;
 use super::hands::Hands;
 use super::initiate::payment_id;
-use super::shop::{Shop, initiation};
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::shop::{LoadMerchant, initiation};
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
 /// The longest time that a flow waits for its capture and for its entry.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -23,7 +23,7 @@ const PAGES_MAX: usize = 20;
 
 /// The members of a payment that a flow checks.
 #[derive(Deserialize)]
-struct Payment<'a> {
+struct FlowPayment<'a> {
     status: &'a str,
     amount_captured: u64,
 }
@@ -32,12 +32,12 @@ struct Payment<'a> {
 #[derive(Deserialize)]
 struct Ledger<'a> {
     #[serde(borrow)]
-    page: Vec<Entry<'a>>,
+    page: Vec<FlowEntry<'a>>,
     next: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct FlowEntry<'a> {
     direction: &'a str,
     r#type: &'a str,
     amount: u64,
@@ -45,7 +45,7 @@ struct Entry<'a> {
 }
 
 /// Pays once, from the card on, and waits for the money.
-pub(super) async fn flow(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn flow(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
     let amount_minor = FLOW_FIRST_MINOR + world.flow_number();
     let token = tokenize(shop, hands).await?;
@@ -53,29 +53,29 @@ pub(super) async fn flow(world: &World, hands: &mut Hands) -> Result<Step, Troub
     let payment = initiate(shop, hands, &session, amount_minor).await?;
     until_captured(shop, hands, &payment, amount_minor).await?;
     until_settled(shop, hands, amount_minor).await?;
-    Ok(Step::Flow)
+    Ok(MeasuredStep::Flow)
 }
 
-async fn tokenize(shop: &Shop, hands: &mut Hands) -> Result<String, Trouble> {
+async fn tokenize(shop: &LoadMerchant, hands: &mut Hands) -> Result<String, Trouble> {
     let start = Instant::now();
     let answer = Trouble::unless_accepted(hands.connection.call(&shop.tokenize_settling).await)?;
     let token = answer.id().filter(|id| id.starts_with("tok_"));
     let token = token.ok_or_else(|| Trouble::wrong("a token", &answer))?.to_owned();
-    hands.step(Step::TokenizeCard, start.elapsed());
+    hands.step(MeasuredStep::TokenizeCard, start.elapsed());
     Ok(token)
 }
 
-async fn select(shop: &Shop, hands: &mut Hands, token: &str, amount_minor: u64) -> Result<String, Trouble> {
+async fn select(shop: &LoadMerchant, hands: &mut Hands, token: &str, amount_minor: u64) -> Result<String, Trouble> {
     let request = shop.select_head.with(&shop.selection(token, amount_minor));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
     let session = answer.id().filter(|id| id.starts_with("pse_"));
     let session = session.ok_or_else(|| Trouble::wrong("a session", &answer))?.to_owned();
-    hands.step(Step::SelectPaymentMethod, start.elapsed());
+    hands.step(MeasuredStep::SelectPaymentMethod, start.elapsed());
     Ok(session)
 }
 
-async fn initiate(shop: &Shop, hands: &mut Hands, session: &str, amount_minor: u64) -> Result<String, Trouble> {
+async fn initiate(shop: &LoadMerchant, hands: &mut Hands, session: &str, amount_minor: u64) -> Result<String, Trouble> {
     let request = shop.initiate_head.with(&initiation(session, amount_minor));
     let start = Instant::now();
     let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
@@ -83,17 +83,22 @@ async fn initiate(shop: &Shop, hands: &mut Hands, session: &str, amount_minor: u
     if !hands.recorder.borrow_mut().payment(payment, amount_minor) {
         return Err(Trouble::wrong("the id of a new payment", &answer));
     }
-    hands.step(Step::InitiateOfFlow, start.elapsed());
+    hands.step(MeasuredStep::InitiateOfFlow, start.elapsed());
     Ok(payment.to_string())
 }
 
 /// Reads the payment until it is captured.
-async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_minor: u64) -> Result<(), Trouble> {
+async fn until_captured(
+    shop: &LoadMerchant,
+    hands: &mut Hands,
+    payment: &str,
+    amount_minor: u64,
+) -> Result<(), Trouble> {
     let request = shop.find_payment.with(&json!({ "payment_id": payment }));
     let start = Instant::now();
     loop {
         let answer = Trouble::unless_accepted(hands.connection.call(&request).await)?;
-        let found: Payment<'_> =
+        let found: FlowPayment<'_> =
             serde_json::from_slice(answer.body).map_err(|_| Trouble::wrong("a payment", &answer))?;
         match found.status {
             "SUCCESSFUL" if found.amount_captured == amount_minor => break,
@@ -101,12 +106,12 @@ async fn until_captured(shop: &Shop, hands: &mut Hands, payment: &str, amount_mi
             _ => return Err(Trouble::wrong("a payment that is captured in time and in full", &answer)),
         }
     }
-    hands.step(Step::UntilCaptured, start.elapsed());
+    hands.step(MeasuredStep::UntilCaptured, start.elapsed());
     Ok(())
 }
 
 /// Reads the ledger until the payment's entry is effective.
-async fn until_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<(), Trouble> {
+async fn until_settled(shop: &LoadMerchant, hands: &mut Hands, amount_minor: u64) -> Result<(), Trouble> {
     let start = Instant::now();
     while !is_settled(shop, hands, amount_minor).await? {
         if start.elapsed() > PATIENCE {
@@ -114,11 +119,11 @@ async fn until_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Res
         }
         tokio::time::sleep(PAUSE).await;
     }
-    hands.step(Step::UntilSettled, start.elapsed());
+    hands.step(MeasuredStep::UntilSettled, start.elapsed());
     Ok(())
 }
 
-async fn is_settled(shop: &Shop, hands: &mut Hands, amount_minor: u64) -> Result<bool, Trouble> {
+async fn is_settled(shop: &LoadMerchant, hands: &mut Hands, amount_minor: u64) -> Result<bool, Trouble> {
     let mut body = json!({ "per_page": 25 });
     for _ in 0..PAGES_MAX {
         let request = shop.balance_history.with(&body);

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use crate::chance::Dice;
+use crate::chance::SeededDice;
 use crate::client::Connection;
-use crate::recording::{Recorder, Step};
+use crate::recording::{MeasuredStep, Recorder};
 
 /// A connection with the state that it keeps between its calls.
 pub(crate) struct Hands {
@@ -15,7 +15,7 @@ pub(crate) struct Hands {
     pub(crate) recorder: Rc<RefCell<Recorder>>,
     /// The time at which the current operation was meant to begin.
     pub(crate) intended: Instant,
-    pub(super) dice: Dice,
+    pub(super) dice: SeededDice,
     /// The buffer for a request.
     pub(super) request: Vec<u8>,
     /// The number of the connection among those of all threads.
@@ -34,7 +34,7 @@ impl Hands {
             connection,
             recorder,
             intended: Instant::now(),
-            dice: Dice::new(seed.wrapping_mul(0xA076_1D64_78BD_642F)),
+            dice: SeededDice::new(seed.wrapping_mul(0xA076_1D64_78BD_642F)),
             request: Vec::new(),
             number,
             done: 0,
@@ -43,7 +43,7 @@ impl Hands {
     }
 
     /// Records the latency of a step of the current operation.
-    pub(super) fn step(&self, step: Step, latency: Duration) {
+    pub(super) fn step(&self, step: MeasuredStep, latency: Duration) {
         let mut recorder = self.recorder.borrow_mut();
         if recorder.counts(self.intended) {
             recorder.step(step, latency);

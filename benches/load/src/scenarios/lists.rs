@@ -5,42 +5,42 @@ use jiff::ToSpan;
 use serde_json::{Map, Value};
 
 use super::hands::Hands;
-use super::page::{Expected, check_page};
+use super::page::{ExpectedPage, check_page};
 use super::stock::Entries;
-use super::world::World;
-use crate::client::Head;
+use super::world::RunContext;
+use crate::client::RequestHead;
 use crate::plan::Filter;
-use crate::recording::{Step, Trouble};
+use crate::recording::{MeasuredStep, Trouble};
 
 /// Reads a page of a merchant's activity.
-pub(super) async fn activity(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn activity(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let index = world.distribution.draw(&mut hands.dice);
     let (head, entries) = (&world.stock.shops[index].list_activity, &world.stock.activity[index]);
     let filter = world.plan.lists.filter;
     if filter.selects_one() {
         let one = hands.dice.index(entries.ids.len());
         let object = entries.objects[one].as_deref().unwrap_or_default();
-        let expected = Expected { ids: &entries.ids[one..=one], before: false, after: false, exactly: true };
+        let expected = ExpectedPage { ids: &entries.ids[one..=one], before: false, after: false, exactly: true };
         ask(world, hands, head, filters(filter, object), &expected).await?;
     } else {
         read(world, hands, head, entries, filters(filter, "")).await?;
     }
-    Ok(Step::ListActivity)
+    Ok(MeasuredStep::ListActivity)
 }
 
 /// Reads a page of a merchant's ledger.
-pub(super) async fn balance(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn balance(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let index = world.distribution.draw(&mut hands.dice);
     let (head, entries) = (&world.stock.shops[index].balance_history, &world.stock.balance[index]);
     read(world, hands, head, entries, Map::new()).await?;
-    Ok(Step::BalanceHistory)
+    Ok(MeasuredStep::BalanceHistory)
 }
 
 /// Reads the page at the plan's depth.
 async fn read(
-    world: &World,
+    world: &RunContext,
     hands: &mut Hands,
-    head: &Head,
+    head: &RequestHead,
     entries: &Entries,
     mut body: Map<String, Value>,
 ) -> Result<(), Trouble> {
@@ -52,16 +52,16 @@ async fn read(
     }
     // The first page changes when payments are made or changed meanwhile; the entries after a cursor never do.
     let exactly = depth > 0 || !world.plan.scenario.adds_entries();
-    let expected = Expected { ids: &entries.ids[depth..until], before: depth > 0, after: until < count, exactly };
+    let expected = ExpectedPage { ids: &entries.ids[depth..until], before: depth > 0, after: until < count, exactly };
     ask(world, hands, head, body, &expected).await
 }
 
 async fn ask(
-    world: &World,
+    world: &RunContext,
     hands: &mut Hands,
-    head: &Head,
+    head: &RequestHead,
     mut body: Map<String, Value>,
-    expected: &Expected<'_>,
+    expected: &ExpectedPage<'_>,
 ) -> Result<(), Trouble> {
     body.insert("per_page".to_owned(), world.plan.lists.per_page.into());
     head.write(Value::Object(body).to_string().as_bytes(), &mut hands.request);

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use super::hands::Hands;
 use super::sets::{PATH, Sets};
-use super::shop::Shop;
-use super::world::World;
-use crate::client::Answer;
-use crate::recording::{Step, Trouble};
+use super::shop::LoadMerchant;
+use super::world::RunContext;
+use crate::client::HttpAnswer;
+use crate::recording::{MeasuredStep, Trouble};
 
 /// Adds an item: a new one, or, in the share of cases that the plan names, one that changes nothing.
-pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn add(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let index = world.distribution.draw(&mut hands.dice);
     let is_conflict = hands.dice.happens(world.plan.metadata.conflict_rate);
     hands.done += 1;
@@ -25,11 +25,16 @@ pub(super) async fn add(world: &World, hands: &mut Hands) -> Result<Step, Troubl
     write(shop, &body, hands);
     let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
     check(&answer, !is_conflict)?;
-    Ok(Step::AddToSet)
+    Ok(MeasuredStep::AddToSet)
 }
 
 /// Adds to this connection's own record, whose version only it changes; or names an old version, and is refused.
-async fn add_versioned(world: &World, hands: &mut Hands, index: usize, is_conflict: bool) -> Result<Step, Trouble> {
+async fn add_versioned(
+    world: &RunContext,
+    hands: &mut Hands,
+    index: usize,
+    is_conflict: bool,
+) -> Result<MeasuredStep, Trouble> {
     let (shop, key) = (&world.stock.shops[index], world.sets.own_key(hands.number));
     let version = match hands.versions.remove(&index) {
         Some(version) => version,
@@ -47,11 +52,16 @@ async fn add_versioned(world: &World, hands: &mut Hands, index: usize, is_confli
     }
     let latency = start.elapsed();
     hands.versions.insert(index, if is_conflict { version } else { version + 1 });
-    hands.step(Step::AddToSetVersioned, latency);
-    Ok(Step::AddToSet)
+    hands.step(MeasuredStep::AddToSetVersioned, latency);
+    Ok(MeasuredStep::AddToSet)
 }
 
-async fn current_version(world: &World, hands: &mut Hands, shop: &Shop, key: &str) -> Result<u64, Trouble> {
+async fn current_version(
+    world: &RunContext,
+    hands: &mut Hands,
+    shop: &LoadMerchant,
+    key: &str,
+) -> Result<u64, Trouble> {
     let version = world.sets.version(shop, key, &mut hands.connection).await;
     version.map_err(|error| Trouble::Failed { code: "(version unknown)".to_owned(), excerpt: format!("{error:#}") })
 }
@@ -61,17 +71,17 @@ fn new_item(hands: &Hands) -> String {
     format!("n{}-{}", hands.number, hands.done)
 }
 
-fn write(shop: &Shop, body: &Value, hands: &mut Hands) {
+fn write(shop: &LoadMerchant, body: &Value, hands: &mut Hands) {
     shop.add_to_set.write(body.to_string().as_bytes(), &mut hands.request);
 }
 
-fn check(answer: &Answer<'_>, expected: bool) -> Result<(), Trouble> {
+fn check(answer: &HttpAnswer<'_>, expected: bool) -> Result<(), Trouble> {
     let right = if expected { b"true".as_slice() } else { b"false" };
     if answer.body == right { Ok(()) } else { Err(Trouble::wrong(&expected.to_string(), answer)) }
 }
 
 /// Checks that an old version is refused, and that the refusal names the current one.
-fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
+fn check_mismatch(answer: &HttpAnswer<'_>, current: u64) -> Result<(), Trouble> {
     let json = answer.json();
     let fault = &json[2][0];
     let is_refusal = answer.status == 400 && json[0] == "INVALID_ARGUMENTS";
@@ -85,8 +95,8 @@ fn check_mismatch(answer: &Answer<'_>, current: u64) -> Result<(), Trouble> {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, body: &[u8]) -> Answer<'_> {
-        Answer { status, body }
+    fn answer(status: u16, body: &[u8]) -> HttpAnswer<'_> {
+        HttpAnswer { status, body }
     }
 
     #[test]

@@ -29,4 +29,4 @@ pub(crate) use deliveries::{Deliveries, Delivering};
 pub(crate) use hands::Hands;
 pub(crate) use settling::{Baseline, FollowUp, Settling};
 pub(crate) use stock::Stock;
-pub(crate) use world::{Ending, World};
+pub(crate) use world::{Ending, RunContext};

@@ -9,11 +9,11 @@ use super::hands::Hands;
 use super::prepare::{Lines, accepted_id};
 use super::shop::OperatorHeads;
 use super::stock::Stock;
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
 /// Sends a payout: the answer is the id of a payout that was not known before.
-pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn send(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
     let recorder = Rc::clone(&hands.recorder);
     let answer = Trouble::unless_accepted(hands.connection.call(&shop.send_payout).await);
@@ -21,7 +21,7 @@ pub(super) async fn send(world: &World, hands: &mut Hands) -> Result<Step, Troub
     let payout = answer.id().and_then(|id| id.parse().ok());
     let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;
     if recorder.borrow_mut().payout(payout, PAYOUT_MINOR) {
-        return Ok(Step::SendPayout);
+        return Ok(MeasuredStep::SendPayout);
     }
     Err(Trouble::wrong("the id of a new payout", &answer))
 }

@@ -4,8 +4,8 @@ use serde::Deserialize;
 
 use super::amounts::CURRENCY;
 use super::hands::Hands;
-use super::world::World;
-use crate::recording::{Step, Trouble};
+use super::world::RunContext;
+use crate::recording::{MeasuredStep, Trouble};
 
 /// A balance.
 #[derive(Deserialize)]
@@ -28,12 +28,12 @@ impl<'a> Balance<'a> {
 }
 
 /// Reads a merchant's balance.
-pub(super) async fn ping(world: &World, hands: &mut Hands) -> Result<Step, Trouble> {
+pub(super) async fn ping(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
     let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
     let answer = Trouble::unless_accepted(hands.connection.call(&shop.get_balance).await)?;
     let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
     if balance.total_minor() < 0 {
         return Err(Trouble::wrong("a balance of nothing or more", &answer));
     }
-    Ok(Step::GetBalance)
+    Ok(MeasuredStep::GetBalance)
 }

@@ -7,7 +7,7 @@ use anyhow::{Context, anyhow};
 use futures_util::future::try_join_all;
 use serde_json::Value;
 
-use crate::client::{Answer, CallFailure, Connection};
+use crate::client::{CallFailure, Connection, HttpAnswer};
 
 /// Connections to both listeners.
 pub(crate) struct Lines {
@@ -51,7 +51,7 @@ impl Ends {
 }
 
 /// The answer of a call that must succeed.
-pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) -> anyhow::Result<Answer<'a>> {
+pub(super) fn accepted<'a>(what: &str, answer: Result<HttpAnswer<'a>, CallFailure>) -> anyhow::Result<HttpAnswer<'a>> {
     let answer = answer.with_context(|| format!("failed to {what}"))?;
     if answer.is_success() {
         return Ok(answer);
@@ -69,12 +69,12 @@ pub(super) fn accepted<'a>(what: &str, answer: Result<Answer<'a>, CallFailure>) 
 }
 
 /// The id in the answer of a call that must succeed.
-pub(super) fn accepted_id(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<String> {
+pub(super) fn accepted_id(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<String> {
     let answer = accepted(what, answer)?;
     answer.id().map(str::to_owned).with_context(|| format!("failed to {what}: {} is no id", answer.excerpt()))
 }
 
 /// The JSON in the answer of a call that must succeed.
-pub(super) fn accepted_json(what: &str, answer: Result<Answer<'_>, CallFailure>) -> anyhow::Result<Value> {
+pub(super) fn accepted_json(what: &str, answer: Result<HttpAnswer<'_>, CallFailure>) -> anyhow::Result<Value> {
     Ok(accepted(what, answer)?.json())
 }

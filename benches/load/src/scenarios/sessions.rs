@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::Context;
 
 use super::prepare::{Lines, accepted};
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 use super::stock::Stock;
 use super::supply::Supply;
-use crate::chance::{Dice, Distribution};
+use crate::chance::{Distribution, SeededDice};
 use crate::client::Connection;
-use crate::plan::{Kind, Plan};
+use crate::plan::{Plan, ScenarioKind};
 
 /// Bytes of a session's id: its prefix and the 26 characters of a TypeID.
 pub(super) const SESSION_BYTES: usize = 30;
@@ -43,15 +43,15 @@ impl Sessions {
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
     ) -> anyhow::Result<Sessions> {
-        if !plan.scenario.has(Kind::Initiate) {
+        if !plan.scenario.has(ScenarioKind::Initiate) {
             return Ok(Sessions::default());
         }
         let supply = Supply {
             what: "payment sessions",
-            share: plan.scenario.weights.share(Kind::Initiate),
+            share: plan.scenario.weights.share(ScenarioKind::Initiate),
             given: plan.sessions,
             used_for_one_made: INITIATIONS_FOR_A_SESSION,
         };
@@ -64,7 +64,10 @@ impl Sessions {
 }
 
 /// A fresh session of a merchant.
-pub(super) async fn session_of(shop: &Shop, connection: &mut Connection) -> anyhow::Result<[u8; SESSION_BYTES]> {
+pub(super) async fn session_of(
+    shop: &LoadMerchant,
+    connection: &mut Connection,
+) -> anyhow::Result<[u8; SESSION_BYTES]> {
     let answer = accepted("select a payment method", connection.call(&shop.select).await)?;
     let id = answer.id().and_then(|id| id.as_bytes().try_into().ok());
     id.with_context(|| format!("failed to select a payment method: {} is no session", answer.excerpt()))

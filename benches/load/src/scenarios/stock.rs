@@ -1,12 +1,12 @@
 //! The merchants that all runs of one command share, with the entries of their lists.
 
 use super::prepare::Ends;
-use super::shop::Shop;
+use super::shop::LoadMerchant;
 
 /// Merchants with their lists.
 pub(crate) struct Stock {
     pub(crate) ends: Ends,
-    pub(super) shops: Vec<Shop>,
+    pub(super) shops: Vec<LoadMerchant>,
     /// The entries of each merchant's list, newest first; empty when no list is read.
     pub(super) activity: Vec<Entries>,
     pub(super) balance: Vec<Entries>,

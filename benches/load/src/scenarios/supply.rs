@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::prepare::Lines;
 use super::stock::Stock;
-use crate::chance::{Dice, Distribution};
-use crate::plan::{Load, Plan};
+use crate::chance::{Distribution, SeededDice};
+use crate::plan::{LoadMode, Plan};
 
 /// Objects that are made at the same time, unless their number is estimated and the run has fewer connections.
 const AT_ONCE: usize = 64;
@@ -38,7 +38,7 @@ impl Supply {
         stock: &Stock,
         plan: &Plan,
         distribution: &Distribution,
-        dice: &mut Dice,
+        dice: &mut SeededDice,
         tell: &dyn Fn(&str),
         job: impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
     ) -> anyhow::Result<Vec<T>> {
@@ -63,11 +63,11 @@ impl Supply {
     fn needed(&self, plan: &Plan) -> Option<usize> {
         match plan.load {
             // The kind of each call is drawn, so slightly more calls than their share may use an object.
-            Load::Open { rate, patience: _ } => {
+            LoadMode::Open { rate, patience: _ } => {
                 let mean = rate * (plan.warm_up + plan.duration).as_secs_f64() * self.share;
                 Some((mean + 6.0 * mean.sqrt()).ceil() as usize + plan.connections)
             }
-            Load::Closed | Load::Search(_) => None,
+            LoadMode::Closed | LoadMode::Search(_) => None,
         }
     }
 
@@ -86,18 +86,18 @@ async fn try_out<T>(
     stock: &Stock,
     at_once: usize,
     distribution: &Distribution,
-    dice: &mut Dice,
+    dice: &mut SeededDice,
     job: &impl AsyncFn(&mut Lines, usize) -> anyhow::Result<T>,
 ) -> anyhow::Result<Vec<T>> {
     let (mut made, until) = (Vec::new(), Instant::now() + TRIAL);
-    let worker = async |mut dice: Dice| {
+    let worker = async |mut dice: SeededDice| {
         let (mut lines, mut made) = (stock.ends.lines(), Vec::new());
         while Instant::now() < until || made.len() < TRIAL_EACH {
             made.push(job(&mut lines, distribution.draw(&mut dice)).await?);
         }
         anyhow::Ok(made)
     };
-    let workers: Vec<_> = (0..at_once).map(|_| worker(Dice::new(dice.number()))).collect();
+    let workers: Vec<_> = (0..at_once).map(|_| worker(SeededDice::new(dice.number()))).collect();
     for part in futures_util::future::try_join_all(workers).await? {
         made.extend(part);
     }
@@ -108,10 +108,10 @@ async fn try_out<T>(
 mod tests {
     use super::*;
     use crate::plan::parameters::examples::plan;
-    use crate::plan::{Kind, Scenario};
+    use crate::plan::{Scenario, ScenarioKind};
 
     fn supply(plan: &Plan) -> Supply {
-        let share = plan.scenario.weights.share(Kind::Initiate);
+        let share = plan.scenario.weights.share(ScenarioKind::Initiate);
         Supply { what: "sessions", share, given: None, used_for_one_made: 1.25 }
     }
 
@@ -119,20 +119,20 @@ mod tests {
     fn a_run_with_a_rate_needs_its_share_of_all_calls_and_a_little_more() {
         let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
         let open = Plan {
-            load: Load::Open { rate: 1000.0, patience: None },
+            load: LoadMode::Open { rate: 1000.0, patience: None },
             duration: Duration::from_secs(4),
-            ..plan(Kind::Initiate)
+            ..plan(ScenarioKind::Initiate)
         };
         let mixed = Plan { scenario: Scenario::mixed(weights), ..open.clone() };
         assert!(supply(&open).needed(&open).is_some_and(|count| (4008..4500).contains(&count)));
         assert!(supply(&mixed).needed(&mixed).is_some_and(|count| (1008..1300).contains(&count)));
-        let closed = plan(Kind::Initiate);
+        let closed = plan(ScenarioKind::Initiate);
         assert_eq!(supply(&closed).needed(&closed), None);
     }
 
     #[test]
     fn a_run_without_one_gets_more_than_were_made_in_the_same_time() {
-        let (made, plan) = (400, plan(Kind::Initiate));
+        let (made, plan) = (400, plan(ScenarioKind::Initiate));
         assert!((1200..1400).contains(&supply(&plan).guessed(&plan, made, Duration::from_millis(400))));
     }
 }

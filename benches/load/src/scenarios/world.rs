@@ -8,7 +8,7 @@ use super::payments::PreparedPayments;
 use super::sessions::Sessions;
 use super::sets::Sets;
 use super::stock::Stock;
-use crate::chance::{Dice, Distribution};
+use crate::chance::{Distribution, SeededDice};
 use crate::plan::Plan;
 
 /// The reason that a run ended early, or could not be checked.
@@ -23,7 +23,7 @@ pub(crate) enum Ending {
 }
 
 /// The merchants, sessions, payments and sets of one run.
-pub(crate) struct World {
+pub(crate) struct RunContext {
     pub(crate) plan: Plan,
     pub(crate) stock: Arc<Stock>,
     pub(super) distribution: Distribution,
@@ -39,7 +39,7 @@ pub(crate) struct World {
     pub(crate) interrupted: Arc<AtomicBool>,
 }
 
-impl World {
+impl RunContext {
     /// Creates the objects that the `run`-th run of a command needs.
     pub(crate) async fn prepare(
         stock: &Arc<Stock>,
@@ -47,9 +47,9 @@ impl World {
         run: usize,
         interrupted: &Arc<AtomicBool>,
         tell: &dyn Fn(&str),
-    ) -> anyhow::Result<World> {
+    ) -> anyhow::Result<RunContext> {
         let distribution = Distribution::new(plan.skew, plan.merchants);
-        let mut dice = Dice::new(u64::try_from(run).expect("a run's number is small"));
+        let mut dice = SeededDice::new(u64::try_from(run).expect("a run's number is small"));
         let sessions = Sessions::prepare(stock, plan, &distribution, &mut dice, tell).await?;
         let authorized = PreparedPayments::authorized(stock, plan, &distribution, &mut dice, tell).await?;
         let captured = PreparedPayments::captured(stock, plan, &distribution, &mut dice, tell).await?;
@@ -58,7 +58,7 @@ impl World {
         let flows = AtomicU64::new(u64::try_from(run).expect("a run's number is small") << 32);
         let (plan, stock, interrupted) = (plan.clone(), Arc::clone(stock), Arc::clone(interrupted));
         let ending = OnceLock::new();
-        Ok(World { plan, stock, distribution, sessions, authorized, captured, sets, flows, ending, interrupted })
+        Ok(RunContext { plan, stock, distribution, sessions, authorized, captured, sets, flows, ending, interrupted })
     }
 
     /// The address of the public listener.

@@ -4,5 +4,5 @@ mod alarm;
 mod pace;
 mod turns;
 
-pub(crate) use pace::Pace;
+pub(crate) use pace::CallSchedule;
 pub(crate) use turns::{Turns, keep_pace};

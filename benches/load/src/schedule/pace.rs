@@ -10,7 +10,7 @@ const DENSE_SLACK: Duration = Duration::from_millis(1);
 
 /// Calls at a fixed rate. Each of n threads makes every n-th call.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct CallSchedule {
     /// The time at which the first call of all threads is meant to be made.
     pub(crate) start: Instant,
     /// The end of the time in which calls are meant to be made, exclusive.
@@ -23,7 +23,7 @@ pub(crate) struct Pace {
     pub(crate) thread: u64,
 }
 
-impl Pace {
+impl CallSchedule {
     /// The time at which this thread's call of this number is meant to be made; None after the end.
     pub(crate) fn intended(&self, number: u64) -> Option<Instant> {
         let at = self.start + self.offset(number);
@@ -64,12 +64,12 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(rate: f64, threads: u64, thread: u64) -> Pace {
+    fn pace(rate: f64, threads: u64, thread: u64) -> CallSchedule {
         let start = Instant::now();
-        Pace { start, end: start + Duration::from_secs(1), rate, threads, thread }
+        CallSchedule { start, end: start + Duration::from_secs(1), rate, threads, thread }
     }
 
-    fn offsets(pace: &Pace) -> Vec<u128> {
+    fn offsets(pace: &CallSchedule) -> Vec<u128> {
         (0..).map_while(|number| pace.intended(number)).map(|at| (at - pace.start).as_micros()).collect()
     }
 

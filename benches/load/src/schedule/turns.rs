@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 use super::alarm::Alarm;
-use super::pace::Pace;
+use super::pace::CallSchedule;
 
 /// The calls of a thread, at fixed times or as soon as a connection is free.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) enum Turns {
     /// A call is due at its time, and made when a connection is free.
     Open {
         /// The times at which calls are due.
-        pace: Pace,
+        pace: CallSchedule,
         /// Calls that are due and not made yet.
         due: Semaphore,
         /// The number of the next call.
@@ -43,7 +43,7 @@ impl Turns {
     }
 
     /// Calls at fixed times.
-    pub(crate) const fn open(pace: Pace, given_up_at: Instant, patience: Option<Duration>) -> Turns {
+    pub(crate) const fn open(pace: CallSchedule, given_up_at: Instant, patience: Option<Duration>) -> Turns {
         let (next, given_up) = (Cell::new(0), Cell::new(0));
         Turns::Open { pace, due: Semaphore::const_new(0), next, given_up_at, patience, given_up }
     }
@@ -130,7 +130,7 @@ mod tests {
 
     fn open(given_up_after: Duration) -> Turns {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
         Turns::open(pace, start + given_up_after, None)
     }
 
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_call_that_waited_longer_than_its_caller_does_is_given_up() {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(20), rate: 500.0, threads: 1, thread: 0 };
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(Duration::ZERO));
         let late = async {
             tokio::time::sleep(Duration::from_millis(40)).await;
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn whoever_wakes_late_makes_the_first_call_that_still_has_a_caller() {
         let start = Instant::now();
-        let pace = Pace { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
+        let pace = CallSchedule { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
         let patience = Duration::from_millis(20);
         let turns = Turns::open(pace, start + Duration::from_secs(60), Some(patience));
         let late = async {

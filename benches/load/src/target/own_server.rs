@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use super::address::server_address;
-use super::server::Server;
+use super::server::TargetServer;
 use till::configuration::{Configuration, Layers};
 
 /// Variables of the environment that concern other servers, or that our server gets as flags instead. Our server writes
@@ -98,7 +98,7 @@ impl OwnServer {
     ///
     /// # Errors
     /// The settings are invalid, or the server does not start: then its log is kept, and the error names it.
-    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, Server)> {
+    pub fn start(program: &Path, parent: &Path, given: &[ServerSetting]) -> anyhow::Result<(OwnServer, TargetServer)> {
         check(given)?;
         let directory = tempfile::Builder::new().prefix("till-bench-").tempdir_in(parent);
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
@@ -109,7 +109,7 @@ impl OwnServer {
         let Some((public, admin)) = addresses(said) else {
             return Err(own.failed("the server that was started for this run does not start"));
         };
-        let server = Server {
+        let server = TargetServer {
             public: server_address(&public, false)?,
             admin: server_address(&admin, false)?,
             admin_token: SecretString::from(token),

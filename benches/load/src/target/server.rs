@@ -7,7 +7,7 @@ use secrecy::SecretString;
 
 /// A server to be measured.
 #[derive(Debug)]
-pub struct Server {
+pub struct TargetServer {
     /// The address of the public listener.
     pub public: SocketAddr,
     /// The address of the admin listener.
@@ -22,7 +22,7 @@ pub struct Server {
     pub data_filesystem: Option<String>,
 }
 
-impl Server {
+impl TargetServer {
     /// True when load tester and server share a machine.
     #[must_use]
     pub fn is_on_this_machine(&self) -> bool {

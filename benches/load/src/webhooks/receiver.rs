@@ -28,7 +28,7 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(10);
 const NO_CONTENT: &[u8] = b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
 
 /// A receiver that runs until it is dropped.
-pub(crate) struct Receiver {
+pub(crate) struct WebhookReceiver {
     address: SocketAddr,
     counter: Arc<Mutex<EventCounter>>,
     _runtime: Runtime,
@@ -36,7 +36,7 @@ pub(crate) struct Receiver {
 
 /// The counts of a receiver.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Received {
+pub(crate) struct ReceiverCounts {
     /// Different events.
     pub(crate) events: u64,
     /// Deliveries of events that had been delivered before.
@@ -49,12 +49,12 @@ pub(crate) struct Received {
 #[derive(Debug, Default)]
 struct EventCounter {
     event_ids: HashSet<String>,
-    received: Received,
+    received: ReceiverCounts,
 }
 
-impl Receiver {
+impl WebhookReceiver {
     /// Listens on a free port of this machine, in a thread of its own.
-    pub(crate) fn start() -> anyhow::Result<Receiver> {
+    pub(crate) fn start() -> anyhow::Result<WebhookReceiver> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("till-bench-webhooks")
@@ -65,7 +65,7 @@ impl Receiver {
         let address = listener.local_addr().context("failed to read the port of the receiver of webhooks")?;
         let counter = Arc::new(Mutex::new(EventCounter::default()));
         runtime.spawn(accept(listener, Arc::clone(&counter)));
-        Ok(Receiver { address, counter, _runtime: runtime })
+        Ok(WebhookReceiver { address, counter, _runtime: runtime })
     }
 
     /// The address on which it listens.
@@ -74,7 +74,7 @@ impl Receiver {
     }
 
     /// The current counts.
-    pub(crate) fn received(&self) -> Received {
+    pub(crate) fn received(&self) -> ReceiverCounts {
         lock(&self.counter).received
     }
 }
@@ -159,7 +159,7 @@ mod tests {
 
     const DELIVERY: &str = "POST /a HTTP/1.1\r\nwebhook-id: evt_1\r\ncontent-length: 4\r\n\r\ntrue";
 
-    fn deliver(receiver: &Receiver, request: &str) -> String {
+    fn deliver(receiver: &WebhookReceiver, request: &str) -> String {
         let mut stream = TcpStream::connect(receiver.address()).unwrap_or_else(|error| panic!("{error}"));
         let mut answer = String::new();
         let asked = stream.write_all(request.as_bytes()).and_then(|()| stream.read_to_string(&mut answer));
@@ -168,11 +168,11 @@ mod tests {
 
     #[test]
     fn every_delivery_is_taken_and_an_event_that_comes_again_is_counted_as_repeated() {
-        let receiver = Receiver::start().unwrap_or_else(|error| panic!("{error}"));
+        let receiver = WebhookReceiver::start().unwrap_or_else(|error| panic!("{error}"));
         for request in [DELIVERY, DELIVERY, &DELIVERY.replace("evt_1", "evt_2")] {
             assert!(deliver(&receiver, request).starts_with("HTTP/1.1 204 "));
         }
-        let Received { events, repeated, last_at } = receiver.received();
+        let ReceiverCounts { events, repeated, last_at } = receiver.received();
         assert_eq!((events, repeated, last_at.is_some()), (2, 1, true));
     }
 

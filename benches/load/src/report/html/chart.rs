@@ -57,7 +57,7 @@ pub(super) struct Axis {
 
 /// A line.
 #[derive(Debug, Clone)]
-pub(super) struct Line {
+pub(super) struct ChartLine {
     pub(super) name: String,
     pub(super) points: Vec<(f64, f64)>,
     /// True when the points are marked.
@@ -72,25 +72,25 @@ pub(super) struct Chart {
     pub(super) title: String,
     pub(super) x: Axis,
     pub(super) y: Axis,
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ChartLine>,
     /// A value of the y axis that is marked, with its name.
     pub(super) bound: Option<(f64, String)>,
 }
 
 /// The area in which a chart is drawn.
-type Area<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Named, Named>>;
+type Area<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<NamedTicks, NamedTicks>>;
 
 /// The result of drawing. Drawing into a string cannot fail, but the library has other targets as well.
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
 /// A range with its ticks.
 #[derive(Clone)]
-struct Named {
+struct NamedTicks {
     range: std::ops::Range<f64>,
     ticks: Vec<f64>,
 }
 
-impl Ranged for Named {
+impl Ranged for NamedTicks {
     type FormatOption = NoDefaultFormatting;
     type ValueType = f64;
 
@@ -109,20 +109,20 @@ impl Ranged for Named {
     }
 }
 
-impl ValueFormatter<f64> for Named {
+impl ValueFormatter<f64> for NamedTicks {
     fn format(value: &f64) -> String {
         value.to_string()
     }
 }
 
 impl Axis {
-    fn named(&self, values: &[f64], room: f64, most: usize) -> Named {
+    fn named(&self, values: &[f64], room: f64, most: usize) -> NamedTicks {
         let range = self.scale.range(values, room);
         let ticks = match &self.only {
             Some(only) => only.iter().map(|value| self.scale.place(*value)).collect(),
             None => self.scale.ticks(&range, most),
         };
-        Named { range, ticks }
+        NamedTicks { range, ticks }
     }
 }
 
@@ -136,7 +136,7 @@ impl Chart {
     }
 
     fn legend(&self) -> String {
-        let key = |(index, line): (usize, &Line)| {
+        let key = |(index, line): (usize, &ChartLine)| {
             format!(
                 "<span><i style=\"background:var(--line-{})\"></i>{}</span>",
                 index % LINES.len(),
@@ -201,7 +201,7 @@ impl Chart {
         Ok(())
     }
 
-    fn draw_line(&self, area: &mut Area<'_, '_>, line: &Line, colour: RGBColor) -> Drawn {
+    fn draw_line(&self, area: &mut Area<'_, '_>, line: &ChartLine, colour: RGBColor) -> Drawn {
         let points = self.places(line);
         if line.joined {
             area.draw_series(LineSeries::new(points.iter().copied(), colour.stroke_width(2)))?;
@@ -213,7 +213,7 @@ impl Chart {
     }
 
     /// The positions of a line's points; those that the scales cannot show are left out.
-    fn places(&self, line: &Line) -> Vec<(f64, f64)> {
+    fn places(&self, line: &ChartLine) -> Vec<(f64, f64)> {
         let shown = line.points.iter().filter(|(x, y)| self.x.scale.holds(*x) && self.y.scale.holds(*y));
         shown.map(|(x, y)| (self.x.scale.place(*x), self.y.scale.place(*y))).collect()
     }
@@ -243,7 +243,7 @@ mod tests {
     fn chart(points: Vec<(f64, f64)>) -> Chart {
         let axis =
             |scale| Axis { scale, title: "time & more".to_owned(), name: |value| format!("{value:.0}"), only: None };
-        let line = |name: &str| Line { name: name.to_owned(), points: points.clone(), dots: false, joined: true };
+        let line = |name: &str| ChartLine { name: name.to_owned(), points: points.clone(), dots: false, joined: true };
         let lines = vec![line("p50 <now>"), line("p99")];
         Chart { title: "Latency".to_owned(), x: axis(Scale::Linear), y: axis(Scale::Logarithmic), lines, bound: None }
     }
