@@ -15,7 +15,7 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, program, temporary};
+use server::{ADMIN_TOKEN, BenchServer, agent, post, program, temporary};
 
 /// The default number of entries of a store.
 const ENTRIES: u64 = 1_000_000;
@@ -44,16 +44,16 @@ struct Case {
 }
 
 /// The merchant whose lists are read.
-struct Merchant<'a> {
-    server: &'a Server,
+struct LargeMerchant<'a> {
+    server: &'a BenchServer,
     agent: Agent,
     id: String,
     key: String,
 }
 
-impl<'a> Merchant<'a> {
+impl<'a> LargeMerchant<'a> {
     /// The merchant that the environment names, else the only one of the store, with a key of its own.
-    fn find(server: &'a Server) -> Merchant<'a> {
+    fn find(server: &'a BenchServer) -> LargeMerchant<'a> {
         let agent = agent();
         let admin = |endpoint: &str, body: Value| {
             post(&agent, &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
@@ -61,7 +61,7 @@ impl<'a> Merchant<'a> {
         let id = std::env::var("TILL_BENCH_MERCHANT");
         let id = id.unwrap_or_else(|_| text(&admin("list-merchants", json!({}))["page"][0]["merchant_id"]));
         let key = text(&admin("generate-key", json!({ "merchant_id": id, "name": "bench" }))["key"]);
-        Merchant { server, agent, id, key }
+        LargeMerchant { server, agent, id, key }
     }
 
     fn call(&self, endpoint: &str, body: &Value) -> Value {
@@ -88,13 +88,13 @@ fn text(value: &Value) -> String {
 
 /// The span of time over which a generated store spreads the entries of a list evenly.
 #[derive(Clone, Copy)]
-struct Span {
+struct EntrySpan {
     oldest_millis: u64,
     newest_millis: u64,
     entries: u64,
 }
 
-impl Span {
+impl EntrySpan {
     /// The cursor before the entry at a depth, as an id of this prefix. An id that belongs to no object stands for its
     /// time.
     fn at(self, prefix: &str, depth: u64) -> String {
@@ -124,7 +124,7 @@ fn millis_of(id: &str) -> u64 {
 
 /// The depths of the pages that are read beside the first one: in the middle and near the end, and at the depth of the
 /// target where there are more entries.
-fn depths(span: Span) -> Vec<(&'static str, u64)> {
+fn depths(span: EntrySpan) -> Vec<(&'static str, u64)> {
     let all = [
         ("depth 1000000", TARGET_DEPTH),
         ("middle", span.entries / 2),
@@ -134,7 +134,7 @@ fn depths(span: Span) -> Vec<(&'static str, u64)> {
 }
 
 /// The cases about activity: each filter on the first page, and deep in what it selects.
-fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+fn activity_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     const LIST: &str = "list-activity-logs";
     let after = |depth: u64| span.at("act", depth);
     let mut cases = vec![merchant.case("first page", LIST, json!({}))];
@@ -180,7 +180,7 @@ fn activity_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
 }
 
 /// The cases about payments and ledger entries.
-fn other_cases(merchant: &Merchant<'_>, span: Span) -> Vec<Case> {
+fn other_cases(merchant: &LargeMerchant<'_>, span: EntrySpan) -> Vec<Case> {
     let mut cases = Vec::new();
     for (endpoint, prefix) in [("list-payments", "pay"), ("balance-history", "ent")] {
         cases.push(merchant.case(format!("{endpoint}: first page"), endpoint, json!({})));
@@ -221,7 +221,7 @@ fn fill(data: &Path, entries: u64) {
 }
 
 /// Measures every case once in each round. Each round has another order, so that no case always follows the same one.
-fn measure(merchant: &Merchant<'_>, cases: &mut [Case], rounds: usize) {
+fn measure(merchant: &LargeMerchant<'_>, cases: &mut [Case], rounds: usize) {
     for round in 0..WARM_ROUNDS + rounds {
         for turn in shuffled(cases.len(), round) {
             let took = merchant.measure(&cases[turn]);
@@ -267,11 +267,11 @@ fn main() {
     let temporary = temporary();
     let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
     fill(&directory.join("data"), entries);
-    let server = Server::start_in(&directory);
-    let merchant = Merchant::find(&server);
+    let server = BenchServer::start_in(&directory);
+    let merchant = LargeMerchant::find(&server);
     let newest = merchant.call("list-activity-logs", &json!({ "per_page": 1 }));
     let newest_millis = millis_of(&text(&newest["page"][0]["activity_log_id"]));
-    let span = Span { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
+    let span = EntrySpan { oldest_millis: millis_of(&merchant.id), newest_millis, entries };
     let mut cases = activity_cases(&merchant, span);
     cases.extend(other_cases(&merchant, span));
     measure(&merchant, &mut cases, rounds);

@@ -12,7 +12,7 @@ use ureq::Agent;
 
 mod server;
 
-use server::{ADMIN_TOKEN, Server, agent, post, temporary};
+use server::{ADMIN_TOKEN, BenchServer, agent, post, temporary};
 
 const CONNECTIONS: usize = 64;
 /// Items in the sets that are compared.
@@ -23,22 +23,22 @@ const ADDED_PER_ROUND: usize = 128;
 const ROUNDS: usize = 21;
 
 /// A merchant with a record for each size.
-struct Merchant<'a> {
-    server: &'a Server,
+struct RecordOwner<'a> {
+    server: &'a BenchServer,
     key: String,
     /// The number of the next item, so that no item is there already.
     next: AtomicUsize,
 }
 
-impl<'a> Merchant<'a> {
-    fn create(server: &'a Server) -> Merchant<'a> {
+impl<'a> RecordOwner<'a> {
+    fn create(server: &'a BenchServer) -> RecordOwner<'a> {
         let admin = |endpoint: &str, body: Value| {
             post(&agent(), &format!("{}/admin/{endpoint}", server.admin), ADMIN_TOKEN, &body)
         };
         let merchant_id = admin("create-merchant", json!({ "name": "Bench", "currency": "THB" }));
         let key = admin("generate-key", json!({ "merchant_id": merchant_id, "name": "Bench" }));
         let key = key["key"].as_str().expect("a key").to_owned();
-        Merchant { server, key, next: AtomicUsize::new(0) }
+        RecordOwner { server, key, next: AtomicUsize::new(0) }
     }
 
     fn call(&self, agent: &Agent, endpoint: &str, body: &Value) -> Value {
@@ -100,8 +100,8 @@ impl<'a> Merchant<'a> {
 fn benches(criterion: &mut Criterion) {
     let temporary = temporary();
     let directory = std::env::var_os("TILL_BENCH_DATA").map_or(temporary.path().to_owned(), PathBuf::from);
-    let server = Server::start_in(&directory);
-    let merchant = Merchant::create(&server);
+    let server = BenchServer::start_in(&directory);
+    let merchant = RecordOwner::create(&server);
     let mut group = criterion.benchmark_group("add to a set over HTTP");
     group.sample_size(10).throughput(Throughput::Elements(1));
     for connections in [1, CONNECTIONS] {

@@ -19,7 +19,7 @@ const ANSWER: &str = "\"pay_0000000000000000000000\"";
 /// The arguments of an initiation.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "nothing is checked")]
-struct Initiate {
+struct InitiationArguments {
     external_id: Option<String>,
     amount: u64,
     currency: String,
@@ -48,7 +48,7 @@ pub(super) fn serve(workers: Option<usize>) -> anyhow::Result<()> {
 }
 
 async fn answer(body: web::Bytes) -> HttpResponse {
-    match serde_json::from_slice::<Initiate>(&body) {
+    match serde_json::from_slice::<InitiationArguments>(&body) {
         Ok(initiate) => {
             black_box(initiate);
             HttpResponse::Ok().content_type(ContentType::json()).body(ANSWER)

@@ -15,7 +15,7 @@ use till_storage::engine::EngineOptions;
 use till_storage::family::Family;
 
 use super::harvest;
-use super::write_ahead::{Place, Writes, of_pass};
+use super::write_ahead::{KeyLocation, Writes, of_pass};
 
 /// Measures every size of groups, each in a database of its own, and prints a line for each.
 pub(super) fn measure(from: &Path, directory: &Path, groups: &[usize], seconds: u64) -> anyhow::Result<()> {
@@ -84,7 +84,7 @@ impl Target {
 
     /// One batch of several commits: in the order of keys, each key once, as Till's journal makes them.
     fn batch(&self, commits: &[Writes], pass: u8) -> WriteBatch {
-        let mut last: BTreeMap<Place, Option<&[u8]>> = BTreeMap::new();
+        let mut last: BTreeMap<KeyLocation, Option<&[u8]>> = BTreeMap::new();
         for (place, value) in commits.iter().flat_map(|writes| &writes.writes) {
             last.insert(of_pass(place, pass), value.as_deref());
         }

@@ -7,10 +7,10 @@ use till_storage::family::Family;
 const MERCHANT_LEN: usize = 16;
 
 /// The location of a value: the family and the bytes of its key.
-pub(super) type Place = (Family, Vec<u8>);
+pub(super) type KeyLocation = (Family, Vec<u8>);
 
 /// One write: a value, or none for a removal.
-pub(super) type Write = (Place, Option<Vec<u8>>);
+pub(super) type Write = (KeyLocation, Option<Vec<u8>>);
 
 /// The writes of one group commit.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Writes {
 }
 
 /// The same location under another merchant: each pass over the log writes keys that were not there before.
-pub(super) fn of_pass((family, key): &Place, pass: u8) -> Place {
+pub(super) fn of_pass((family, key): &KeyLocation, pass: u8) -> KeyLocation {
     let mut key = key.clone();
     let merchant_at = match family {
         Family::Journal | Family::Rows | Family::Indexes | Family::Effects | Family::Timers => 0,

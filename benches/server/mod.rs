@@ -19,15 +19,15 @@ pub(crate) fn temporary() -> TempDir {
 }
 
 /// A server of the bench's own.
-pub(crate) struct Server {
+pub(crate) struct BenchServer {
     child: Child,
     pub(crate) public: String,
     pub(crate) admin: String,
 }
 
-impl Server {
+impl BenchServer {
     /// Starts a server with its data in a directory.
-    pub(crate) fn start_in(directory: &Path) -> Server {
+    pub(crate) fn start_in(directory: &Path) -> BenchServer {
         let mut child = program("till")
             .arg("serve")
             .args(["--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--data"])
@@ -45,11 +45,11 @@ impl Server {
         };
         let public = address("listening on ");
         let admin = address("admin listening on ");
-        Server { child, public, admin }
+        BenchServer { child, public, admin }
     }
 }
 
-impl Drop for Server {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         let _gone = self.child.kill();
         let _reaped = self.child.wait();
