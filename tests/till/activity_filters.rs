@@ -6,9 +6,9 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, Server, Shop, id_of_nothing, merged};
 
-fn list(shop: &Shop, filter: &Value) -> Answer {
+fn list(shop: &Shop, filter: &Value) -> ApiAnswer {
     shop.call("list-activity-logs", filter)
 }
 

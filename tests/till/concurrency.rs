@@ -7,13 +7,13 @@ use std::time::Duration;
 use actix_web::body::to_bytes;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Backstage, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, Backstage, Server, Shop, id_of_nothing};
 
 /// Callers at once.
 const CALLERS: usize = 200;
 
 /// The answers of calls that all start at the same moment.
-fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> Answer + Sync) -> Vec<Answer> {
+fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> ApiAnswer + Sync) -> Vec<ApiAnswer> {
     let start = Barrier::new(inputs.len());
     thread::scope(|scope| {
         let callers: Vec<_> = inputs
@@ -31,8 +31,8 @@ fn at_once<T: Sync>(inputs: &[T], call: impl Fn(&T) -> Answer + Sync) -> Vec<Ans
 
 /// The payment of the only successful answer; the others.
 #[track_caller]
-fn the_winner(answers: Vec<Answer>) -> (String, Vec<Answer>) {
-    let (mut winners, losers): (Vec<Answer>, Vec<Answer>) =
+fn the_winner(answers: Vec<ApiAnswer>) -> (String, Vec<ApiAnswer>) {
+    let (mut winners, losers): (Vec<ApiAnswer>, Vec<ApiAnswer>) =
         answers.into_iter().partition(|answer| answer.status == 200);
     assert_eq!(winners.len(), 1, "exactly one payment");
     (winners.remove(0).id(), losers)

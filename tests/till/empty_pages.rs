@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
 /// A list of at least five entries: its call, and the member that identifies its entries.
-struct List<'a> {
-    call: Box<dyn Fn(&Value) -> Answer + 'a>,
+struct PagedList<'a> {
+    call: Box<dyn Fn(&Value) -> ApiAnswer + 'a>,
     id: &'static str,
 }
 
-impl List<'_> {
+impl PagedList<'_> {
     fn page(&self, body: &Value) -> Value {
         (self.call)(body).ok()
     }
@@ -51,8 +51,8 @@ impl List<'_> {
     }
 }
 
-fn of_shop<'a>(shop: &'a Shop, endpoint: &'a str, id: &'static str) -> List<'a> {
-    List { call: Box::new(move |body| shop.call(endpoint, body)), id }
+fn of_shop<'a>(shop: &'a Shop, endpoint: &'a str, id: &'static str) -> PagedList<'a> {
+    PagedList { call: Box::new(move |body| shop.call(endpoint, body)), id }
 }
 
 /// Fills every list of a merchant.
@@ -83,10 +83,10 @@ fn a_page_without_entries_leads_back_to_the_page_that_its_cursor_came_from() {
     ] {
         of_shop(&shop, endpoint, id).leads_back();
     }
-    List { call: Box::new(|body| server.admin("list-merchants", body)), id: "merchant_id" }.leads_back();
+    PagedList { call: Box::new(|body| server.admin("list-merchants", body)), id: "merchant_id" }.leads_back();
     let filter = json!({ "activity_type": "payment_captured" });
     let call = |body: &Value| shop.call("list-activity-logs", &merged(&filter, body));
-    List { call: Box::new(call), id: "activity_log_id" }.leads_back();
+    PagedList { call: Box::new(call), id: "activity_log_id" }.leads_back();
     let past = json!({ "activity_type": "user_removed", "after": format!("act_7{}", "z".repeat(25)) });
     let empty = json!({ "previous": null, "page": [], "next": null });
     assert_eq!(shop.call("list-activity-logs", &past).ok(), empty, "nothing passes the filter on either side");

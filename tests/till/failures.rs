@@ -6,7 +6,7 @@ use till_storage::family::Family;
 use till_storage::memory::AppendFault;
 use till_storage::vault::{CardNumberOf, VaultKey};
 
-use crate::harness::{Answer, CARD, Stage};
+use crate::harness::{ApiAnswer, CARD, Stage};
 
 /// The media type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
@@ -16,7 +16,7 @@ fn stage() -> Stage {
 }
 
 #[track_caller]
-fn is_unavailable(answer: &Answer, outcome: &str) {
+fn is_unavailable(answer: &ApiAnswer, outcome: &str) {
     assert_eq!((answer.status, answer.code()), (503, "UNAVAILABLE"), "{}", answer.body);
     assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
     assert_eq!(answer.details(), json!({ "outcome": outcome }));
@@ -29,7 +29,7 @@ fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_
     let stage = stage();
     let shop = stage.shop();
     let session = json!({ "payment_session_id": shop.session(100) });
-    let calls: [&dyn Fn() -> Answer; 3] =
+    let calls: [&dyn Fn() -> ApiAnswer; 3] =
         [&|| shop.call("get-balance", &json!({})), &|| shop.sdk("check-status", &session), &|| {
             stage.admin("create-merchant", &json!({ "name": "New", "currency": "USD" }))
         }];

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing};
 
 /// Every call of a merchant and of a device that changes something, with valid arguments.
 fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
@@ -75,7 +75,7 @@ fn calls(shop: &Shop) -> Vec<(&'static str, &'static str, Value)> {
 }
 
 /// Calls with the same key for all endpoints: each endpoint has keys of its own.
-fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> Answer {
+fn named(shop: &Shop, (package, endpoint, body): &(&str, &str, Value)) -> ApiAnswer {
     shop.client().idempotency_key("one-name-for-all").post(&format!("/{package}/{endpoint}"), body)
 }
 
@@ -101,7 +101,7 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
     let calls = calls(&shop);
     let listed: BTreeSet<String> = calls.iter().map(|(package, endpoint, _)| format!("{package}/{endpoint}")).collect();
     assert_eq!(declared(&server), listed, "this test must call each endpoint that takes a key");
-    let first: Vec<Answer> = calls.iter().map(|call| named(&shop, call)).collect();
+    let first: Vec<ApiAnswer> = calls.iter().map(|call| named(&shop, call)).collect();
     for (answer, call) in first.iter().zip(&calls) {
         assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, None), "{call:?}: {}", answer.body);
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, id_of_nothing, merged};
 
 /// A merchant with one object of every kind.
 struct Rich {
@@ -39,7 +39,7 @@ impl Rich {
 
 /// Checks that the answer to a foreign id is the same as that to an unknown one: status, code, message and details.
 #[track_caller]
-fn assert_same(foreign: &str, call: impl Fn(&str) -> Answer) -> Answer {
+fn assert_same(foreign: &str, call: impl Fn(&str) -> ApiAnswer) -> ApiAnswer {
     let (of_foreign, of_nothing) = (call(foreign), call(&id_of_nothing(foreign)));
     assert_eq!((of_foreign.status, &of_foreign.body), (of_nothing.status, &of_nothing.body), "{foreign}");
     of_foreign
@@ -178,7 +178,7 @@ fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing
 
 /// The answer with a placeholder for the cursor directly beside the one of the call: a page without entries leads back
 /// by it, and it reveals nothing that the caller did not send.
-fn beside_named(mut answer: Answer, asked: &str) -> Answer {
+fn beside_named(mut answer: ApiAnswer, asked: &str) -> ApiAnswer {
     for (neighbour, cursor) in [("previous", "before"), ("next", "after")] {
         let found = answer.body[neighbour][cursor].as_str();
         if found.is_some_and(|found| found[..found.len() - 5] == asked[..asked.len() - 5]) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, id_of_nothing};
+use crate::harness::{ApiAnswer, Server, Shop, id_of_nothing};
 
 fn generated(shop: &Shop, name: &str) -> (String, String) {
     let made = shop.call("generate-key", &json!({ "name": name })).ok();
@@ -10,7 +10,7 @@ fn generated(shop: &Shop, name: &str) -> (String, String) {
     (text("key_id"), text("key"))
 }
 
-fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+fn call_with(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().bearer(key).post(&format!("/merchants/{endpoint}"), body)
 }
 

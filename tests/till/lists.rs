@@ -12,14 +12,14 @@ use crate::harness::{Server, Shop, id_of_nothing, merged};
 const ENTRIES: usize = 300;
 
 /// A list: its endpoint, the member with the id of an entry, and the call that adds an entry.
-struct List {
+struct GrowingList {
     endpoint: &'static str,
     id: &'static str,
     write: fn(&Server, &Shop, usize),
 }
 
-const HISTORY: List = List { endpoint: "balance-history", id: "entry_id", write: top_up };
-const ACTIVITY: List = List { endpoint: "list-activity-logs", id: "activity_log_id", write: pay };
+const HISTORY: GrowingList = GrowingList { endpoint: "balance-history", id: "entry_id", write: top_up };
+const ACTIVITY: GrowingList = GrowingList { endpoint: "list-activity-logs", id: "activity_log_id", write: pay };
 
 fn top_up(server: &Server, shop: &Shop, number: usize) {
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": number + 1 })).ok();
@@ -32,15 +32,15 @@ fn pay(_: &Server, shop: &Shop, _: usize) {
 }
 
 /// Stops a writer when it is dropped, also by a failed assertion, because the scope waits for the writer.
-struct Stop<'a>(&'a AtomicBool);
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Stop<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-impl List {
+impl GrowingList {
     fn fill(&self, server: &Server, shop: &Shop, entries: usize) {
         thread::scope(|scope| {
             for part in 0..4 {
@@ -74,7 +74,7 @@ impl List {
         assert_eq!(before.len(), ENTRIES);
         let done = AtomicBool::new(false);
         thread::scope(|scope| {
-            let stop = Stop(&done);
+            let stop = StopOnDrop(&done);
             let writer = scope.spawn(|| {
                 let mut number = ENTRIES;
                 while !done.load(Ordering::Relaxed) {

@@ -12,7 +12,7 @@ const WRITERS: usize = 8;
 
 /// A list that is paged through.
 #[derive(Clone, Copy)]
-struct List {
+struct LongList {
     endpoint: &'static str,
     /// The member that names an entry.
     id: &'static str,
@@ -20,12 +20,12 @@ struct List {
     usually: usize,
 }
 
-const ACTIVITY: List = List { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
-const HISTORY: List = List { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
-const PAYMENTS: List = List { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
-const METADATA: List = List { endpoint: "list-metadata", id: "key", usually: 3_000 };
+const ACTIVITY: LongList = LongList { endpoint: "list-activity-logs", id: "activity_log_id", usually: 4_800 };
+const HISTORY: LongList = LongList { endpoint: "balance-history", id: "entry_id", usually: 3_000 };
+const PAYMENTS: LongList = LongList { endpoint: "list-payments", id: "payment_id", usually: 1_500 };
+const METADATA: LongList = LongList { endpoint: "list-metadata", id: "key", usually: 3_000 };
 
-impl List {
+impl LongList {
     fn entries(self) -> usize {
         std::env::var("TILL_PAGING_ENTRIES").map_or(self.usually, |text| text.parse().expect("a number"))
     }
@@ -127,7 +127,7 @@ fn come_and_go(shop: &Shop, email: &str) {
 }
 
 /// Fills a list, then pages through it while more is written; each write makes at least one entry.
-fn page_while_written(list: List, shop: &Shop, write: impl Fn(usize) + Sync, meanwhile: impl Fn(usize) + Sync) {
+fn page_while_written(list: LongList, shop: &Shop, write: impl Fn(usize) + Sync, meanwhile: impl Fn(usize) + Sync) {
     fill(list.entries(), write);
     let expected = list.found(shop, &json!({}));
     assert!(expected.len() >= list.entries(), "{} entries", expected.len());

@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
 /// The longest time that the test waits for work in the background.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Calls of one merchant about one record.
-struct Record {
+struct RecordCalls {
     shop: Shop,
 }
 
-impl Record {
-    fn call(&self, endpoint: &str, arguments: &Value) -> Answer {
+impl RecordCalls {
+    fn call(&self, endpoint: &str, arguments: &Value) -> ApiAnswer {
         self.shop.call(endpoint, &merged(&json!({ "key": "cart" }), arguments))
     }
 
-    fn add(&self, path: &str, value: &Value) -> Answer {
+    fn add(&self, path: &str, value: &Value) -> ApiAnswer {
         self.add_with(path, value, &json!({}))
     }
 
-    fn add_with(&self, path: &str, value: &Value, more: &Value) -> Answer {
+    fn add_with(&self, path: &str, value: &Value, more: &Value) -> ApiAnswer {
         self.call("add-to-metadata-set", &merged(&json!({ "path": path, "value": value }), more))
     }
 
-    fn remove(&self, path: &str, value: &Value) -> Answer {
+    fn remove(&self, path: &str, value: &Value) -> ApiAnswer {
         self.call("remove-from-metadata-set", &json!({ "path": path, "value": value }))
     }
 
@@ -51,8 +51,8 @@ impl Record {
     }
 }
 
-fn record(server: &Server) -> Record {
-    Record { shop: server.shop() }
+fn record(server: &Server) -> RecordCalls {
+    RecordCalls { shop: server.shop() }
 }
 
 fn number(value: &Value) -> u64 {
@@ -170,7 +170,7 @@ fn a_value_nests_at_most_so_deep_that_it_can_be_sent_back() {
 fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
     let server = Server::start();
     let record = record(&server);
-    let mismatch = |answer: Answer, current: u64| {
+    let mismatch = |answer: ApiAnswer, current: u64| {
         assert_eq!(answer.faults(), ["version_mismatch version"]);
         assert_eq!(answer.details()[0]["current"], current, "{}", answer.body);
     };
@@ -193,8 +193,8 @@ fn a_version_is_the_one_that_the_caller_saw_or_zero_for_none() {
 fn the_version_grows_with_every_change_and_stays_without_one() {
     let server = Server::start();
     let record = record(&server);
-    type Step = (fn(&Record) -> Value, u64);
-    let steps: [Step; 7] = [
+    type VersionedStep = (fn(&RecordCalls) -> Value, u64);
+    let steps: [VersionedStep; 7] = [
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(1)).ok(), 1),
         (|record| record.add("l", &json!(2)).ok(), 2),
@@ -544,7 +544,7 @@ fn of_two_hundred_first_writers_one_is_first() {
     let server = Server::start();
     let record = record(&server);
     let at_once = Barrier::new(200);
-    let answers: Vec<Answer> = thread::scope(|scope| {
+    let answers: Vec<ApiAnswer> = thread::scope(|scope| {
         let add = |number: usize| {
             let (record, at_once) = (&record, &at_once);
             move || {
@@ -555,7 +555,8 @@ fn of_two_hundred_first_writers_one_is_first() {
         let threads: Vec<_> = (0..200).map(|number| scope.spawn(add(number))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
-    let (first, others): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == 200);
+    let (first, others): (Vec<ApiAnswer>, Vec<ApiAnswer>) =
+        answers.into_iter().partition(|answer| answer.status == 200);
     assert_eq!((first.len(), others.len()), (1, 199));
     assert_eq!(first[0].body, json!(true));
     for other in others {
@@ -588,7 +589,7 @@ fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
     assert_eq!((items.len(), distinct.len()), (1_000, 1_000));
     server.kill();
     server.restart();
-    let record = Record { shop: record.shop.on(&server) };
+    let record = RecordCalls { shop: record.shop.on(&server) };
     assert_eq!(record.record(), before);
     assert_eq!(record.add("l", &json!("0-0")).ok(), json!(false));
     assert_eq!(record.add("l", &json!("new")).ok(), json!(true));
@@ -609,7 +610,7 @@ fn what_a_kill_left_to_be_swept_is_swept_after_it_and_the_log_says_the_same() {
     record.call("delete-metadata", &json!({})).ok();
     server.kill();
     server.restart();
-    let record = Record { shop: record.shop.on(&server) };
+    let record = RecordCalls { shop: record.shop.on(&server) };
     record.add("l", &json!("new")).ok();
     assert_eq!(record.value(), json!({ "l": ["new"] }));
     thread::sleep(Duration::from_millis(500));

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Stage, merged};
+use crate::harness::{ApiAnswer, Server, Shop, Stage, merged};
 
-fn add(shop: &Shop, more: &Value) -> Answer {
+fn add(shop: &Shop, more: &Value) -> ApiAnswer {
     shop.call("add-to-metadata-set", &merged(&json!({ "key": "k", "path": "l", "value": 1 }), more))
 }
 

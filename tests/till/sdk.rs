@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop, Start, id_of_nothing, merged};
+use crate::harness::{ApiAnswer, CARD, Server, Shop, Start, id_of_nothing, merged};
 
 /// Every SDK endpoint with a valid body, given a token and a session.
 fn endpoints(shop: &Shop) -> Vec<(&'static str, Value)> {
@@ -496,7 +496,7 @@ fn a_session_that_there_is_not_is_not_found_by_any_endpoint() {
 }
 
 /// A call as a page of this origin makes it.
-fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Answer {
+fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().header("Origin", origin).post(&format!("/sdk/{endpoint}"), body)
 }
 
@@ -570,7 +570,7 @@ fn a_call_with_an_api_key_may_be_read_by_no_page() {
 
 /// The first answer with 429, which takes several calls on a slow machine.
 #[track_caller]
-fn turned_away(call: impl Fn() -> Answer) -> Answer {
+fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
     (0..200).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
 }
 

@@ -47,14 +47,14 @@ fn payment(number: u64) -> PaymentId {
 }
 
 /// A merchant with an entry of every type, also those that no command causes yet.
-struct Log {
+struct StoredEntries {
     _stage: Stage,
     shop: Shop,
     activities: Vec<Activity>,
 }
 
-impl Log {
-    fn new() -> Log {
+impl StoredEntries {
+    fn new() -> StoredEntries {
         let stage = Stage::at("2025-03-31T00:00:00Z");
         let shop = stage.shop_with(json!({ "name": "S", "currency": "THB", "support_email": "help@till.example" }));
         let activities: Vec<Activity> =
@@ -62,7 +62,7 @@ impl Log {
         let user_id = UserId::from_raw(raw(0));
         let event = |activity: &Activity| Event::UserRemoved { user_id, activity: activity.clone() };
         stage.write_events(&shop, activities.iter().map(event).collect());
-        Log { _stage: stage, shop, activities }
+        StoredEntries { _stage: stage, shop, activities }
     }
 
     /// The types that a filter finds, the oldest first.
@@ -109,7 +109,7 @@ fn entry(shop: &Shop, place: u64, of: ActivityType) -> Activity {
 }
 
 /// The expected form of an entry, written independently of the program.
-fn expected(log: &Log, place: usize) -> Value {
+fn expected(log: &StoredEntries, place: usize) -> Value {
     let (user, key) = (json!({ "actor_type": "USER" }), json!({ "actor_key_id": log.shop.key_id }));
     let by_user = merged(&user, &json!({ "actor_email": "ada@shop.example" }));
     let by_support = merged(&user, &json!({ "actor_email": "help@till.example" }));
@@ -152,7 +152,7 @@ fn expected(log: &Log, place: usize) -> Value {
 
 #[test]
 fn an_entry_of_every_type_shows_every_member_and_null_where_there_is_nothing() {
-    let log = Log::new();
+    let log = StoredEntries::new();
     let listed = log.shop.all("list-activity-logs");
     assert_eq!(listed.len(), TYPES.len());
     for (place, entry) in listed.iter().rev().enumerate() {
@@ -164,7 +164,7 @@ fn an_entry_of_every_type_shows_every_member_and_null_where_there_is_nothing() {
 
 #[test]
 fn every_input_type_finds_its_entries_and_dispute_those_of_its_three() {
-    let log = Log::new();
+    let log = StoredEntries::new();
     for found in TYPES {
         assert_eq!(log.types(&json!({ "activity_type": found })), [found]);
     }
@@ -177,7 +177,7 @@ fn every_input_type_finds_its_entries_and_dispute_those_of_its_three() {
 
 #[test]
 fn every_kind_of_object_actor_and_parent_is_found_by_its_filter() {
-    let log = Log::new();
+    let log = StoredEntries::new();
     for (place, of) in TYPES.iter().enumerate().take(8) {
         assert_eq!(log.types(&json!({ "object_id": log.id(place) })), [*of]);
     }
@@ -192,7 +192,7 @@ fn every_kind_of_object_actor_and_parent_is_found_by_its_filter() {
 
 #[test]
 fn terms_look_into_actor_email_team_member_email_object_and_parent_and_nowhere_else() {
-    let log = Log::new();
+    let log = StoredEntries::new();
     assert_eq!(log.types(&json!({ "terms": "ADA@" })), [TYPES[4], TYPES[6], TYPES[8]]);
     assert_eq!(log.types(&json!({ "terms": "bob@shop" })), TYPES[9..]);
     assert_eq!(log.types(&json!({ "terms": "help@TILL.example" })), [TYPES[2], TYPES[9]]);

@@ -254,7 +254,7 @@ fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allo
             .collect();
         let captures: Vec<_> =
             (0..100).map(|_| scope.spawn(|| shop.call("capture-payment", &json!({ "payment_id": held })))).collect();
-        let taken = |calls: Vec<thread::ScopedJoinHandle<'_, crate::harness::Answer>>| {
+        let taken = |calls: Vec<thread::ScopedJoinHandle<'_, crate::harness::ApiAnswer>>| {
             calls.into_iter().map(|call| call.join().expect("no panic")).filter(|answer| answer.status == 200).count()
         };
         (taken(refunds), taken(captures))

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Manner, Receiver, Server, Shop, Start, dead_url};
+use crate::harness::{EventReceiver, Manner, Server, Shop, Start, dead_url};
 
 /// The number of kills.
 const KILLS: usize = 5;
@@ -36,7 +36,7 @@ fn listed(shop: &Shop) -> BTreeMap<String, Value> {
 }
 
 /// Waits until `receiver` has accepted exactly these events.
-fn taken_by(receiver: &Receiver, events: &BTreeMap<String, Value>, patience: Duration) {
+fn taken_by(receiver: &EventReceiver, events: &BTreeMap<String, Value>, patience: Duration) {
     let until = Instant::now() + patience;
     while receiver.taken().len() < events.len() && Instant::now() < until {
         thread::sleep(Duration::from_millis(50));
@@ -78,7 +78,7 @@ fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_de
     let wanted: usize = wanted.map_or(240, |text| text.parse().expect("a number of payments"));
     let mut server = start();
     let shop = server.shop();
-    let (healthy, flaky) = (Receiver::start(Manner::Healthy), Receiver::start(Manner::RefusesFirst));
+    let (healthy, flaky) = (EventReceiver::start(Manner::Healthy), EventReceiver::start(Manner::RefusesFirst));
     for url in [healthy.url(), flaky.url(), dead_url()] {
         connect(&shop, &url);
     }
@@ -127,7 +127,7 @@ fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_de
 fn a_webhook_is_tried_and_its_deliveries_are_listed_and_made_again() {
     let server = start();
     let (shop, other) = (server.shop(), server.shop());
-    let (healthy, dead) = (Receiver::start(Manner::Healthy), dead_url());
+    let (healthy, dead) = (EventReceiver::start(Manner::Healthy), dead_url());
     let (works, broken) = (connect(&shop, &healthy.url()), connect(&shop, &dead));
     let tested = shop.call("test-webhook", &json!({ "webhook_id": works })).ok();
     assert_eq!((&tested["status"], &tested["response_status"]), (&json!("SUCCESSFUL"), &json!(204)));

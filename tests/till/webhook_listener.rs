@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::json;
 use till_actors::webhooks::{SIGNING_SECRET_BYTES, SigningSecret, sign};
 
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 /// The id of the event that is delivered.
 const EVENT_ID: &str = "evt_01h2e8kqvbfwea724h75qc655w";
@@ -83,7 +83,7 @@ fn body() -> Vec<u8> {
 }
 
 /// Posts a body that was signed for these bytes at this time.
-fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, sent: &[u8]) -> Answer {
+fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, sent: &[u8]) -> ApiAnswer {
     let (newest, older) = secrets.split_first().expect("a secret");
     let headers = sign(newest, older, EVENT_ID, at, signed);
     let named = headers.named("Shop-Signature");

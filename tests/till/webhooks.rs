@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Stage, Start, merged};
+use crate::harness::{ApiAnswer, Server, Shop, Stage, Start, merged};
 
 /// The arguments that connect a webhook.
 fn connection() -> Value {
@@ -10,7 +10,7 @@ fn connection() -> Value {
 }
 
 /// Connects a webhook, and returns the answer.
-fn connect(shop: &Shop, more: &Value) -> Answer {
+fn connect(shop: &Shop, more: &Value) -> ApiAnswer {
     shop.call("connect-webhook", &merged(&connection(), more))
 }
 
@@ -25,7 +25,7 @@ fn found(shop: &Shop, webhook: &Value) -> Value {
 
 /// The message of the fault of one argument.
 #[track_caller]
-fn fault(answer: &Answer, argument: &str) -> String {
+fn fault(answer: &ApiAnswer, argument: &str) -> String {
     assert_eq!(answer.faults(), [format!("invalid {argument}")], "{}", answer.body);
     answer.details()[0]["message"].as_str().expect("a message").to_owned()
 }

@@ -24,7 +24,7 @@ use std::str::Lines;
 use serde_json::Value;
 
 use super::guide::Block;
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 /// A call with its answer.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Variables {
 impl Example {
     /// Reads a command and the answer below it.
     pub(super) fn parse(command: &Block, answer: &Block) -> Example {
-        let mut command_lines = Command { lines: command.text.lines().peekable(), line: command.line };
+        let mut command_lines = CurlCommand { lines: command.text.lines().peekable(), line: command.line };
         let waits = command_lines.take("sleep 1");
         let (shows_head, url) = command_lines.curl();
         let headers = command_lines.headers();
@@ -115,7 +115,7 @@ impl Example {
     }
 
     /// Makes the call.
-    pub(super) fn call(&self, variables: &Variables) -> Answer {
+    pub(super) fn call(&self, variables: &Variables) -> ApiAnswer {
         let mut client = Client::new(&variables.put_into(&self.address));
         for (name, value) in &self.headers {
             client = client.header(name, &variables.put_into(value));
@@ -124,7 +124,7 @@ impl Example {
     }
 
     /// Sets the variables that are parts of the answer.
-    pub(super) fn keep(&self, answer: &Answer, variables: &mut Variables) {
+    pub(super) fn keep(&self, answer: &ApiAnswer, variables: &mut Variables) {
         for (name, pointer) in &self.kept {
             let part = match answer.body.pointer(pointer) {
                 Some(Value::String(text)) => text.clone(),
@@ -156,12 +156,12 @@ impl Documented {
 }
 
 /// The lines of a command that are not read yet.
-struct Command<'a> {
+struct CurlCommand<'a> {
     lines: Peekable<Lines<'a>>,
     line: usize,
 }
 
-impl Command<'_> {
+impl CurlCommand<'_> {
     fn take(&mut self, expected: &str) -> bool {
         self.lines.next_if_eq(&expected).is_some()
     }

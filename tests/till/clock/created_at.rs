@@ -19,20 +19,20 @@ const ZONES: [&str; 7] = [
 ];
 
 /// A merchant in a time zone whose activity log has an entry at each of some instants, identified by their indexes.
-struct Log<'a> {
+struct TimedEntries<'a> {
     stage: &'a Stage,
     shop: Shop,
 }
 
-impl<'a> Log<'a> {
-    fn new(stage: &'a Stage, zone: &str, instants: &[String]) -> Log<'a> {
+impl<'a> TimedEntries<'a> {
+    fn new(stage: &'a Stage, zone: &str, instants: &[String]) -> TimedEntries<'a> {
         stage.set(&at(&instants[0], -86_400_000));
         let shop = stage.shop_with(json!({ "name": "Shop", "currency": "THB", "time_zone": zone }));
         for (place, instant) in instants.iter().enumerate() {
             stage.set(instant);
             shop.call("invite-user", &json!({ "email": format!("e{place}@shop.example") })).id();
         }
-        Log { stage, shop }
+        TimedEntries { stage, shop }
     }
 
     fn list(&self, body: &Value) -> Value {
@@ -93,7 +93,7 @@ fn day(text: &str) -> Date {
 fn a_day_and_a_month_are_those_of_the_merchants_zone_to_the_millisecond() {
     let stage = Stage::at("2023-01-01T00:00:00Z");
     for zone in ZONES {
-        let log = Log::new(&stage, zone, &edges(day("2024-02-29"), day("2024-02-29"), zone));
+        let log = TimedEntries::new(&stage, zone, &edges(day("2024-02-29"), day("2024-02-29"), zone));
         assert_eq!(log.found("2024-02-29"), [1, 2], "{zone}");
         assert_eq!(log.found("2024-02-29..2024-02-29"), [1, 2], "{zone}");
         assert_eq!((log.found("2024-02-28"), log.found("2024-03-01")), (vec![0], vec![3]), "{zone}");
@@ -118,7 +118,7 @@ fn a_day_on_which_the_clocks_change_is_as_long_as_it_is() {
         let edges = edges(day(changed), day(changed), zone);
         let [_, from, last, _] = &edges;
         assert_eq!(at(from, hours * 3_600_000 - 1), *last, "{changed} in {zone} has {hours} hours");
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         assert_eq!(log.found(changed), [1, 2], "{changed} in {zone}");
         log.means(from, "today", &format!("{changed}..{changed}"), &[1, 2]);
         log.means(last, "today", &format!("{changed}..{changed}"), &[1, 2]);
@@ -132,7 +132,7 @@ fn today_and_yesterday_change_at_midnight_in_the_merchants_zone() {
     for zone in ZONES {
         let edges = edges(day("2025-12-31"), day("2025-12-31"), zone);
         let [before, from, last, after] = &edges;
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         log.means(from, "today", "2025-12-31..2025-12-31", &[1, 2]);
         log.means(last, "today", "2025-12-31..2025-12-31", &[1, 2]);
         log.means(after, "yesterday", "2025-12-31..2025-12-31", &[1, 2]);
@@ -158,7 +158,7 @@ fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_
         ("Pacific/Pago_Pago", "2025-11-17", "2025-11-23"),
     ] {
         let edges = edges(day(first), day(last), zone);
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         let days = format!("{first}..{last}");
         log.means(&edges[1], "this_week", &days, &[1, 2]);
         log.means(&edges[2], "this_week", &days, &[1, 2]);
@@ -184,7 +184,7 @@ fn months_have_their_own_lengths_over_leap_years_ends_of_years_and_changes_of_th
         ("Pacific/Pago_Pago", "2026-01-01", "2026-01-31"),
     ] {
         let edges = edges(day(first), day(last), zone);
-        let log = Log::new(&stage, zone, &edges);
+        let log = TimedEntries::new(&stage, zone, &edges);
         let days = format!("{first}..{last}");
         log.means(&edges[1], "this_month", &days, &[1, 2]);
         log.means(&edges[2], "this_month", &days, &[1, 2]);
@@ -207,7 +207,7 @@ fn around_half_past_ten() -> Vec<String> {
 #[test]
 fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "Asia/Bangkok", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "Asia/Bangkok", &around_half_past_ten());
     for (filter, places) in [
         ("2025-04-01T10Z", &[0, 1, 2, 3, 4, 5][..]),
         ("2025-04-01T10:30Z", &[1, 2, 3, 4]),
@@ -228,7 +228,7 @@ fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
 #[test]
 fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "UTC", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     for (filter, places) in [
         ("2025-04-01T10:30Z..2025-04-01T10:30Z", &[1, 2, 3, 4][..]),
         ("2025-04-01T10:30:15Z..2025-04-01T10:30:59Z", &[2, 3, 4]),
@@ -251,7 +251,7 @@ fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open()
 fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let instants = ["2025-03-30T01:30:00Z", "2025-10-26T00:30:00Z", "2025-10-26T01:30:00Z"].map(str::to_owned);
-    let log = Log::new(&stage, "Europe/Berlin", &instants);
+    let log = TimedEntries::new(&stage, "Europe/Berlin", &instants);
     for (filter, places) in [
         ("2025-03-30T02:30", &[0][..]),
         ("2025-03-30T03:30", &[0]),
@@ -267,7 +267,7 @@ fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later()
 #[test]
 fn a_filter_by_time_and_another_must_both_hold_and_are_carried_together() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
-    let log = Log::new(&stage, "UTC", &around_half_past_ten());
+    let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     let filters = json!({ "created_at": "2025-04-01T10:30Z", "activity_type": "user_invited", "terms": "@SHOP" });
     let first = log.list(&merged(&filters, &json!({ "per_page": 3 })));
     let expected = json!({ "after": first["page"][2]["activity_log_id"], "per_page": 3 });

@@ -12,7 +12,7 @@ pub(super) const DONE_OR_NEEDLESS: &str = "done or needless";
 
 /// A record of metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Record {
+pub(super) struct ExpectedRecord {
     pub(super) items: BTreeSet<String>,
     /// The version, which grows by one with every change.
     pub(super) version: u64,
@@ -20,7 +20,7 @@ pub(super) struct Record {
 
 /// An API key.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct ExpectedKey {
     pub(super) name: String,
     /// Its text, unless the answer that showed it was lost.
     pub(super) text: Option<String>,
@@ -38,9 +38,9 @@ pub(super) struct Person {
 /// The expected state of all of these.
 #[derive(Debug, Default)]
 pub(super) struct Affairs {
-    pub(super) records: BTreeMap<String, Record>,
+    pub(super) records: BTreeMap<String, ExpectedRecord>,
     /// The keys by uid.
-    pub(super) keys: BTreeMap<String, Key>,
+    pub(super) keys: BTreeMap<String, ExpectedKey>,
     /// The people by address.
     pub(super) people: BTreeMap<String, Person>,
     /// The first plan, and all later ones, in order.
@@ -101,7 +101,7 @@ impl Affairs {
             Meaning::KeyGenerated { name } => {
                 let object: Value = serde_json::from_str(told).expect("a key is told as an object");
                 let text = object["key"].as_str().map(str::to_owned);
-                let key = Key { name: name.clone(), text, is_revoked: false };
+                let key = ExpectedKey { name: name.clone(), text, is_revoked: false };
                 let before = self.keys.insert(member(told, "key_id"), key);
                 assert!(before.is_none(), "{told} was answered to two calls: {before:?}");
             }
@@ -111,7 +111,7 @@ impl Affairs {
         }
     }
 
-    fn key(&mut self, key_id: &str) -> &mut Key {
+    fn key(&mut self, key_id: &str) -> &mut ExpectedKey {
         self.keys.get_mut(key_id).unwrap_or_else(|| panic!("{key_id} was generated before"))
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Dice, Server, Start};
+use crate::harness::{Server, Start, TestDice};
 
 use super::load;
 use super::round::Round;
@@ -27,11 +27,11 @@ const PART_MS_MAX: u64 = 300;
 fn what_was_acknowledged_is_there_after_the_data_directory_was_destroyed_under_load() {
     let rounds = std::env::var("TILL_ARCHIVE_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(2, |text| text.parse().expect("a number of rounds"));
-    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
         run(seed);
-        seed = Dice::new(seed).number();
+        seed = TestDice::new(seed).number();
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Dice, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice};
 
 const ZONE: &str = "Asia/Bangkok";
 const DAY_SECONDS: u64 = 86_400;
@@ -17,7 +17,7 @@ const DAYS_MAX: u64 = 25;
 pub(super) struct Calendar {
     shop: Shop,
     operator: Client,
-    dice: Dice,
+    dice: TestDice,
     /// The amounts of top-ups and invoices, each asked for once, with true when they were acknowledged.
     asked: BTreeMap<u64, bool>,
     /// Payments that were acknowledged.
@@ -28,7 +28,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    pub(super) fn begin(server: &Server, dice: Dice) -> Calendar {
+    pub(super) fn begin(server: &Server, dice: TestDice) -> Calendar {
         let shop = server.shop_with(json!({
             "name": "Calendar", "currency": "THB", "time_zone": ZONE, "settlement_delay_seconds": DAY_SECONDS,
             "test_clock": true,
@@ -91,7 +91,7 @@ impl Calendar {
         Some(())
     }
 
-    fn find(&self) -> Answer {
+    fn find(&self) -> ApiAnswer {
         self.operator.post("/admin/find-merchant", &json!({ "merchant_id": self.shop.merchant_id }))
     }
 
@@ -131,7 +131,7 @@ impl Calendar {
 }
 
 /// The answer; None when the server no longer answers.
-fn answered(answer: &Answer) -> Option<Value> {
+fn answered(answer: &ApiAnswer) -> Option<Value> {
     if matches!(answer.status, 0 | 503) {
         return None;
     }

@@ -5,27 +5,27 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Dice, Server, Shop, merged, thb};
+use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice, merged, thb};
 
 use super::cards::{CARDS, Fate};
 use super::cashier::Cashier;
 use super::changer::Changer;
-use super::deed::{Asked, Came, Deed, Sale, What};
+use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale};
 use super::disputer::Disputer;
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::{invoice, payout};
 
 /// Customers of one merchant: few, so that several calls at once make the same one.
 const CUSTOMERS: u64 = 20;
 
 /// The calls of one thread.
-pub(super) struct Caller {
+pub(super) struct LoadCaller {
     merchant: usize,
     shop: Shop,
     /// The client of the SDK's endpoints that need headers of their own.
     device: Client,
     operator: Client,
-    dice: Dice,
+    dice: TestDice,
     /// The prefix of its names, which no other caller has.
     name: String,
     number: u64,
@@ -46,16 +46,16 @@ struct Chosen {
     more: Value,
 }
 
-impl Caller {
+impl LoadCaller {
     /// A caller of one merchant. No other caller has `name`, and only one caller of a merchant has plans to choose
     /// from.
     pub(super) fn new(
         server: &Server,
-        (merchant, merchants): (usize, &[Merchant]),
+        (merchant, merchants): (usize, &[LoadedMerchant]),
         (name, plans): (String, Vec<String>),
-        dice: Dice,
-    ) -> Caller {
-        Caller {
+        dice: TestDice,
+    ) -> LoadCaller {
+        LoadCaller {
             changer: Changer::new(&name, plans),
             cashier: Cashier::new(&name, Arc::clone(&merchants[merchant].payments)),
             disputer: Disputer::new(&name, Arc::clone(&merchants[merchant].payments)),
@@ -110,7 +110,7 @@ impl Caller {
     }
 
     /// Records a call. None when the server no longer answers.
-    fn note(&mut self, what: What, came: Came) -> Option<()> {
+    fn note(&mut self, what: DeedKind, came: Came) -> Option<()> {
         let is_there = came != Came::Unknown;
         self.deeds.push(Deed { merchant: self.merchant, what, came });
         is_there.then_some(())
@@ -149,8 +149,8 @@ impl Caller {
         let body = self.shop.named(&merged(&thb(minor), more));
         let key = self.sometimes_fresh(50, "select");
         let came = Came::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
-        let asked = Asked { minor, external_id: None, key, body };
-        self.note(What::Session(asked), came.clone())?;
+        let asked = RecordedCall { minor, external_id: None, key, body };
+        self.note(DeedKind::Session(asked), came.clone())?;
         match came {
             Came::Acknowledged(session) => Some(session),
             Came::NotDone | Came::Unknown => None,
@@ -175,23 +175,23 @@ impl Caller {
             self.cashier.note(payment_id, &sale);
             self.last_sale = Some(sale.clone());
         }
-        self.note(What::Payment(sale), came)
+        self.note(DeedKind::Payment(sale), came)
     }
 
-    fn ask(&self, body: &Value, key: Option<&str>) -> Answer {
+    fn ask(&self, body: &Value, key: Option<&str>) -> ApiAnswer {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", body, key)
     }
 
     fn move_money(&mut self) -> Option<()> {
         let Some(movement) = self.cashier.next(&mut self.dice) else { return Some(()) };
         let came = movement.came(&movement.ask(&self.shop.client()));
-        self.note(What::Movement(movement), came)
+        self.note(DeedKind::Movement(movement), came)
     }
 
     fn dispute(&mut self) -> Option<()> {
         let Some(call) = self.disputer.next(&self.shop, &mut self.dice) else { return Some(()) };
         let came = call.came(&call.ask(&self.shop, &self.operator));
-        self.note(What::Dispute(call), came)
+        self.note(DeedKind::Dispute(call), came)
     }
 
     fn topup(&mut self) -> Option<()> {
@@ -202,7 +202,7 @@ impl Caller {
         let names = json!({ "merchant_id": self.shop.merchant_id, "external_id": external_id });
         let body = merged(&names, &json!({ "amount": minor }));
         let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
-        self.note(What::Topup(Asked { minor, external_id, key, body }), came)
+        self.note(DeedKind::Topup(RecordedCall { minor, external_id, key, body }), came)
     }
 
     fn payout(&mut self) -> Option<()> {
@@ -211,9 +211,9 @@ impl Caller {
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "send");
         let minor = payout::amount(&mut self.dice);
         let body = json!({ "amount": minor, "external_id": external_id, "description": "of the week" });
-        let asked = Asked { minor, external_id, key, body };
+        let asked = RecordedCall { minor, external_id, key, body };
         let came = payout::came(&payout::ask(&self.shop, &asked));
-        self.note(What::Payout(asked), came)
+        self.note(DeedKind::Payout(asked), came)
     }
 
     fn invoice(&mut self) -> Option<()> {
@@ -224,9 +224,9 @@ impl Caller {
         let body = json!({
             "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March 2026",
         });
-        let asked = Asked { minor, external_id, key, body };
+        let asked = RecordedCall { minor, external_id, key, body };
         let came = Came::of(&invoice::ask(&self.operator, &asked));
-        self.note(What::Invoice(asked), came)
+        self.note(DeedKind::Invoice(asked), came)
     }
 
     fn change(&mut self) -> Option<()> {
@@ -236,7 +236,7 @@ impl Caller {
         if let Came::Acknowledged(told) = &came {
             self.changer.remember(&change.meaning, told);
         }
-        self.note(What::Change(change), came)
+        self.note(DeedKind::Change(change), came)
     }
 
     /// Makes one of several initiations that must be refused, with an external id that must never be found.
@@ -265,12 +265,12 @@ impl Caller {
             assert!(matches!(answer.status, 0 | 503), "to be refused with {code}: {} {}", answer.status, answer.body);
         }
         let came = if was_refused { Came::NotDone } else { Came::Unknown };
-        self.note(What::RefusedPayment(external_id), came)
+        self.note(DeedKind::RefusedPayment(external_id), came)
     }
 }
 
 /// Posts with an Idempotency-Key when there is one.
-pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> Answer {
+pub(super) fn post(client: &Client, path: &str, body: &Value, key: Option<&str>) -> ApiAnswer {
     match key {
         Some(key) => client.clone().idempotency_key(key).post(path, body),
         None => client.post(path, body),

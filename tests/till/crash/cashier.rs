@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Dice, merged};
+use crate::harness::{TestDice, merged};
 
 use super::deed::Sale;
-use super::movement::{Kind, Movement};
+use super::movement::{Movement, MovementKind};
 use super::recent_payments::RecentPayments;
 
 /// The choice of a thread's operations on its merchant's payments.
@@ -29,7 +29,7 @@ impl Cashier {
     }
 
     /// The next call; None when there is no payment yet.
-    pub(super) fn next(&mut self, dice: &mut Dice) -> Option<Movement> {
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> Option<Movement> {
         let (payment_id, sale) = self.payments.pick(dice)?;
         self.number += 1;
         let (kind, arguments) = self.kind(&sale, dice);
@@ -40,26 +40,26 @@ impl Cashier {
     }
 
     /// Mostly an operation that the payment permits, unless a call of another thread has changed it.
-    fn kind(&self, sale: &Sale, dice: &mut Dice) -> (Kind, Value) {
+    fn kind(&self, sale: &Sale, dice: &mut TestDice) -> (MovementKind, Value) {
         let is_captured_later = !sale.capture && dice.in_hundred(60);
         match (is_captured_later, dice.between(0, 100)) {
-            (true, 0..35) => (Kind::Capture { minor: sale.minor }, json!({})),
+            (true, 0..35) => (MovementKind::Capture { minor: sale.minor }, json!({})),
             (true, 35..70) => {
                 let minor = dice.between(1, sale.minor + 1);
-                (Kind::Capture { minor }, json!({ "amount": minor }))
+                (MovementKind::Capture { minor }, json!({ "amount": minor }))
             }
-            (true, _) => (Kind::Void, json!({})),
-            (false, 0..15) => (Kind::Reverse, json!({})),
+            (true, _) => (MovementKind::Void, json!({})),
+            (false, 0..15) => (MovementKind::Reverse, json!({})),
             (false, 15..25) => self.refund(None, dice),
             (false, _) => self.refund(Some(dice.between(1, sale.minor / 3 + 2)), dice),
         }
     }
 
-    fn refund(&self, minor: Option<u64>, dice: &mut Dice) -> (Kind, Value) {
+    fn refund(&self, minor: Option<u64>, dice: &mut TestDice) -> (MovementKind, Value) {
         let external_id = dice.in_hundred(50).then(|| self.fresh("return"));
         let reason = dice.in_hundred(20).then_some("damaged on arrival");
         let arguments = json!({ "amount": minor, "external_id": external_id, "reason": reason });
-        (Kind::Refund { minor, external_id }, arguments)
+        (MovementKind::Refund { minor, external_id }, arguments)
     }
 
     fn fresh(&self, kind: &str) -> String {
@@ -67,9 +67,9 @@ impl Cashier {
     }
 }
 
-impl Kind {
+impl MovementKind {
     /// True when only an Idempotency-Key shows the result of a call whose answer is lost.
     const fn needs_key(&self) -> bool {
-        !matches!(self, Kind::Refund { external_id: Some(_), .. })
+        !matches!(self, MovementKind::Refund { external_id: Some(_), .. })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 use super::caller::post;
 
@@ -62,7 +62,7 @@ pub(super) enum Meaning {
 
 impl Change {
     /// Makes the call, for the first time or again.
-    pub(super) fn ask(&self, client: &Client) -> Answer {
+    pub(super) fn ask(&self, client: &Client) -> ApiAnswer {
         post(client, &format!("/merchants/{}", self.endpoint), &self.body, self.key.as_deref())
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Shop};
+use crate::harness::{ApiAnswer, Shop};
 
 use super::affairs::DONE_OR_NEEDLESS;
 use super::change::{Change, Meaning};
@@ -10,53 +10,53 @@ use super::deed::told;
 use super::reckoning::{assert_replays, is_replay};
 
 /// The result of a repeated change.
-pub(super) struct Again {
+pub(super) struct RepeatedChange {
     /// The answer; None when the change was not done and has no id.
     pub(super) told: Option<String>,
     /// True when the first call had taken effect.
     pub(super) was_done: bool,
 }
 
-impl Again {
-    fn of(told: impl Into<String>, was_done: bool) -> Again {
-        Again { told: Some(told.into()), was_done }
+impl RepeatedChange {
+    fn of(told: impl Into<String>, was_done: bool) -> RepeatedChange {
+        RepeatedChange { told: Some(told.into()), was_done }
     }
 }
 
 /// Asks for the change again.
-pub(super) fn ask_again(shop: &Shop, change: &Change) -> Again {
+pub(super) fn ask_again(shop: &Shop, change: &Change) -> RepeatedChange {
     if change.key.is_none() {
         return ask_again_without_key(shop, change);
     }
     let first = change.ask(&shop.client());
     assert_eq!(first.status, 200, "{change:?}: {}", first.body);
-    let again = Again::of(told(&first.body), is_replay(&first));
+    let again = RepeatedChange::of(told(&first.body), is_replay(&first));
     assert_replays(&change.ask(&shop.client()), &told(&first.body));
     again
 }
 
-fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
+fn ask_again_without_key(shop: &Shop, change: &Change) -> RepeatedChange {
     let ask = || change.ask(&shop.client());
     match &change.meaning {
         Meaning::ItemAdded { .. } | Meaning::ItemRemoved { .. } | Meaning::RecordDeleted { .. } => {
-            Again::of("true", was_done_before(change, &ask()))
+            RepeatedChange::of("true", was_done_before(change, &ask()))
         }
         Meaning::RecordReplaced { record, .. } => {
             let was_done = was_done_before(change, &ask());
-            Again::of(told(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
+            RepeatedChange::of(told(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
         }
-        Meaning::Nothing => Again::of(told(&ask().ok()), false),
+        Meaning::Nothing => RepeatedChange::of(told(&ask().ok()), false),
         Meaning::KeyGenerated { name } => {
             let found = shop.all("list-keys").into_iter().find(|key| key["name"] == json!(name));
-            Again { was_done: found.is_some(), told: found.map(|key| told(&key)) }
+            RepeatedChange { was_done: found.is_some(), told: found.map(|key| told(&key)) }
         }
         Meaning::KeyRenamed { key_id, name } => {
             let was_done = key(shop, key_id)["name"] == json!(name);
-            Again::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(told(&ask().ok()), was_done)
         }
         Meaning::KeyRevoked { key_id } => {
             let was_done = !key(shop, key_id)["revoked_at"].is_null();
-            Again::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(told(&ask().ok()), was_done)
         }
         Meaning::UserInvited { .. } => id_or_conflict(&ask(), "invitation_id"),
         Meaning::InvitationAccepted { .. } => id_or_conflict(&ask(), "user_id"),
@@ -65,17 +65,17 @@ fn ask_again_without_key(shop: &Shop, change: &Change) -> Again {
             if answer.status != 200 {
                 answer.refused("NOT_FOUND");
             }
-            Again::of("true", answer.status != 200)
+            RepeatedChange::of("true", answer.status != 200)
         }
         Meaning::PlanSelected { .. } => match told(&ask().ok()).as_str() {
-            "true" => Again::of("true", false),
-            _ => Again::of(DONE_OR_NEEDLESS, false),
+            "true" => RepeatedChange::of("true", false),
+            _ => RepeatedChange::of(DONE_OR_NEEDLESS, false),
         },
     }
 }
 
 /// True when a change of a record had been done already: the answer is `false`, or the version that it names is old.
-fn was_done_before(change: &Change, answer: &Answer) -> bool {
+fn was_done_before(change: &Change, answer: &ApiAnswer) -> bool {
     if answer.status == 200 {
         return answer.body == false;
     }
@@ -91,10 +91,10 @@ fn key(shop: &Shop, key_id: &str) -> Value {
 }
 
 /// The id in the answer, or in the refusal that names the existing object.
-fn id_or_conflict(answer: &Answer, member: &str) -> Again {
+fn id_or_conflict(answer: &ApiAnswer, member: &str) -> RepeatedChange {
     if answer.status == 200 {
-        return Again::of(answer.clone().id(), false);
+        return RepeatedChange::of(answer.clone().id(), false);
     }
     let details = answer.refused("CONFLICT");
-    Again::of(details[member].as_str().unwrap_or_else(|| panic!("no {member} in {details}")), true)
+    RepeatedChange::of(details[member].as_str().unwrap_or_else(|| panic!("no {member} in {details}")), true)
 }

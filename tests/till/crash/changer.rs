@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::change::{Change, Meaning};
 
@@ -50,7 +50,7 @@ impl Changer {
     }
 
     /// The next change, without an Idempotency-Key.
-    pub(super) fn next(&mut self, dice: &mut Dice) -> Change {
+    pub(super) fn next(&mut self, dice: &mut TestDice) -> Change {
         self.number += 1;
         match dice.between(0, 100) {
             0..24 => self.add_to_shared(dice),
@@ -78,7 +78,7 @@ impl Changer {
         change("add-to-metadata-set", body, Meaning::ItemAdded { record: record.to_owned(), item })
     }
 
-    fn add_to_shared(&self, dice: &mut Dice) -> Option<Change> {
+    fn add_to_shared(&self, dice: &mut TestDice) -> Option<Change> {
         Some(self.added_to(dice.pick(&SHARED)))
     }
 
@@ -88,14 +88,14 @@ impl Changer {
         Some(change("add-to-metadata-set", body, Meaning::Nothing))
     }
 
-    fn remove_from_shared(&self, dice: &mut Dice) -> Option<Change> {
+    fn remove_from_shared(&self, dice: &mut TestDice) -> Option<Change> {
         let (record, item) = self.shared.get(dice.index(self.shared.len().max(1)))?.clone();
         let body = json!({ "key": record, "path": PATH, "value": item });
         Some(change("remove-from-metadata-set", body, Meaning::ItemRemoved { record, item }))
     }
 
     /// Only this caller changes its own record, so that its version is known; half of the calls name it.
-    fn change_own(&self, dice: &mut Dice) -> Option<Change> {
+    fn change_own(&self, dice: &mut TestDice) -> Option<Change> {
         let record = self.own_record();
         let version = self.own.as_ref().map_or(0, |(_, version)| *version);
         let named = json!(version).as_u64().filter(|_| dice.in_hundred(50));
@@ -123,7 +123,7 @@ impl Changer {
         })
     }
 
-    fn change_keys(&self, dice: &mut Dice) -> Option<Change> {
+    fn change_keys(&self, dice: &mut TestDice) -> Option<Change> {
         let name = self.fresh("key");
         if self.keys.is_empty() || (dice.in_hundred(40) && self.keys_made < EACH_MAX) {
             let generated = change("generate-key", json!({ "name": name }), Meaning::KeyGenerated { name });
@@ -137,7 +137,7 @@ impl Changer {
         Some(change("revoke-key", json!({ "key_id": key_id }), Meaning::KeyRevoked { key_id }))
     }
 
-    fn change_team(&self, dice: &mut Dice) -> Option<Change> {
+    fn change_team(&self, dice: &mut TestDice) -> Option<Change> {
         if let Some((email, user)) = self.joined.last().filter(|_| dice.in_hundred(70)).cloned() {
             let body = json!({ "user_id": user });
             return Some(change("remove-user", body, Meaning::UserRemoved { email }));
@@ -151,7 +151,7 @@ impl Changer {
         (self.people_asked < EACH_MAX).then_some(invited)
     }
 
-    fn select_plan(&self, dice: &mut Dice) -> Option<Change> {
+    fn select_plan(&self, dice: &mut TestDice) -> Option<Change> {
         let plan_id = self.plans.get(dice.index(self.plans.len().max(1)))?.clone();
         Some(change("select-plan", json!({ "plan_id": plan_id }), Meaning::PlanSelected { plan_id }))
     }
@@ -197,7 +197,7 @@ impl Changer {
 }
 
 /// Items of a new value: sometimes so many that the record in the log is longer than a block of RocksDB's, 32 KiB.
-fn items_to_replace_with(item: &str, dice: &mut Dice) -> Vec<String> {
+fn items_to_replace_with(item: &str, dice: &mut TestDice) -> Vec<String> {
     if dice.in_hundred(20) {
         let padding = "x".repeat(1_000);
         return (0..dice.between(30, 120)).map(|number| format!("{item}-{number}-{padding}")).collect();

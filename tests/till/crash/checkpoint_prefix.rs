@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::harness::{Dice, Server};
+use crate::harness::{Server, TestDice};
 
 use super::exported_log;
 use super::round::Round;
@@ -24,7 +24,7 @@ fn take(server: &Server) {
 
 #[test]
 fn a_checkpoint_under_load_has_exactly_a_beginning_of_every_log() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("checkpoint", |server| {
         thread::sleep(LOAD);
         server.shop(); // Its merchant was acknowledged before, so it must be among those of the checkpoint.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::Answer;
+use crate::harness::ApiAnswer;
 
 use super::cards::Fate;
 use super::change::Change;
@@ -48,7 +48,7 @@ impl Sale {
 
 /// A call for a selection, a top-up, a payout or an invoice.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct RecordedCall {
     pub(super) minor: u64,
     pub(super) external_id: Option<String>,
     pub(super) key: Option<String>,
@@ -58,17 +58,17 @@ pub(super) struct Asked {
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum DeedKind {
     /// A payment session.
-    Session(Asked),
+    Session(RecordedCall),
     /// A payment.
     Payment(Sale),
     /// A top-up.
-    Topup(Asked),
+    Topup(RecordedCall),
     /// A payout.
-    Payout(Asked),
+    Payout(RecordedCall),
     /// An invoice.
-    Invoice(Asked),
+    Invoice(RecordedCall),
     /// A change of metadata, keys, the team or the plan.
     Change(Change),
     /// A capture, a void, a reversal or a refund of an existing payment.
@@ -84,14 +84,14 @@ pub(super) enum What {
 pub(super) struct Deed {
     /// The index of the merchant.
     pub(super) merchant: usize,
-    pub(super) what: What,
+    pub(super) what: DeedKind,
     pub(super) came: Came,
 }
 
 impl Came {
     /// Reads the answer to a valid call.
     #[track_caller]
-    pub(super) fn of(answer: &Answer) -> Came {
+    pub(super) fn of(answer: &ApiAnswer) -> Came {
         match (answer.status, &answer.body) {
             (200, Value::String(id)) if id.contains('_') => Came::Acknowledged(id.clone()),
             (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(told(&answer.body)),

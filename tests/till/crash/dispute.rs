@@ -10,18 +10,18 @@ pub(super) const LOSING: &str = "losing_evidence";
 #[derive(Debug, Default)]
 pub(super) struct Dispute {
     /// None as long as only a later step is known.
-    opening: Option<Opening>,
+    opening: Option<DisputeOpening>,
     evidence: Option<String>,
     is_escalated: bool,
     /// The end by the merchant or the operator.
     end: Option<End>,
     /// The steps that were answered with `true`.
-    answered: Vec<Step>,
+    answered: Vec<DisputeStep>,
 }
 
 /// The opening of a dispute.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct DisputeOpening {
     pub(super) minor: u64,
     /// None where the card is disputed as soon as it is captured. No two reasons are the same.
     pub(super) reason: Option<String>,
@@ -29,7 +29,7 @@ pub(super) struct Opening {
 
 /// A step of a dispute. Each kind is accepted at most once.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum DisputeStep {
     /// The merchant gives this evidence.
     Challenge(String),
     /// The operator escalates it.
@@ -48,7 +48,7 @@ pub(super) enum End {
 
 /// The source of the knowledge that a step was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Known {
+pub(super) enum StepSource {
     /// The call was answered with `true`.
     ByItsAnswer,
     /// The dispute shows it. Another call may have done the same.
@@ -58,8 +58,8 @@ pub(super) enum Known {
 /// A fact about a dispute.
 #[derive(Debug, Clone)]
 pub(super) enum Change {
-    Opened(Opening),
-    Taken(Step, Known),
+    Opened(DisputeOpening),
+    Taken(DisputeStep, StepSource),
 }
 
 impl End {
@@ -81,27 +81,27 @@ impl Dispute {
                 let before = self.opening.replace(opening);
                 assert_eq!(before, None, "{id} was answered to two calls: {self:?}");
             }
-            Change::Taken(step, Known::ByItsAnswer) => {
+            Change::Taken(step, StepSource::ByItsAnswer) => {
                 let is_first = self.answered.iter().all(|other| discriminant(other) != discriminant(&step));
                 assert!(is_first, "{id} takes {step:?} once: {self:?}");
                 self.take(id, step.clone());
                 self.answered.push(step);
             }
-            Change::Taken(step, Known::ByTheDispute) => self.take(id, step),
+            Change::Taken(step, StepSource::ByTheDispute) => self.take(id, step),
         }
     }
 
-    fn take(&mut self, id: &str, step: Step) {
+    fn take(&mut self, id: &str, step: DisputeStep) {
         match step {
-            Step::Challenge(evidence) => {
+            DisputeStep::Challenge(evidence) => {
                 let before = self.evidence.replace(evidence);
                 assert!(
                     before.is_none() || before == self.evidence,
                     "{id} has two kinds of evidence: {before:?}, {self:?}"
                 );
             }
-            Step::Escalate => self.is_escalated = true,
-            Step::End(end) => {
+            DisputeStep::Escalate => self.is_escalated = true,
+            DisputeStep::End(end) => {
                 let before = self.end.replace(end);
                 assert!(before.is_none() || before == self.end, "{id} has two ends: {before:?}, {self:?}");
             }
@@ -109,7 +109,7 @@ impl Dispute {
     }
 
     /// The opening.
-    pub(super) fn opening(&self) -> &Opening {
+    pub(super) fn opening(&self) -> &DisputeOpening {
         self.opening.as_ref().unwrap_or_else(|| panic!("a dispute that nobody opened: {self:?}"))
     }
 

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, Shop};
 
-use super::merchants::Merchant;
-use super::payment::Payment;
+use super::merchants::LoadedMerchant;
+use super::payment::KnownPayment;
 use super::reckoning::in_parallel;
 use super::truth::Truth;
 use super::{affairs_inspection, dispute_inspection, ledger_inspection, payout, refund_inspection};
@@ -18,7 +18,7 @@ use super::{affairs_inspection, dispute_inspection, ledger_inspection, payout, r
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Checks every merchant: refunds and captures last, because they take some time.
-pub(super) fn inspect(server: &Server, merchants: &[Merchant], truths: &[Truth]) {
+pub(super) fn inspect(server: &Server, merchants: &[LoadedMerchant], truths: &[Truth]) {
     for (merchant, truth) in merchants.iter().zip(truths) {
         check_absent(server, merchant, truth);
         check_sessions(server, merchant, truth);
@@ -51,8 +51,8 @@ pub(super) fn eventually<T>(what: &str, mut ask: impl FnMut() -> T, is_ready: im
 }
 
 /// Each payment is found by its id and by its external id, once no operation is open, and is as it was asked for.
-fn check_payments(server: &Server, merchant: &Merchant, truth: &Truth) {
-    let payments: Vec<(&String, &Payment)> = truth.payments.iter().collect();
+fn check_payments(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
+    let payments: Vec<(&String, &KnownPayment)> = truth.payments.iter().collect();
     let customers = in_parallel(&payments, |payments| {
         let shop = merchant.shop.on(server);
         let customers = payments.iter().map(|(id, payment)| {
@@ -70,7 +70,7 @@ fn check_payments(server: &Server, merchant: &Merchant, truth: &Truth) {
     check_customers(customers);
 }
 
-fn check_payment(found: &Value, id: &str, payment: &Payment, merchant: &Merchant) {
+fn check_payment(found: &Value, id: &str, payment: &KnownPayment, merchant: &LoadedMerchant) {
     let (sale, status, captured) = (&payment.sale, payment.status(), payment.captured_minor());
     let fee = merchant.fee_minor(captured);
     let fees = if fee == 0 { json!([]) } else { json!([{ "type": "PAYMENT_FEE", "amount": fee, "currency": "THB" }]) };
@@ -100,7 +100,7 @@ fn check_customers(seen: Vec<(Option<String>, Option<String>)>) {
     assert!(pairs.iter().all(|(external_id, own)| external_id.is_some() == own.is_some()), "{pairs:?}");
 }
 
-fn check_absent(server: &Server, merchant: &Merchant, truth: &Truth) {
+fn check_absent(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
     let absent: Vec<&String> = truth.absent.iter().collect();
     in_parallel(&absent, |absent| {
         let shop = merchant.shop.on(server);
@@ -112,7 +112,7 @@ fn check_absent(server: &Server, merchant: &Merchant, truth: &Truth) {
 }
 
 /// Sessions that no payment used are still active: a refused call has changed nothing.
-fn check_sessions(server: &Server, merchant: &Merchant, truth: &Truth) {
+fn check_sessions(server: &Server, merchant: &LoadedMerchant, truth: &Truth) {
     in_parallel(&truth.idle_sessions(), |sessions| {
         let shop = merchant.shop.on(server);
         for (id, minor) in sessions {

@@ -2,26 +2,26 @@
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Client, Dice};
+use crate::harness::{ApiAnswer, Client, TestDice};
 
 use super::caller::post;
-use super::deed::Asked;
+use super::deed::RecordedCall;
 use super::inspection::assert_same;
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
 
 /// An amount below those of top-ups, so that payouts are still accepted.
-pub(super) fn amount(dice: &mut Dice) -> u64 {
+pub(super) fn amount(dice: &mut TestDice) -> u64 {
     dice.between(1, 1_000_000_000)
 }
 
 /// Makes the call, for the first time or again.
-pub(super) fn ask(operator: &Client, asked: &Asked) -> Answer {
+pub(super) fn ask(operator: &Client, asked: &RecordedCall) -> ApiAnswer {
     post(operator, "/admin/charge-invoice", &asked.body, asked.key.as_deref())
 }
 
 /// The same key gives the same answer again.
-pub(super) fn acknowledged(operator: &Client, asked: &Asked, id: &str) -> Fact {
+pub(super) fn acknowledged(operator: &Client, asked: &RecordedCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(operator, asked), id);
     }
@@ -29,7 +29,7 @@ pub(super) fn acknowledged(operator: &Client, asked: &Asked, id: &str) -> Fact {
 }
 
 /// Repeats the call until the invoice is there once; true when the first call had taken effect.
-pub(super) fn unknown(operator: &Client, asked: &Asked) -> (Fact, bool) {
+pub(super) fn unknown(operator: &Client, asked: &RecordedCall) -> (Fact, bool) {
     let first = ask(operator, asked);
     let (id, was_done) = match first.status {
         200 => (first.clone().id(), is_replay(&first)),
@@ -43,7 +43,7 @@ pub(super) fn unknown(operator: &Client, asked: &Asked) -> (Fact, bool) {
 }
 
 /// The invoice that has the external id, from the refusal that names it.
-fn taken_by(answer: &Answer) -> String {
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["invoice_id"].as_str().unwrap_or_else(|| panic!("no invoice_id in {details}")).to_owned()
 }

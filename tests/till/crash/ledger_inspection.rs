@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::harness::Shop;
 
 use super::inspection::{assert_same, eventually};
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::truth::Truth;
 use super::{dispute_inspection, invoice, payout};
 
@@ -15,7 +15,7 @@ use super::{dispute_inspection, invoice, payout};
 type Posted = (String, String, String, String, u64, bool);
 
 /// Checks all entries; of a merchant that settles soon, once no entry is on hold any more.
-pub(super) fn inspect(shop: &Shop, merchant: &Merchant, truth: &Truth) {
+pub(super) fn inspect(shop: &Shop, merchant: &LoadedMerchant, truth: &Truth) {
     let is_due = |entry: &Value| entry["status"] == "ON_HOLD" && !dispute_inspection::is_undecided(entry, truth);
     let settled = |entries: &Vec<Value>| !entries.iter().any(is_due);
     let is_ready = |entries: &Vec<Value>| !merchant.settles_soon || settled(entries);
@@ -36,7 +36,7 @@ const CHECKED_APART: [&str; 4] = ["ADD_PREFUND", "PAY_OUT", "INVOICE", "DISPUTE"
 
 /// One entry for each capture, fee, interest and refund, and no other of payments except disputes. Those of reversed
 /// payments and failed refunds are canceled.
-fn check_payments(entries: &[Value], merchant: &Merchant, truth: &Truth) {
+fn check_payments(entries: &[Value], merchant: &LoadedMerchant, truth: &Truth) {
     let mut expected: Vec<Posted> = Vec::new();
     for (id, payment) in &truth.payments {
         let mut post = |kind: &str, direction: &str, refund: &str, minor: u64, is_canceled: bool| {

@@ -16,7 +16,7 @@ pub(super) struct Fee {
 }
 
 /// A merchant with its properties.
-pub(super) struct Merchant {
+pub(super) struct LoadedMerchant {
     /// The merchant's ids and clients.
     pub(super) shop: Shop,
     /// The recent payments on which its callers operate.
@@ -26,21 +26,21 @@ pub(super) struct Merchant {
     pub(super) settles_soon: bool,
 }
 
-impl Merchant {
+impl LoadedMerchant {
     /// The merchants of a round. The first one is the hot one.
-    pub(super) fn of_a_round(server: &Server) -> Vec<Merchant> {
+    pub(super) fn of_a_round(server: &Server) -> Vec<LoadedMerchant> {
         let fee = Fee { basis_points: 290, fixed_minor: 13 };
         let soon = json!({ "name": "Soon", "currency": "THB", "settlement_delay_seconds": 1 });
         vec![
-            Merchant::new(server.shop()),
-            Merchant { fee: Some(fee), ..Merchant::new(with_fee(server, fee)) },
-            Merchant { settles_soon: true, ..Merchant::new(server.shop_with(soon)) },
-            Merchant::new(server.shop()),
+            LoadedMerchant::new(server.shop()),
+            LoadedMerchant { fee: Some(fee), ..LoadedMerchant::new(with_fee(server, fee)) },
+            LoadedMerchant { settles_soon: true, ..LoadedMerchant::new(server.shop_with(soon)) },
+            LoadedMerchant::new(server.shop()),
         ]
     }
 
-    fn new(shop: Shop) -> Merchant {
-        Merchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
+    fn new(shop: Shop) -> LoadedMerchant {
+        LoadedMerchant { shop, payments: Arc::default(), fee: None, settles_soon: false }
     }
 
     /// The fee of a capture of this amount: rounded half up, at most the amount, and 0 without a fee.

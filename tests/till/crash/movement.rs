@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::harness::{Answer, Client};
+use crate::harness::{ApiAnswer, Client};
 
 use super::caller::post;
 use super::deed::Came;
@@ -13,7 +13,7 @@ use super::deed::Came;
 pub(super) struct Movement {
     /// The payment's id; the body may name it by its external id.
     pub(super) payment_id: String,
-    pub(super) kind: Kind,
+    pub(super) kind: MovementKind,
     pub(super) key: Option<String>,
     /// The whole body, to be sent again.
     pub(super) body: Value,
@@ -21,7 +21,7 @@ pub(super) struct Movement {
 
 /// The kind of call, with amounts in minor units.
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
+pub(super) enum MovementKind {
     Capture {
         minor: u64,
     },
@@ -36,27 +36,27 @@ pub(super) enum Kind {
 
 impl Movement {
     /// Makes the call, for the first time or again.
-    pub(super) fn ask(&self, client: &Client) -> Answer {
+    pub(super) fn ask(&self, client: &Client) -> ApiAnswer {
         let endpoint = match self.kind {
-            Kind::Capture { .. } => "capture-payment",
-            Kind::Void => "void-payment",
-            Kind::Reverse => "reverse-payment",
-            Kind::Refund { .. } => "refund-payment",
+            MovementKind::Capture { .. } => "capture-payment",
+            MovementKind::Void => "void-payment",
+            MovementKind::Reverse => "reverse-payment",
+            MovementKind::Refund { .. } => "refund-payment",
         };
         post(client, &format!("/merchants/{endpoint}"), &self.body, self.key.as_deref())
     }
 
     /// Reads the answer. The payment may not permit the call: it may be pending, or other calls came first.
     #[track_caller]
-    pub(super) fn came(&self, answer: &Answer) -> Came {
+    pub(super) fn came(&self, answer: &ApiAnswer) -> Came {
         if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
     }
 
     /// True when nothing was done because of the state of the payment or of the balance.
-    pub(super) fn is_refused_by(&self, answer: &Answer) -> bool {
+    pub(super) fn is_refused_by(&self, answer: &ApiAnswer) -> bool {
         let codes: &[&str] = match self.kind {
-            Kind::Capture { .. } | Kind::Void | Kind::Reverse => &["INVALID_STATE"],
-            Kind::Refund { .. } => &["NOT_REFUNDABLE", "AMOUNT_EXCEEDS_LIMIT", "INSUFFICIENT_BALANCE"],
+            MovementKind::Capture { .. } | MovementKind::Void | MovementKind::Reverse => &["INVALID_STATE"],
+            MovementKind::Refund { .. } => &["NOT_REFUNDABLE", "AMOUNT_EXCEEDS_LIMIT", "INSUFFICIENT_BALANCE"],
         };
         answer.status == 400 && codes.contains(&answer.code())
     }
@@ -64,8 +64,8 @@ impl Movement {
     /// The external id of a refund.
     pub(super) fn external_id(&self) -> Option<&String> {
         match &self.kind {
-            Kind::Refund { external_id, .. } => external_id.as_ref(),
-            Kind::Capture { .. } | Kind::Void | Kind::Reverse => None,
+            MovementKind::Refund { external_id, .. } => external_id.as_ref(),
+            MovementKind::Capture { .. } | MovementKind::Void | MovementKind::Reverse => None,
         }
     }
 }

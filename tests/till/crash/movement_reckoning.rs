@@ -3,16 +3,16 @@
 
 use serde_json::json;
 
-use crate::harness::{Answer, Shop};
+use crate::harness::{ApiAnswer, Shop};
 
 use super::deed::told;
-use super::movement::{Kind, Movement};
+use super::movement::{Movement, MovementKind};
 use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::Fact;
 
 /// The result of a repeated call.
-pub(super) struct Again {
+pub(super) struct RepeatedMovement {
     pub(super) fact: Option<Fact>,
     /// True when the first call had been carried out.
     pub(super) was_done: bool,
@@ -27,12 +27,12 @@ pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact
 }
 
 /// Repeats the call until its result is known.
-pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
+pub(super) fn unknown(shop: &Shop, movement: &Movement) -> RepeatedMovement {
     let before = movement.external_id().and_then(|external_id| find(shop, external_id));
     let first = movement.ask(&shop.client());
     if movement.is_refused_by(&first) {
         assert_eq!(before, None, "a refund that is there is answered: {movement:?}");
-        return Again { fact: not_accepted(movement), was_done: false };
+        return RepeatedMovement { fact: not_accepted(movement), was_done: false };
     }
     let (told, was_done) = match &movement.key {
         Some(_) => (told(&first.clone().ok()), is_replay(&first)),
@@ -46,7 +46,7 @@ pub(super) fn unknown(shop: &Shop, movement: &Movement) -> Again {
         Some(_) => assert_replays(&movement.ask(&shop.client()), &told),
         None => assert_eq!(taken_by(&movement.ask(&shop.client())), told, "asked a third time: {movement:?}"),
     }
-    Again { fact: Some(accepted(shop, movement, &told)), was_done }
+    RepeatedMovement { fact: Some(accepted(shop, movement, &told)), was_done }
 }
 
 /// A call that was not done: its external id is free.
@@ -56,10 +56,10 @@ pub(super) fn not_accepted(movement: &Movement) -> Option<Fact> {
 
 fn accepted(shop: &Shop, movement: &Movement, told: &str) -> Fact {
     let accepted = match &movement.kind {
-        Kind::Capture { minor } => Accepted::Capture(*minor),
-        Kind::Void => Accepted::Void,
-        Kind::Reverse => Accepted::Reversal,
-        Kind::Refund { minor, external_id } => {
+        MovementKind::Capture { minor } => Accepted::Capture(*minor),
+        MovementKind::Void => Accepted::Void,
+        MovementKind::Reverse => Accepted::Reversal,
+        MovementKind::Refund { minor, external_id } => {
             let refund =
                 Refund { minor: minor.unwrap_or_else(|| amount(shop, told)), external_id: external_id.clone() };
             Accepted::Refund(told.to_owned(), refund)
@@ -86,7 +86,7 @@ fn find(shop: &Shop, external_id: &str) -> Option<String> {
 }
 
 /// The refund that has the external id, from the refusal that names it.
-fn taken_by(answer: &Answer) -> String {
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["refund_id"].as_str().unwrap_or_else(|| panic!("no refund_id in {details}")).to_owned()
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::dispute::{Dispute, End};
-use super::payment::Payment;
+use super::payment::KnownPayment;
 use super::truth::Truth;
 
 /// The number of operations beyond automatic captures, for a round's report.
@@ -49,7 +49,7 @@ impl Movements {
         movements
     }
 
-    fn add(&mut self, payment: &Payment) {
+    fn add(&mut self, payment: &KnownPayment) {
         let took = payment.captured_minor() > 0;
         let captures = if took { &mut self.captures } else { &mut self.refused_captures };
         *captures += payment.captures.len();

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::harness::{Dice, Server};
+use crate::harness::{Server, TestDice};
 
 use super::caller::post;
-use super::deed::{Came, Deed, Sale, What};
-use super::merchants::Merchant;
+use super::deed::{Came, Deed, DeedKind, Sale};
+use super::merchants::LoadedMerchant;
 use super::round::Round;
 use super::{load, sandbox};
 
@@ -32,7 +32,12 @@ fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<Deed>) {
 }
 
 /// Initiates from every caller at once, and kills the server as soon as `enough` payments are acknowledged.
-fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<Sale>], enough: usize) -> Vec<Deed> {
+fn initiate_and_kill(
+    server: &mut Server,
+    merchants: &[LoadedMerchant],
+    sales: &[Vec<Sale>],
+    enough: usize,
+) -> Vec<Deed> {
     let acknowledged = AtomicUsize::new(0);
     let connections: Vec<_> = sales
         .iter()
@@ -52,7 +57,7 @@ fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<S
                         let answer = post(&client, "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref());
                         let came = Came::of(&answer);
                         acknowledged.fetch_add(usize::from(answer.status == 200), Ordering::Relaxed);
-                        Deed { merchant, what: What::Payment(sale.clone()), came }
+                        Deed { merchant, what: DeedKind::Payment(sale.clone()), came }
                     };
                     sales.iter().map(deed).collect::<Vec<_>>()
                 })
@@ -70,7 +75,7 @@ fn initiate_and_kill(server: &mut Server, merchants: &[Merchant], sales: &[Vec<S
 fn open(server: &Server, deeds: &[Deed]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
     let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {
-        (What::Payment(_), Came::Acknowledged(id)) => Some(id),
+        (DeedKind::Payment(_), Came::Acknowledged(id)) => Some(id),
         _ => None,
     });
     acknowledged.filter(|id| !asked.contains(*id)).count()
@@ -78,7 +83,7 @@ fn open(server: &Server, deeds: &[Deed]) -> usize {
 
 #[test]
 fn calls_to_the_acquirer_that_a_kill_left_open_are_made_by_the_next_start() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     let mut deeds = Vec::new();
     let hit = (0..TRIES).find(|number| {
         let (sales, sessions) = prepare(&mut round, &format!("try{number}"));

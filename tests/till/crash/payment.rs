@@ -8,7 +8,7 @@ use super::dispute::{Change, Dispute};
 
 /// A payment with its accepted operations, and the state that follows from them.
 #[derive(Debug)]
-pub(super) struct Payment {
+pub(super) struct KnownPayment {
     pub(super) sale: Sale,
     /// Amounts of accepted captures: several when the acquirer refuses them.
     pub(super) captures: Vec<u64>,
@@ -37,10 +37,10 @@ pub(super) enum Accepted {
     Dispute(String, Change),
 }
 
-impl Payment {
+impl KnownPayment {
     /// A payment without accepted operations.
-    pub(super) fn new(sale: Sale) -> Payment {
-        Payment {
+    pub(super) fn new(sale: Sale) -> KnownPayment {
+        KnownPayment {
             sale,
             captures: Vec::new(),
             voids: 0,

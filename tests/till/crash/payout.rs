@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Dice, Shop};
+use crate::harness::{ApiAnswer, Shop, TestDice};
 
 use super::caller::post;
-use super::deed::{Asked, Came};
+use super::deed::{Came, RecordedCall};
 use super::inspection::{assert_same, eventually};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
@@ -29,28 +29,28 @@ impl Payout {
 }
 
 /// An amount whose payout does not wait for the operator, and fails one time in five.
-pub(super) fn amount(dice: &mut Dice) -> u64 {
+pub(super) fn amount(dice: &mut TestDice) -> u64 {
     let minor = dice.between(1, 1_000_000_000);
     if minor % 100 == WAITS || dice.in_hundred(20) { minor - minor % 100 + FAILS } else { minor }
 }
 
 /// Makes the call, for the first time or again.
-pub(super) fn ask(shop: &Shop, asked: &Asked) -> Answer {
+pub(super) fn ask(shop: &Shop, asked: &RecordedCall) -> ApiAnswer {
     post(&shop.client(), "/merchants/send-payout", &asked.body, asked.key.as_deref())
 }
 
 /// Reads the answer. The balance may not cover the payout.
 #[track_caller]
-pub(super) fn came(answer: &Answer) -> Came {
+pub(super) fn came(answer: &ApiAnswer) -> Came {
     if is_refused(answer) { Came::NotDone } else { Came::of(answer) }
 }
 
-fn is_refused(answer: &Answer) -> bool {
+fn is_refused(answer: &ApiAnswer) -> bool {
     answer.status == 400 && answer.code() == "INSUFFICIENT_BALANCE"
 }
 
 /// The same key gives the same answer again.
-pub(super) fn acknowledged(shop: &Shop, asked: &Asked, id: &str) -> Fact {
+pub(super) fn acknowledged(shop: &Shop, asked: &RecordedCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(shop, asked), id);
     }
@@ -58,7 +58,7 @@ pub(super) fn acknowledged(shop: &Shop, asked: &Asked, id: &str) -> Fact {
 }
 
 /// Repeats the call until its result is known; true when the first call had taken effect.
-pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
+pub(super) fn unknown(shop: &Shop, asked: &RecordedCall) -> (Option<Fact>, bool) {
     let before = asked.external_id.as_deref().and_then(|external_id| find(shop, external_id));
     let first = ask(shop, asked);
     if is_refused(&first) {
@@ -80,11 +80,11 @@ pub(super) fn unknown(shop: &Shop, asked: &Asked) -> (Option<Fact>, bool) {
 }
 
 /// A call that was not done: its external id is free.
-pub(super) fn not_done(asked: &Asked) -> Option<Fact> {
+pub(super) fn not_done(asked: &RecordedCall) -> Option<Fact> {
     asked.external_id.clone().map(Fact::NoPayout)
 }
 
-fn fact(asked: &Asked, id: &str) -> Fact {
+fn fact(asked: &RecordedCall, id: &str) -> Fact {
     Fact::Payout(id.to_owned(), Payout { minor: asked.minor, external_id: asked.external_id.clone() })
 }
 
@@ -98,7 +98,7 @@ fn find(shop: &Shop, external_id: &str) -> Option<String> {
 }
 
 /// The payout that has the external id, from the refusal that names it.
-fn taken_by(answer: &Answer) -> String {
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     details["payout_id"].as_str().unwrap_or_else(|| panic!("no payout_id in {details}")).to_owned()
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dice, Server, Start, Volume};
+use crate::harness::{Server, Start, TestDice, Volume};
 
 use super::load;
 use super::round::Round;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The state of the server at the power cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Moment {
+enum CutMoment {
     /// No call is made and nothing is written.
     AtRest,
     /// The server is under load.
@@ -41,7 +41,7 @@ enum Moment {
 
 /// The result of a cut.
 #[derive(Debug, PartialEq, Eq)]
-enum Outcome {
+enum CutResult {
     /// The server started without help.
     Started,
     /// The start was refused, with a message that names what is missing.
@@ -50,25 +50,25 @@ enum Outcome {
 
 #[test]
 fn a_power_cut_at_rest_loses_nothing_and_the_store_starts_by_itself() {
-    let Some(outcomes) = cuts(Moment::AtRest) else { return };
-    assert!(outcomes.iter().all(|outcome| *outcome == Outcome::Started), "{outcomes:?}");
+    let Some(outcomes) = cuts(CutMoment::AtRest) else { return };
+    assert!(outcomes.iter().all(|outcome| *outcome == CutResult::Started), "{outcomes:?}");
 }
 
 #[test]
 fn after_a_power_cut_while_writing_all_that_was_answered_is_there_or_the_start_says_what_is_missing() {
-    let Some(outcomes) = cuts(Moment::Writing) else { return };
+    let Some(outcomes) = cuts(CutMoment::Writing) else { return };
     for outcome in &outcomes {
-        if let Outcome::Refused(reason) = outcome {
+        if let CutResult::Refused(reason) = outcome {
             assert!(reason.contains("are missing") || reason.contains("cannot be opened"), "{reason}");
         }
     }
 }
 
 /// Makes the cuts that the environment asks for. None when this machine cannot cut the power of a volume.
-fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
+fn cuts(moment: CutMoment) -> Option<Vec<CutResult>> {
     let asked = std::env::var("TILL_POWER_CUTS").ok();
     let mut left: u64 = asked.as_ref().map_or(2, |text| text.parse().expect("a number of cuts"));
-    let mut dice = Dice::new(Dice::seed("TILL_CRASH_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_CRASH_SEED"));
     let mut outcomes = Vec::new();
     while left > 0 {
         let mut volume = match Volume::new(VOLUME_BYTES) {
@@ -89,22 +89,22 @@ fn cuts(moment: Moment) -> Option<Vec<Outcome>> {
 }
 
 /// Makes cuts of one volume until a start is refused.
-fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -> Vec<Outcome> {
+fn cuts_of_a_volume(volume: &mut Volume, moment: CutMoment, cuts: u64, seed: u64) -> Vec<CutResult> {
     let record = tempfile::NamedTempFile::new().expect("a file can be made");
     let server = Start::default().recording(record.path()).server_in(&volume.path().join("data"));
     let mut round = Round::begin_on(server, seed);
     let mut outcomes = Vec::new();
     for cut in 0..cuts {
         let deeds = cut_once(&mut round, volume, moment, cut);
-        if moment == Moment::Writing {
+        if moment == CutMoment::Writing {
             assert_last_word(&fs::read_to_string(record.path()).expect("what it said"));
             fs::write(record.path(), "").expect("a record can be emptied");
         }
         volume.mount_again();
         match round.server.try_restart() {
-            Ok(()) => outcomes.push(Outcome::Started),
+            Ok(()) => outcomes.push(CutResult::Started),
             Err(reason) => {
-                outcomes.push(Outcome::Refused(reason));
+                outcomes.push(CutResult::Refused(reason));
                 return outcomes;
             }
         }
@@ -115,18 +115,18 @@ fn cuts_of_a_volume(volume: &mut Volume, moment: Moment, cuts: u64, seed: u64) -
 }
 
 /// Loads the server and cuts the power; the server has ended afterwards.
-fn cut_once(round: &mut Round, volume: &Volume, moment: Moment, cut: u64) -> Vec<super::deed::Deed> {
+fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> Vec<super::deed::Deed> {
     let lasts = Duration::from_millis(round.dice.between(20, LOAD_MS_MAX));
     let callers = load::callers(&round.server, &round.merchants, &format!("cut{cut}"), &mut round.dice);
     let deeds = load::until(&mut round.server, callers, |server| {
         thread::sleep(lasts);
-        if moment == Moment::Writing {
+        if moment == CutMoment::Writing {
             volume.break_off().expect("the power can be cut");
             thread::sleep(AFTER_CUT);
             assert!(server.ended_by_itself(PATIENCE), "a server that cannot write ends");
         }
     });
-    if moment == Moment::AtRest {
+    if moment == CutMoment::AtRest {
         wait_for_rest(&round.server);
         volume.cut_power();
     }

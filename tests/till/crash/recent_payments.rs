@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::deed::Sale;
 
@@ -23,7 +23,7 @@ impl RecentPayments {
     }
 
     /// A random one of them; None before the first.
-    pub(super) fn pick(&self, dice: &mut Dice) -> Option<(String, Sale)> {
+    pub(super) fn pick(&self, dice: &mut TestDice) -> Option<(String, Sale)> {
         let recent = self.0.lock().expect("nobody panics with it in hand");
         recent.get(dice.index(recent.len().max(1))).cloned()
     }

@@ -5,13 +5,13 @@ use std::thread;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Client, Server, Shop};
+use crate::harness::{ApiAnswer, Client, Server, Shop};
 
 use super::caller::post;
 use super::change_reckoning;
-use super::deed::{Asked, Came, Deed, Sale, What, told};
+use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale, told};
 use super::dispute_reckoning::{self, DisputeDesk};
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::movement_reckoning;
 use super::truth::{Fact, Truth};
 use super::{invoice, payout};
@@ -40,7 +40,7 @@ impl Counts {
 }
 
 /// Checks a restarted server against all earlier calls, and records the state that is expected from now on.
-pub(super) fn reckon(server: &Server, merchants: &[Merchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
+pub(super) fn reckon(server: &Server, merchants: &[LoadedMerchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
     let results = in_parallel(deeds, |deeds| {
         let desks: Vec<Desk> = merchants.iter().map(|merchant| Desk::new(server, &merchant.shop)).collect();
         deeds.iter().map(|deed| (deed.merchant, desks[deed.merchant].settle(deed))).collect::<Vec<_>>()
@@ -99,7 +99,7 @@ impl Desk {
     fn settle(&self, deed: &Deed) -> Settled {
         let counts = Counts::default();
         match (&deed.what, &deed.came) {
-            (What::RefusedPayment(external_id), _) => {
+            (DeedKind::RefusedPayment(external_id), _) => {
                 let counts = Counts { refused: 1, ..counts };
                 Settled { fact: Some(Fact::Absent(external_id.clone())), counts }
             }
@@ -117,71 +117,71 @@ impl Desk {
     }
 
     /// The same key gives the same answer again.
-    fn acknowledged(&self, what: &What, id: &str) -> Fact {
+    fn acknowledged(&self, what: &DeedKind, id: &str) -> Fact {
         match what {
-            What::Payment(sale) => {
+            DeedKind::Payment(sale) => {
                 if sale.key.is_some() {
                     assert_replays(&self.ask(sale), id);
                 }
                 Fact::Payment(id.to_owned(), sale.clone())
             }
-            What::Session(asked) => {
+            DeedKind::Session(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.select(asked), id);
                 }
                 Fact::Session(id.to_owned(), asked.minor)
             }
-            What::Topup(asked) => {
+            DeedKind::Topup(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.topup(asked), id);
                 }
                 Fact::Topup(id.to_owned(), asked.minor)
             }
-            What::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
-            What::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
-            What::Change(change) => {
+            DeedKind::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
+            DeedKind::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
+            DeedKind::Change(change) => {
                 if change.key.is_some() {
                     assert_replays(&change.ask(&self.shop.client()), id);
                 }
                 Fact::Changed(change.meaning.clone(), id.to_owned())
             }
-            What::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
-            What::Dispute(call) => self.disputes().acknowledged(call, id),
-            What::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
+            DeedKind::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
+            DeedKind::Dispute(call) => self.disputes().acknowledged(call, id),
+            DeedKind::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
 
     /// Repeats the call until its change is there once.
-    fn unknown(&self, what: &What) -> (Option<Fact>, bool) {
+    fn unknown(&self, what: &DeedKind) -> (Option<Fact>, bool) {
         match what {
-            What::Payment(sale) => {
+            DeedKind::Payment(sale) => {
                 let again = self.payment_again(sale);
                 (Some(Fact::Payment(again.id, sale.clone())), again.was_done)
             }
-            What::Session(asked) => match self.session_again(asked) {
+            DeedKind::Session(asked) => match self.session_again(asked) {
                 Some(again) => (Some(Fact::Session(again.id, asked.minor)), again.was_done),
                 None => (None, true),
             },
-            What::Topup(asked) => match self.topup_again(asked) {
+            DeedKind::Topup(asked) => match self.topup_again(asked) {
                 Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
-            What::Payout(asked) => payout::unknown(&self.shop, asked),
-            What::Invoice(asked) => {
+            DeedKind::Payout(asked) => payout::unknown(&self.shop, asked),
+            DeedKind::Invoice(asked) => {
                 let (fact, was_done) = invoice::unknown(&self.operator, asked);
                 (Some(fact), was_done)
             }
-            What::Change(change) => {
+            DeedKind::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
                 let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
                 (fact, again.was_done)
             }
-            What::Movement(movement) => {
+            DeedKind::Movement(movement) => {
                 let again = movement_reckoning::unknown(&self.shop, movement);
                 (again.fact, again.was_done)
             }
-            What::Dispute(call) => self.disputes().unknown(call),
-            What::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
+            DeedKind::Dispute(call) => self.disputes().unknown(call),
+            DeedKind::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
     }
 
@@ -204,7 +204,7 @@ impl Desk {
     }
 
     /// Repeats a selection. None when the session exists and its id is unknown.
-    fn session_again(&self, asked: &Asked) -> Option<AskedAgain> {
+    fn session_again(&self, asked: &RecordedCall) -> Option<AskedAgain> {
         let first = self.select(asked);
         if asked.key.is_none() {
             if first.code() == "TOKEN_ALREADY_USED" {
@@ -218,7 +218,7 @@ impl Desk {
     }
 
     /// Repeats a top-up. None when its id is unknown.
-    fn topup_again(&self, asked: &Asked) -> Option<AskedAgain> {
+    fn topup_again(&self, asked: &RecordedCall) -> Option<AskedAgain> {
         if asked.key.is_some() {
             let again = with_key(self.topup(asked));
             assert_replays(&self.topup(asked), &again.id);
@@ -231,15 +231,15 @@ impl Desk {
         Some(AskedAgain { id, was_done: first.status != 200 })
     }
 
-    fn ask(&self, sale: &Sale) -> Answer {
+    fn ask(&self, sale: &Sale) -> ApiAnswer {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref())
     }
 
-    fn select(&self, asked: &Asked) -> Answer {
+    fn select(&self, asked: &RecordedCall) -> ApiAnswer {
         post(&self.device, "/sdk/select-payment-method", &asked.body, asked.key.as_deref())
     }
 
-    fn topup(&self, asked: &Asked) -> Answer {
+    fn topup(&self, asked: &RecordedCall) -> ApiAnswer {
         post(&self.operator, "/admin/add-topup", &asked.body, asked.key.as_deref())
     }
 
@@ -254,43 +254,47 @@ impl Desk {
 }
 
 /// The fact that follows from a call that was not done: a payment's external id is free.
-fn not_done(what: &What) -> Option<Fact> {
+fn not_done(what: &DeedKind) -> Option<Fact> {
     match what {
-        What::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
-        What::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
-        What::Movement(movement) => movement_reckoning::not_accepted(movement),
-        What::Payout(asked) => payout::not_done(asked),
-        What::Session(_) | What::Topup(_) | What::Invoice(_) | What::Change(_) | What::Dispute(_) => None,
+        DeedKind::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
+        DeedKind::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
+        DeedKind::Movement(movement) => movement_reckoning::not_accepted(movement),
+        DeedKind::Payout(asked) => payout::not_done(asked),
+        DeedKind::Session(_)
+        | DeedKind::Topup(_)
+        | DeedKind::Invoice(_)
+        | DeedKind::Change(_)
+        | DeedKind::Dispute(_) => None,
     }
 }
 
-fn with_key(answer: Answer) -> AskedAgain {
+fn with_key(answer: ApiAnswer) -> AskedAgain {
     AskedAgain { was_done: is_replay(&answer), id: answer.id() }
 }
 
-pub(super) fn is_replay(answer: &Answer) -> bool {
+pub(super) fn is_replay(answer: &ApiAnswer) -> bool {
     answer.header("idempotent-replayed") == Some("true")
 }
 
 /// Checks that the answer is the earlier one: an id, or the text of another value.
 #[track_caller]
-pub(super) fn assert_replays(answer: &Answer, id: &str) {
+pub(super) fn assert_replays(answer: &ApiAnswer, id: &str) {
     assert_eq!((answer.status, told(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
     assert!(is_replay(answer), "{id} was answered again, not from memory");
 }
 
 /// The payment that used a session, from the refusal that names it.
-fn used_by(answer: &Answer) -> String {
+fn used_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("NOT_FOUND");
     text(answer, &details["payment_id"])
 }
 
 /// The top-up that has the external id, from the refusal that names it.
-fn taken_by(answer: &Answer) -> String {
+fn taken_by(answer: &ApiAnswer) -> String {
     let details = answer.refused("CONFLICT");
     text(answer, &details["topup_id"])
 }
 
-fn text(answer: &Answer, value: &serde_json::Value) -> String {
+fn text(answer: &ApiAnswer, value: &serde_json::Value) -> String {
     value.as_str().unwrap_or_else(|| panic!("no id in {}", answer.body)).to_owned()
 }

@@ -4,10 +4,10 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::harness::{Dice, Server, Start};
+use crate::harness::{Server, Start, TestDice};
 
 use super::calendar::Calendar;
-use super::merchants::Merchant;
+use super::merchants::LoadedMerchant;
 use super::movements::Movements;
 use super::reckoning::{Counts, reckon};
 use super::sandbox::Extent;
@@ -26,9 +26,9 @@ const START_MS_MAX: u64 = 150;
 /// The state of a round.
 pub(super) struct Round {
     pub(super) server: Server,
-    pub(super) merchants: Vec<Merchant>,
+    pub(super) merchants: Vec<LoadedMerchant>,
     pub(super) truths: Vec<Truth>,
-    pub(super) dice: Dice,
+    pub(super) dice: TestDice,
     calendar: Calendar,
     /// The extent of the sandbox's book.
     pub(super) book: Extent,
@@ -40,12 +40,12 @@ pub(super) struct Round {
 pub(super) fn run_all() {
     let rounds = std::env::var("TILL_CRASH_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(5, |text| text.parse().expect("a number of rounds"));
-    let mut seed = Dice::seed("TILL_CRASH_SEED");
+    let mut seed = TestDice::seed("TILL_CRASH_SEED");
     for number in 1..=rounds {
         println!("round {number} of {rounds}: seed {seed}");
         let begun = Instant::now();
         println!("round {number} of {rounds}: {}, {} ms", run(seed), begun.elapsed().as_millis());
-        seed = Dice::new(seed).number();
+        seed = TestDice::new(seed).number();
     }
 }
 
@@ -66,9 +66,9 @@ impl Round {
 
     /// Begins a round on a server that was started for it.
     pub(super) fn begin_on(server: Server, seed: u64) -> Round {
-        let merchants = Merchant::of_a_round(&server);
+        let merchants = LoadedMerchant::of_a_round(&server);
         let truths = merchants.iter().map(|merchant| Truth::of(&merchant.shop)).collect();
-        let (mut dice, counts) = (Dice::new(seed), Counts::default());
+        let (mut dice, counts) = (TestDice::new(seed), Counts::default());
         let calendar = Calendar::begin(&server, dice.fork());
         Round { server, merchants, truths, dice, calendar, book: Extent::Whole, counts, starts: Vec::new() }
     }

@@ -10,14 +10,14 @@ use till_sandbox::book::{AuthorizeOutcome, Book, BookLine, Deed, PayoutOutcome, 
 
 use super::cards::Fate;
 use super::inspection::assert_same;
-use super::merchants::Merchant;
-use super::payment::Payment;
+use super::merchants::LoadedMerchant;
+use super::payment::KnownPayment;
 use super::payout::Payout;
 use super::truth::Truth;
 
 /// A line of a book: payment, step, amount, and result. The step is the reference without the payment and without the
 /// number of the attempt; that of a refund includes the refund.
-type Line = (String, String, u64, String);
+type LineSummary = (String, String, u64, String);
 
 /// The part of a book that is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,21 +39,21 @@ pub(super) fn asked(book: &RocksBook) -> BTreeSet<String> {
 }
 
 /// Checks the book, once all effects have settled.
-pub(super) fn check(data: &Path, merchants: &[Merchant], truths: &[Truth], extent: Extent) {
+pub(super) fn check(data: &Path, merchants: &[LoadedMerchant], truths: &[Truth], extent: Extent) {
     let book = open(data);
     if extent == Extent::Whole {
         totals_by_merchant(&book).expect("the book agrees with itself");
     }
-    let is_known = |(_, step, _, _): &Line| extent == Extent::Whole || step == "authorize";
+    let is_known = |(_, step, _, _): &LineSummary| extent == Extent::Whole || step == "authorize";
     for (merchant, truth) in merchants.iter().zip(truths) {
         let id: MerchantId = merchant.shop.merchant_id.parse().expect("a merchant's id");
         let lines = book.entries().map(|line| line.expect("the book reads")).filter(|line| line.merchant == id);
         let lines = lines.filter(|line| extent == Extent::Whole || matches!(line.deed, Deed::Authorize { .. }));
         let (of_payments, payouts): (Vec<BookLine>, Vec<BookLine>) = lines.partition(|line| line.payment.is_some());
         check_payouts(&payouts, truth, extent);
-        let mut found: Vec<Line> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
+        let mut found: Vec<LineSummary> = of_payments.iter().flat_map(lines_of).filter(is_known).collect();
         found.sort();
-        let mut expected: Vec<Line> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
+        let mut expected: Vec<LineSummary> = truth.payments.iter().flat_map(expected_lines).filter(is_known).collect();
         expected.sort();
         assert_same("calls in the sandbox's book", &found, &expected);
     }
@@ -73,7 +73,7 @@ fn check_payouts(lines: &[BookLine], truth: &Truth, extent: Extent) {
 }
 
 /// The line itself; of an authorization also a line for each of its refunds.
-fn lines_of(line: &BookLine) -> Vec<Line> {
+fn lines_of(line: &BookLine) -> Vec<LineSummary> {
     let payment = line.payment.expect("it is about a payment").to_string();
     let step = line.reference.strip_prefix(&format!("{payment}/")).expect("a reference begins with its payment");
     let is_refund = step.starts_with("refund/");
@@ -115,7 +115,7 @@ fn approved(is_automatic: bool, captured: u64, voided: u64) -> String {
 }
 
 /// The calls that a payment leads to, each once.
-fn expected_lines((id, payment): (&String, &Payment)) -> Vec<Line> {
+fn expected_lines((id, payment): (&String, &KnownPayment)) -> Vec<LineSummary> {
     let line = |step: &str, minor: u64, end: &str| (id.clone(), step.to_owned(), minor, end.to_owned());
     let sale = &payment.sale;
     if let Fate::Declined(code) = sale.fate {

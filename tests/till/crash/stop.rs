@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::round::Round;
 
@@ -20,7 +20,7 @@ fn log_bytes(data: &Path) -> u64 {
 
 #[test]
 fn a_stop_under_load_keeps_what_was_acknowledged_and_leaves_an_empty_log() {
-    let mut round = Round::begin(Dice::seed("TILL_CRASH_SEED"));
+    let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("stop", |server| {
         thread::sleep(LIFE);
         assert!(log_bytes(server.data()) > 0, "the load went to the log");

@@ -10,7 +10,7 @@ use super::affairs::Affairs;
 use super::change::Meaning;
 use super::deed::Sale;
 use super::dispute::Dispute;
-use super::payment::{Accepted, Payment};
+use super::payment::{Accepted, KnownPayment};
 use super::payout::Payout;
 
 /// A known fact.
@@ -44,7 +44,7 @@ pub(super) enum Fact {
 #[derive(Debug, Default)]
 pub(super) struct Truth {
     /// Payments by id.
-    pub(super) payments: BTreeMap<String, Payment>,
+    pub(super) payments: BTreeMap<String, KnownPayment>,
     /// Payouts by id.
     pub(super) payouts: BTreeMap<String, Payout>,
     /// Amounts of invoices by id.
@@ -68,7 +68,7 @@ pub(super) struct Truth {
 /// A dispute with its payment.
 pub(super) struct Disputed<'a> {
     pub(super) payment_id: &'a str,
-    pub(super) payment: &'a Payment,
+    pub(super) payment: &'a KnownPayment,
     pub(super) id: &'a str,
     pub(super) dispute: &'a Dispute,
 }
@@ -85,7 +85,7 @@ impl Truth {
     pub(super) fn note(&mut self, fact: Fact) {
         match fact {
             Fact::Payment(id, sale) => {
-                let before = self.payments.insert(id.clone(), Payment::new(sale));
+                let before = self.payments.insert(id.clone(), KnownPayment::new(sale));
                 assert!(before.is_none(), "{id} was answered to two calls: {before:?}, {:?}", self.payments[&id]);
             }
             Fact::Accepted(id, accepted) => {
@@ -113,7 +113,7 @@ impl Truth {
 
     /// All disputes, by payment and by id.
     pub(super) fn disputes<'a>(&'a self) -> impl Iterator<Item = Disputed<'a>> {
-        let of_payment = |(payment_id, payment): (&'a String, &'a Payment)| {
+        let of_payment = |(payment_id, payment): (&'a String, &'a KnownPayment)| {
             let disputes = payment.disputes.iter();
             disputes.map(move |(id, dispute)| Disputed { payment_id, payment, id, dispute })
         };

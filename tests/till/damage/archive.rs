@@ -2,7 +2,7 @@
 //! the file, or nothing is missing. Only the last write of the open segment may count as torn by a crash, as
 //! `docs/storage-format.md` says: then a message says so, and everything except that write is there.
 
-use super::campaign::Outcome;
+use super::campaign::Detection;
 use super::image::{Copy, Image, archiving, name_of, start};
 use super::kinds::Damage;
 use super::restored::{Restored, Said, restore, run, text, with_archive};
@@ -12,14 +12,14 @@ use crate::harness::Server;
 const TORN: &str = "is torn";
 
 /// Checks the promise for a damaged archive.
-pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Outcome {
+pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Detection {
     let archive = copy.archive();
     let verified = run(&["archive", "verify", text(&archive)], copy, &damage.what);
     let outcome = match restore(copy, "early", "from-archive", &with_archive(&archive), &damage.what) {
         Restored::Refused(reason) => {
             assert_named(&reason, damage);
             assert_ne!(verified.code, Some(0), "{}: a restore refuses what verify passes", damage.what);
-            Outcome::Restore
+            Detection::Restore
         }
         Restored::Serves(server, said) => judge_restored(image, &server, &said, &verified, damage),
     };
@@ -35,16 +35,16 @@ fn assert_named(said: &str, damage: &Damage) {
     assert!(is_named, "{}: the place is not named: {said}", damage.what);
 }
 
-fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, damage: &Damage) -> Outcome {
+fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, damage: &Damage) -> Detection {
     let is_torn = said.contains(TORN);
     assert!(!is_torn || name_of(&damage.file).ends_with(".open"), "{}: a closed segment is not torn", damage.what);
     assert_eq!(is_torn, verified.text.contains(TORN), "{}: {}", damage.what, verified.text);
     assert_served(image, server, u64::from(is_torn), damage);
     match verified.code {
-        Some(0) if is_torn => Outcome::Torn,
-        Some(0) => Outcome::Harmless,
+        Some(0) if is_torn => Detection::Torn,
+        Some(0) => Detection::Harmless,
         // The restore did not need that segment: the checkpoint has its commits.
-        _ => Outcome::Verify,
+        _ => Detection::Verify,
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use super::archive;
 use super::image::{Copy, Image, dice};
-use super::kinds::{Damage, Home, KINDS, Kind};
+use super::kinds::{Damage, FileKind, Home, KINDS};
 use super::restored::{Restored, assert_all_restored, restore, run};
 use crate::harness::Server;
 
@@ -21,7 +21,7 @@ const ROUNDS: usize = 10;
 
 /// The detection of a flipped bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Outcome {
+pub(super) enum Detection {
     /// A start was refused.
     Start,
     /// The server started, and `till verify` finds the flip; reads of its place failed, or no read touched it.
@@ -41,7 +41,7 @@ fn a_flipped_bit_in_any_kind_of_file_is_found_or_harmless() {
     let mut dice = dice();
     let [killed, stopped] = Image::killed_and_stopped();
     let first = dice.index(KINDS.len());
-    let mut tally = Tally::default();
+    let mut tally = DetectionCounts::default();
     for round in 0..rounds {
         let kind = &KINDS[(first + round) % KINDS.len()];
         let image = if kind.home == Home::Stopped { &stopped } else { &killed };
@@ -55,7 +55,7 @@ fn a_flipped_bit_in_any_kind_of_file_is_found_or_harmless() {
     println!("{tally}");
 }
 
-fn home(copy: &Copy, kind: &Kind) -> PathBuf {
+fn home(copy: &Copy, kind: &FileKind) -> PathBuf {
     match kind.home {
         Home::Killed | Home::Stopped => copy.data(),
         Home::Checkpoint => copy.data().join("checkpoints/one"),
@@ -64,45 +64,45 @@ fn home(copy: &Copy, kind: &Kind) -> PathBuf {
 }
 
 /// Checks the promise. A flip that is found is repaired from checkpoint and archive.
-fn judge(image: &Image, copy: &Copy, kind: &Kind, damage: &Damage) -> Outcome {
+fn judge(image: &Image, copy: &Copy, kind: &FileKind, damage: &Damage) -> Detection {
     let outcome = match kind.home {
         Home::Killed | Home::Stopped => judge_data(image, copy, &damage.what),
         Home::Checkpoint => judge_checkpoint(image, copy, &damage.what),
         Home::Archive => return archive::judge(image, copy, damage),
     };
-    if outcome != Outcome::Harmless {
+    if outcome != Detection::Harmless {
         assert_all_restored(image, copy, &damage.what);
     }
     outcome
 }
 
-fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Outcome {
+fn judge_data(image: &Image, copy: &Copy, damage: &str) -> Detection {
     let verified = run(&["verify"], copy, damage);
     let is_clean = verified.code == Some(0);
     match copy.start(damage) {
         Err(message) => {
             assert!(message.contains("till: "), "{damage}: no reason is said: {message}");
-            Outcome::Start
+            Detection::Start
         }
         Ok(server) if is_clean => {
             image.assert_whole(&server, damage);
-            Outcome::Harmless
+            Detection::Harmless
         }
         Ok(server) => {
             // Every call that is answered has the same answer as before.
             ask_all(image, &server, damage);
             assert!(verified.text.contains("fault") || verified.text.contains("till: "), "{damage}: {}", verified.text);
-            Outcome::Verify
+            Detection::Verify
         }
     }
 }
 
-fn judge_checkpoint(image: &Image, copy: &Copy, damage: &str) -> Outcome {
+fn judge_checkpoint(image: &Image, copy: &Copy, damage: &str) -> Detection {
     match restore(copy, "one", "restored", &[], damage) {
-        Restored::Refused(_) => Outcome::Restore,
+        Restored::Refused(_) => Detection::Restore,
         Restored::Serves(server, _) => {
             assert_eq!(ask_all(image, &server, damage), 0, "{damage}: calls were refused");
-            Outcome::Harmless
+            Detection::Harmless
         }
     }
 }
@@ -114,22 +114,22 @@ fn ask_all(image: &Image, server: &Server, damage: &str) -> usize {
 
 /// The counts of each detection by kind of file.
 #[derive(Default)]
-struct Tally(BTreeMap<&'static str, BTreeMap<Outcome, usize>>);
+struct DetectionCounts(BTreeMap<&'static str, BTreeMap<Detection, usize>>);
 
-impl Tally {
-    fn add(&mut self, kind: &'static str, outcome: Outcome) {
+impl DetectionCounts {
+    fn add(&mut self, kind: &'static str, outcome: Detection) {
         *self.0.entry(kind).or_default().entry(outcome).or_default() += 1;
     }
 }
 
-impl fmt::Display for Tally {
+impl fmt::Display for DetectionCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, flips) = ("kind of file", "flips");
         writeln!(f, "{name:42} {flips:>6}  start verify restore   torn harmless")?;
         for (kind, outcomes) in &self.0 {
             let of = |outcome| outcomes.get(&outcome).copied().unwrap_or(0);
             let flips: usize = outcomes.values().sum();
-            let all = [Outcome::Start, Outcome::Verify, Outcome::Restore, Outcome::Torn, Outcome::Harmless];
+            let all = [Detection::Start, Detection::Verify, Detection::Restore, Detection::Torn, Detection::Harmless];
             let [start, verify, restore, torn, harmless] = all.map(of);
             writeln!(f, "{kind:42} {flips:>6} {start:>6} {verify:>6} {restore:>7} {torn:>6} {harmless:>8}")?;
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Answer, Dice, Server, Shop, Start};
+use crate::harness::{ApiAnswer, Server, Shop, Start, TestDice};
 
 /// Payments of the first merchant, whose rows come before the second one's.
 const FIRST_PAYMENTS: usize = 300;
@@ -40,10 +40,10 @@ pub(super) fn flips(of_forty: usize) -> usize {
 }
 
 /// Random choices, whose seed is printed.
-pub(super) fn dice() -> Dice {
-    let seed = Dice::seed("TILL_DAMAGE_SEED");
+pub(super) fn dice() -> TestDice {
+    let seed = TestDice::seed("TILL_DAMAGE_SEED");
     println!("seed {seed}");
-    Dice::new(seed)
+    TestDice::new(seed)
 }
 
 /// The start of a server on a copy that may be damaged.
@@ -263,7 +263,7 @@ impl Witness {
         refused + usize::from(self.is_refused(&balance, &self.balance, damage))
     }
 
-    fn is_refused(&self, answer: &Answer, expected: &Value, damage: &str) -> bool {
+    fn is_refused(&self, answer: &ApiAnswer, expected: &Value, damage: &str) -> bool {
         if answer.status != 503 {
             assert_eq!((answer.status, &answer.body), (200, expected), "{damage}: of {}", self.shop.merchant_id);
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::harness::Dice;
+use crate::harness::TestDice;
 
 use super::image::{Image, dice, flip, flips, name_of};
 
@@ -30,7 +30,7 @@ fn record_starts(bytes: &[u8]) -> Vec<usize> {
 }
 
 /// A byte of a log file: most often of a header or in the last block, where a torn write would be.
-pub(super) fn place(dice: &mut Dice, bytes: &[u8]) -> usize {
+pub(super) fn place(dice: &mut TestDice, bytes: &[u8]) -> usize {
     let starts = record_starts(bytes);
     let last_block = (bytes.len() - 1) / BLOCK_LEN * BLOCK_LEN;
     let last: Vec<usize> = starts.iter().copied().filter(|start| *start >= last_block).collect();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::harness::{Dice, Server, Shop};
+use crate::harness::{Server, Shop, TestDice};
 
 use super::image::{Copy, Image, Witness, dice, flip, flips, name_of};
 
@@ -32,7 +32,7 @@ fn table(copy: &Copy, family: &str) -> PathBuf {
 }
 
 /// A byte of the first merchant's rows: they fill nine tenths of the bytes before filter and index.
-fn place_of_first(dice: &mut Dice, table: &Path) -> usize {
+fn place_of_first(dice: &mut TestDice, table: &Path) -> usize {
     let length = fs::read(table).expect("readable").len();
     length / 20 + dice.index(length / 2)
 }

@@ -11,7 +11,7 @@ use crate::harness::{Server, Shop, Start, Volume};
 
 use super::MIB;
 use super::filler::Filler;
-use super::load::{Load, Told, verify};
+use super::load::{Told, WritingLoad, verify};
 
 /// The size of the disk: some hundred rounds of load fit.
 const DISK_BYTES: u64 = 1_024 * MIB;
@@ -31,7 +31,7 @@ fn rounds() -> u32 {
 }
 
 /// A server on the disk, with the answers that its callers got.
-struct Stand {
+struct DiskServer {
     /// The server is dropped before its disk.
     server: Server,
     disk: Volume,
@@ -40,15 +40,15 @@ struct Stand {
     told: Arc<Told>,
 }
 
-impl Stand {
-    fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, Stand)> {
+impl DiskServer {
+    fn begin(reserve_bytes: u64) -> Option<(tempfile::TempDir, DiskServer)> {
         let disk = Volume::where_possible(DISK_BYTES)?;
         // The server's output must not be on the disk that is filled.
         let beside = tempfile::TempDir::new().expect("a temporary directory can be made");
         let log = beside.path().join("log");
         let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
         let shop = server.shop();
-        Some((beside, Stand { disk, log, server, shop, told: Arc::default() }))
+        Some((beside, DiskServer { disk, log, server, shop, told: Arc::default() }))
     }
 
     /// Starts the server again once there is space.
@@ -92,9 +92,9 @@ fn start(reserve_bytes: u64, log: &Path) -> Start {
 
 #[test]
 fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_restart() {
-    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+    let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
+        let load = WritingLoad::start(&stand.shop, &stand.told);
         stand.told.wait_for_more("a write", &stand.told.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), RESERVE_BYTES / 2);
         stand.told.wait_for_more("a refusal", &stand.told.not_done, || false);
@@ -110,9 +110,9 @@ fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_r
 
 #[test]
 fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_loses_nothing() {
-    let Some((_beside, mut stand)) = Stand::begin(0) else { return };
+    let Some((_beside, mut stand)) = DiskServer::begin(0) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
+        let load = WritingLoad::start(&stand.shop, &stand.told);
         stand.told.wait_for_more("a write", &stand.told.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), 0);
         let (told, server) = (Arc::clone(&stand.told), &mut stand.server);
@@ -140,9 +140,9 @@ fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_lo
 
 #[test]
 fn a_file_system_that_breaks_off_under_load_ends_the_server_with_a_word_and_loses_nothing() {
-    let Some((_beside, mut stand)) = Stand::begin(RESERVE_BYTES) else { return };
+    let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = Load::start(&stand.shop, &stand.told);
+        let load = WritingLoad::start(&stand.shop, &stand.told);
         stand.told.wait_for_more("a write", &stand.told.done, || false);
         if stand.disk.break_off().is_none() {
             load.end();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, CARD, Server, Shop};
+use crate::harness::{ApiAnswer, CARD, Server, Shop};
 
 /// Callers at once.
 const CALLERS: u64 = 8;
@@ -34,14 +34,14 @@ pub(super) struct Told {
 }
 
 /// Running callers. They end when they are dropped, or when the server no longer answers.
-pub(super) struct Load {
+pub(super) struct WritingLoad {
     stop: Arc<AtomicBool>,
     callers: Vec<JoinHandle<()>>,
 }
 
-impl Load {
+impl WritingLoad {
     /// Starts callers that write to a merchant of this server.
-    pub(super) fn start(shop: &Shop, told: &Arc<Told>) -> Load {
+    pub(super) fn start(shop: &Shop, told: &Arc<Told>) -> WritingLoad {
         let stop = Arc::new(AtomicBool::new(false));
         let caller = |number: u64| {
             let (shop, told, stop) = (shop.clone(), Arc::clone(told), Arc::clone(&stop));
@@ -54,7 +54,7 @@ impl Load {
                 }
             })
         };
-        Load { stop: Arc::clone(&stop), callers: (0..CALLERS).map(caller).collect() }
+        WritingLoad { stop: Arc::clone(&stop), callers: (0..CALLERS).map(caller).collect() }
     }
 
     /// Ends the load, and returns once no caller calls any more.
@@ -79,7 +79,7 @@ impl Told {
         let card = json!({
             "number": CARD, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": "SINGLE",
         });
-        let step = |answer: Answer| {
+        let step = |answer: ApiAnswer| {
             let is_there = self.note(&answer, || ());
             let id = answer.body.as_str().filter(|_| answer.status == 200).map(str::to_owned);
             (is_there, id)
@@ -95,7 +95,7 @@ impl Told {
     }
 
     /// Records an answer: done, surely not done, or unknown. Any other answer is a fault.
-    fn note(&self, answer: &Answer, done: impl FnOnce()) -> bool {
+    fn note(&self, answer: &ApiAnswer, done: impl FnOnce()) -> bool {
         match (answer.status, answer.code()) {
             (200, _) => {
                 self.done.fetch_add(1, Ordering::Relaxed);

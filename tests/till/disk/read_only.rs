@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::{Shop, Start, Volume};
 
 use super::MIB;
-use super::load::{Load, Told, verify};
+use super::load::{Told, WritingLoad, verify};
 
 /// A read-only mount over a directory, until it is dropped.
 struct ReadOnly {
@@ -55,7 +55,7 @@ fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::default());
-    let load = Load::start(&shop, &told);
+    let load = WritingLoad::start(&shop, &told);
     told.wait_for_more("a write", &told.done, || false);
     let refused = mount(&["-o", "remount,ro"], &[&disk.path()]).expect_err("a file is open for writing");
     assert!(refused.contains("busy"), "{refused}");
@@ -72,7 +72,7 @@ fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_agai
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::<Told>::default());
     let payment = shop.pay(100);
-    let load = Load::start(&shop, &told);
+    let load = WritingLoad::start(&shop, &told);
     for round in 0..2 {
         told.wait_for_more("a write", &told.done, || false);
         let read_only = ReadOnly::over(&disk.path());

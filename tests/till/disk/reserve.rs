@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Shop, Start, Volume};
+use crate::harness::{ApiAnswer, Server, Shop, Start, Volume};
 
 use super::MIB;
 use super::filler::Filler;
 use super::load::verify;
 
 #[track_caller]
-fn is_not_done(answer: &Answer) {
+fn is_not_done(answer: &ApiAnswer) {
     assert_eq!((answer.status, answer.code()), (503, "UNAVAILABLE"), "{}", answer.body);
     assert_eq!(answer.details(), json!({ "outcome": "not_done" }));
     assert!(answer.header("retry-after").is_some_and(|seconds| seconds.parse::<u32>().is_ok()));

@@ -19,7 +19,7 @@ pub(crate) struct Client {
 
 /// The answer of a call.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
+pub(crate) struct ApiAnswer {
     /// The HTTP status; 0 without an answer.
     pub(crate) status: u16,
     /// The JSON; a string with the text of a body that is not JSON.
@@ -64,12 +64,12 @@ impl Client {
     }
 
     /// Posts JSON.
-    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> ApiAnswer {
         self.post_bytes(path, body.to_string().as_bytes())
     }
 
     /// Posts bytes as JSON, unless a header says otherwise.
-    pub(crate) fn post_bytes(&self, path: &str, body: &[u8]) -> Answer {
+    pub(crate) fn post_bytes(&self, path: &str, body: &[u8]) -> ApiAnswer {
         let mut request = self.agent.post(format!("{}{path}", self.base));
         if !self.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
             request = request.header("Content-Type", "application/json");
@@ -77,34 +77,34 @@ impl Client {
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        Answer::from_result(request.send(body))
+        ApiAnswer::from_result(request.send(body))
     }
 
     /// Gets a path.
-    pub(crate) fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> ApiAnswer {
         let mut request = self.agent.get(format!("{}{path}", self.base));
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
-        Answer::from_result(request.call())
+        ApiAnswer::from_result(request.call())
     }
 }
 
-impl Answer {
-    fn from_result(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+impl ApiAnswer {
+    fn from_result(result: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> ApiAnswer {
         match result {
             Ok(mut response) => {
                 let text = response.body_mut().read_to_string().unwrap_or_default();
                 let pair = |(name, value): (&ureq::http::HeaderName, &ureq::http::HeaderValue)| {
                     (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
                 };
-                Answer {
+                ApiAnswer {
                     status: response.status().as_u16(),
                     body: serde_json::from_str(&text).unwrap_or(Value::String(text)),
                     headers: response.headers().iter().map(pair).collect(),
                 }
             }
-            Err(error) => Answer { status: 0, body: Value::String(error.to_string()), headers: Vec::new() },
+            Err(error) => ApiAnswer { status: 0, body: Value::String(error.to_string()), headers: Vec::new() },
         }
     }
 

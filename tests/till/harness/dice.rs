@@ -4,12 +4,12 @@ use std::hash::{BuildHasher, RandomState};
 
 /// A generator that gives the same numbers for the same seed. Splitmix64.
 #[derive(Debug, Clone)]
-pub(crate) struct Dice(u64);
+pub(crate) struct TestDice(u64);
 
-impl Dice {
+impl TestDice {
     /// The generator of a seed.
-    pub(crate) const fn new(seed: u64) -> Dice {
-        Dice(seed)
+    pub(crate) const fn new(seed: u64) -> TestDice {
+        TestDice(seed)
     }
 
     /// The seed that an environment variable gives, else a random one.
@@ -48,7 +48,7 @@ impl Dice {
     }
 
     /// A further generator, for a thread.
-    pub(crate) fn fork(&mut self) -> Dice {
-        Dice(self.number())
+    pub(crate) fn fork(&mut self) -> TestDice {
+        TestDice(self.number())
     }
 }

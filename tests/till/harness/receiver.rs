@@ -22,17 +22,17 @@ type Seen = BTreeMap<String, (Value, usize)>;
 
 /// A receiver. It listens until the test's process ends.
 #[derive(Clone)]
-pub(crate) struct Receiver {
+pub(crate) struct EventReceiver {
     address: SocketAddr,
     manner: Manner,
     seen: Arc<Mutex<Seen>>,
 }
 
-impl Receiver {
-    pub(crate) fn start(manner: Manner) -> Receiver {
+impl EventReceiver {
+    pub(crate) fn start(manner: Manner) -> EventReceiver {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let address = listener.local_addr().expect("it is bound");
-        let receiver = Receiver { address, manner, seen: Arc::default() };
+        let receiver = EventReceiver { address, manner, seen: Arc::default() };
         let serving = receiver.clone();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {

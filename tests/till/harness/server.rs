@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::{Answer, Client};
+use super::client::{ApiAnswer, Client};
 
 /// The admin token of every test server: it opens nothing else.
 pub(super) const ADMIN_TOKEN: &str = "admin-token-of-a-test";
@@ -274,7 +274,7 @@ impl Server {
     }
 
     /// Calls an operator's endpoint.
-    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         let path = format!("/admin/{endpoint}");
         self.admin_client().post(&path, body)
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
 
-use super::client::{Answer, Client};
+use super::client::{ApiAnswer, Client};
 use super::server::Server;
 
 /// The card that always succeeds.
@@ -69,12 +69,12 @@ impl Shop {
     }
 
     /// Calls one of the merchants' endpoints with its key.
-    pub(crate) fn call(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn call(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         self.client().post(&format!("/merchants/{endpoint}"), body)
     }
 
     /// Calls an SDK endpoint for its installation.
-    pub(crate) fn sdk(&self, endpoint: &str, body: &Value) -> Answer {
+    pub(crate) fn sdk(&self, endpoint: &str, body: &Value) -> ApiAnswer {
         self.client.post(&format!("/sdk/{endpoint}"), &self.named(body))
     }
 
@@ -127,7 +127,7 @@ impl Shop {
     }
 
     /// Initiates with these arguments on top of the required ones.
-    pub(crate) fn initiate(&self, session: &str, minor: u64, more: &Value) -> Answer {
+    pub(crate) fn initiate(&self, session: &str, minor: u64, more: &Value) -> ApiAnswer {
         self.call("initiate-payment-flow", &merged(&self.initiation(session, minor), more))
     }
 

@@ -140,7 +140,7 @@ impl Stage {
     }
 
     /// Calls an operator's endpoint.
-    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> super::Answer {
+    pub(crate) fn admin(&self, endpoint: &str, body: &Value) -> super::ApiAnswer {
         self.admin_client().post(&format!("/admin/{endpoint}"), body)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::net::TcpSocket;
 
-use super::client::Answer;
+use super::client::ApiAnswer;
 
 /// The longest time that the server may be silent.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
@@ -21,7 +21,7 @@ pub(crate) struct Wire {
 
 /// An answer with its bytes as they were sent.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Received {
+pub(crate) struct RawAnswer {
     /// The HTTP status; 0 without an answer.
     pub(crate) status: u16,
     /// The headers, names in lower case.
@@ -43,24 +43,24 @@ impl Wire {
     }
 
     /// Sends a request and reads the JSON of the answer.
-    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+    pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> ApiAnswer {
         self.receive(method, path, headers, body).answer()
     }
 
     /// Sends a request and reads the answer.
-    pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Received {
+    pub(crate) fn receive(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> RawAnswer {
         self.exchange(&request(method, path, headers, body))
     }
 
     /// Sends these bytes and reads the answer.
-    pub(crate) fn exchange(&self, bytes: &[u8]) -> Received {
+    pub(crate) fn exchange(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
         let _ = stream.write_all(bytes); // A server that has answered already need not read the rest.
         received(&mut stream)
     }
 
     /// Sends these bytes, closes the sending side, and reads the answer.
-    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> Received {
+    pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
         let _ = stream.write_all(bytes); // As above.
         let _ = stream.shutdown(Shutdown::Write);
@@ -92,15 +92,15 @@ fn connected_from(source: Ipv4Addr, address: &str) -> TcpStream {
 }
 
 /// Reads what the server sends, until it is a whole answer or the connection is closed.
-pub(crate) fn received(stream: &mut TcpStream) -> Received {
+pub(crate) fn received(stream: &mut TcpStream) -> RawAnswer {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
-    while !Received::parse(&bytes).is_whole() {
+    while !RawAnswer::parse(&bytes).is_whole() {
         let Ok(count @ 1..) = stream.read(&mut buffer) else { break };
         bytes.extend_from_slice(&buffer[..count]);
     }
     let _ = stream.shutdown(Shutdown::Both);
-    Received::parse(&bytes)
+    RawAnswer::parse(&bytes)
 }
 
 /// The bytes of a request. They have a `Content-Length` unless a header of the caller determines the end of the body.
@@ -133,16 +133,16 @@ pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-impl Received {
+impl RawAnswer {
     /// Parses the bytes of an answer.
-    pub(crate) fn parse(bytes: &[u8]) -> Received {
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return Received::default() };
+    pub(crate) fn parse(bytes: &[u8]) -> RawAnswer {
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { return RawAnswer::default() };
         let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
         let mut lines = head.split("\r\n");
         let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
         let header =
             |line: &str| line.split_once(':').map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
-        Received { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
+        RawAnswer { status, headers: lines.filter_map(header).collect(), body: bytes[end + 4..].to_vec() }
     }
 
     /// True when the whole body that the head announces is there.
@@ -157,9 +157,9 @@ impl Received {
     }
 
     /// The answer with its body as JSON; a string with the text of a body that is not JSON.
-    pub(crate) fn answer(self) -> Answer {
+    pub(crate) fn answer(self) -> ApiAnswer {
         let text = String::from_utf8_lossy(&self.body).into_owned();
         let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Answer { status: self.status, body, headers: self.headers }
+        ApiAnswer { status: self.status, body, headers: self.headers }
     }
 }

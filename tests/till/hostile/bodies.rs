@@ -13,7 +13,7 @@ use super::nasties::nasties;
 
 /// An endpoint as its package document describes it.
 #[derive(Debug, Clone)]
-pub(super) struct Endpoint {
+pub(super) struct DescribedEndpoint {
     package: String,
     name: String,
     arguments: Vec<Argument>,
@@ -45,13 +45,13 @@ impl fmt::Debug for Case {
 
 impl Case {
     /// A call without a name.
-    pub(super) fn plain(endpoint: &Endpoint, body: Vec<u8>) -> Case {
+    pub(super) fn plain(endpoint: &DescribedEndpoint, body: Vec<u8>) -> Case {
         Case { package: endpoint.package.clone(), endpoint: endpoint.name.clone(), body, idempotency_key: None }
     }
 }
 
-impl Endpoint {
-    pub(super) fn from_document(package: &str, endpoint: &Value) -> Endpoint {
+impl DescribedEndpoint {
+    pub(super) fn from_document(package: &str, endpoint: &Value) -> DescribedEndpoint {
         let text = |value: &Value| value.as_str().expect("a string").to_owned();
         let name = text(&endpoint["name"]);
         let argument = |argument: &Value| Argument {
@@ -64,7 +64,7 @@ impl Endpoint {
             nasty: nasties(&text(&argument["name"])),
         };
         let arguments = endpoint["arguments"].as_array().expect("a list of arguments").iter().map(argument).collect();
-        Endpoint { package: package.to_owned(), name, arguments }
+        DescribedEndpoint { package: package.to_owned(), name, arguments }
     }
 
     /// Its name with that of its interface.
@@ -398,7 +398,7 @@ fn object(members: Vec<(String, String)>) -> Vec<u8> {
 }
 
 /// A valid body of an endpoint in which up to three arguments are hostile.
-fn nearly_sound(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
+fn nearly_sound(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
     let arguments = endpoint.arguments.clone();
     let choices = vec((any::<Index>(), any::<bool>(), any::<bool>()), arguments.len());
     let wrong = vec((any::<Index>(), hostile(), prop::option::of(any::<Index>())), 1..=3);
@@ -434,7 +434,7 @@ fn lasting(argument: &str, value: String) -> String {
     if argument == "ttl" && ends_soon { "0".to_owned() } else { value }
 }
 
-fn body(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
+fn body(endpoint: &DescribedEndpoint) -> BoxedStrategy<Vec<u8>> {
     let names: Vec<String> =
         endpoint.arguments.iter().map(|argument| argument.name.clone()).chain(["x".to_owned()]).collect();
     prop_oneof![
@@ -447,7 +447,7 @@ fn body(endpoint: &Endpoint) -> BoxedStrategy<Vec<u8>> {
     .boxed()
 }
 
-fn case(endpoints: &[Endpoint]) -> BoxedStrategy<Case> {
+fn case(endpoints: &[DescribedEndpoint]) -> BoxedStrategy<Case> {
     let endpoints = endpoints.to_vec();
     let bodies: Vec<(u32, BoxedStrategy<Case>)> = endpoints
         .into_iter()
@@ -466,7 +466,7 @@ fn case(endpoints: &[Endpoint]) -> BoxedStrategy<Case> {
 }
 
 /// Batches of calls to any endpoint.
-pub(super) fn batches(endpoints: &[Endpoint], size: usize) -> impl Strategy<Value = Vec<Case>> {
+pub(super) fn batches(endpoints: &[DescribedEndpoint], size: usize) -> impl Strategy<Value = Vec<Case>> {
     vec(case(endpoints), size)
 }
 

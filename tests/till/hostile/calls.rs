@@ -4,8 +4,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, Test
 use serde_json::json;
 
 use super::bodies::{Case, batches, never_acceptable, raw_requests};
-use super::world::World;
-use crate::harness::{Answer, Wire};
+use super::world::AttackedServer;
+use crate::harness::{ApiAnswer, Wire};
 
 /// Cases in the suite.
 const CASES: u32 = 2_000;
@@ -39,7 +39,7 @@ fn report<T: std::fmt::Debug>(outcome: Result<(), TestError<T>>) {
 }
 
 /// Checks the answer to a hostile call. True when the call was accepted.
-fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
+fn judge(case: &Case, answer: &ApiAnswer) -> Result<bool, TestCaseError> {
     if answer.status == 200 {
         return Ok(true);
     }
@@ -56,7 +56,7 @@ fn judge(case: &Case, answer: &Answer) -> Result<bool, TestCaseError> {
 }
 
 /// Makes the calls of a batch. A refused call commits nothing, and if all were refused, everything is as before.
-fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
+fn play(world: &mut AttackedServer, batch: &[Case]) -> Result<(), TestCaseError> {
     world.refresh();
     let mut before = world.picture();
     let mut commits = world.commits();
@@ -83,7 +83,7 @@ fn play(world: &mut World, batch: &[Case]) -> Result<(), TestCaseError> {
 
 #[test]
 fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     let cases =
         number_of("TILL_HOSTILE_CASES").map_or(CASES, |cases| u32::try_from(cases).expect("it is a sane number"));
     let endpoints = world.endpoints.clone();
@@ -97,7 +97,7 @@ fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
 
 #[test]
 fn every_endpoint_refuses_what_is_no_body_of_its() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     let before = world.picture();
     let commits = world.commits();
     for endpoint in world.endpoints.clone() {
@@ -115,7 +115,7 @@ fn every_endpoint_refuses_what_is_no_body_of_its() {
 
 #[test]
 fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         world.refresh();
         let case = endpoint.sound();
@@ -132,7 +132,7 @@ fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
 
 #[test]
 fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_trace() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         play(&mut world, &endpoint.nasty()).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -141,7 +141,7 @@ fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_tr
 
 #[test]
 fn damaged_requests_are_refused_or_dropped_and_change_nothing() {
-    let mut world = World::start();
+    let mut world = AttackedServer::start();
     let before = world.picture();
     let wire = Wire::new(world.server.public());
     let request = world.request_of_nothing();

@@ -10,18 +10,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::bodies::{Case, Endpoint};
-use crate::harness::{Answer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
+use super::bodies::{Case, DescribedEndpoint};
+use crate::harness::{ApiAnswer, CARD, Client, Server, Shop, Start, VAULT_KEY, id_of_nothing};
 
 /// The first words in the names of endpoints that only read.
 const QUERIES: [&str; 8] =
     ["find-", "list-", "get-", "retrieve-", "check-", "discover-", "balance-history", "available-"];
 
 /// A server with a merchant that has objects of every kind.
-pub(super) struct World {
+pub(super) struct AttackedServer {
     pub(super) server: Server,
     pub(super) shop: Shop,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<DescribedEndpoint>,
     names: Vec<(&'static str, String)>,
     payment: String,
     /// The number of fresh names that were given out.
@@ -37,8 +37,8 @@ pub(super) struct World {
     _directory: TempDir,
 }
 
-impl World {
-    pub(super) fn start() -> World {
+impl AttackedServer {
+    pub(super) fn start() -> AttackedServer {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let log = directory.path().join("log");
         let server = Start::default().with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").recording(&log).server();
@@ -46,7 +46,7 @@ impl World {
         let endpoints = ["merchants", "sdk", "admin"].iter().flat_map(|package| endpoints(&server, package)).collect();
         let payment = shop.initiate(&shop.session(500), 500, &json!({ "external_id": "order-1" })).id();
         shop.settled(&payment);
-        let mut world = World {
+        let mut world = AttackedServer {
             server,
             shop,
             endpoints,
@@ -223,7 +223,7 @@ impl World {
     }
 
     /// Makes a call.
-    pub(super) fn call(&self, case: &Case) -> Answer {
+    pub(super) fn call(&self, case: &Case) -> ApiAnswer {
         let mut client = match case.package.as_str() {
             "admin" => self.server.admin_client(),
             "merchants" => self.shop.client(),
@@ -246,7 +246,7 @@ impl World {
     }
 
     /// Counts the answer of a call.
-    pub(super) fn count(&mut self, case: &Case, answer: &Answer) {
+    pub(super) fn count(&mut self, case: &Case, answer: &ApiAnswer) {
         let code = if answer.status == 200 { "OK" } else { answer.code() };
         self.is_team_used |= code == "OK" && matches!(case.endpoint.as_str(), "accept-invitation" | "remove-user");
         self.is_spare_removed |= code == "OK" && case.endpoint == "remove-installation";
@@ -265,7 +265,7 @@ impl World {
             self.answered.keys().filter(|(_, code)| is_wanted(code)).map(|(name, _)| name.clone()).collect()
         };
         let (accepted, refused) = (named(|code| code == "OK"), named(|code| code != "OK"));
-        let listed: BTreeSet<String> = self.endpoints.iter().map(Endpoint::path).collect();
+        let listed: BTreeSet<String> = self.endpoints.iter().map(DescribedEndpoint::path).collect();
         let codes: BTreeSet<&String> = self.answered.keys().map(|(_, code)| code).collect();
         eprintln!("{total} calls: {:#?}", self.answered);
         if total >= 1_000 {
@@ -288,7 +288,7 @@ impl World {
     }
 
     /// Waits until the effects of an accepted call have been carried out; returns the number of commits by then.
-    pub(super) fn settle_after(&self, case: &Case, answer: Answer) -> u64 {
+    pub(super) fn settle_after(&self, case: &Case, answer: ApiAnswer) -> u64 {
         if case.endpoint == "initiate-payment-flow" {
             self.shop.settled(&answer.id());
             return self.settle();
@@ -466,9 +466,9 @@ fn joined(shop: &Shop, email: &str) -> String {
     shop.call("accept-invitation", &json!({ "invitation_id": invitation })).id()
 }
 
-fn endpoints(server: &Server, package: &str) -> Vec<Endpoint> {
+fn endpoints(server: &Server, package: &str) -> Vec<DescribedEndpoint> {
     let base = if package == "admin" { server.admin_address() } else { server.public() };
     let document = Client::new(base).get(&format!("/{package}")).ok();
     let endpoints = document["endpoints"].as_array().expect("a list of endpoints");
-    endpoints.iter().map(|endpoint| Endpoint::from_document(package, endpoint)).collect()
+    endpoints.iter().map(|endpoint| DescribedEndpoint::from_document(package, endpoint)).collect()
 }

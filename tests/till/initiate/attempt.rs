@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Shop, merged};
 
 /// The endpoint under test.
 pub(super) const PATH: &str = "/merchants/initiate-payment-flow";
 
 /// A call that must be refused, with a session that could be paid.
-pub(super) struct Attempt<'a> {
+pub(super) struct RefusedAttempt<'a> {
     /// The merchant.
     pub(super) shop: &'a Shop,
     /// A session that could be paid.
@@ -20,25 +20,25 @@ pub(super) struct Attempt<'a> {
     client: Client,
 }
 
-impl<'a> Attempt<'a> {
+impl<'a> RefusedAttempt<'a> {
     /// An attempt on a card session with a token of the card that succeeds.
-    pub(super) fn new(shop: &'a Shop) -> Attempt<'a> {
-        Attempt::on(shop, shop.session(100), 100)
+    pub(super) fn new(shop: &'a Shop) -> RefusedAttempt<'a> {
+        RefusedAttempt::on(shop, shop.session(100), 100)
     }
 
     /// An attempt on this session.
-    pub(super) fn on(shop: &'a Shop, session: String, minor: u64) -> Attempt<'a> {
-        Attempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
+    pub(super) fn on(shop: &'a Shop, session: String, minor: u64) -> RefusedAttempt<'a> {
+        RefusedAttempt { shop, watched: vec![session.clone()], session, minor, client: shop.client() }
     }
 
     /// The same attempt, which also watches the payment, session or customer of this id.
-    pub(super) fn watching(mut self, id: &str) -> Attempt<'a> {
+    pub(super) fn watching(mut self, id: &str) -> RefusedAttempt<'a> {
         self.watched.push(id.to_owned());
         self
     }
 
     /// The same attempt with an Idempotency-Key.
-    pub(super) fn idempotency_key(mut self, key: &str) -> Attempt<'a> {
+    pub(super) fn idempotency_key(mut self, key: &str) -> RefusedAttempt<'a> {
         self.client = self.client.idempotency_key(key);
         self
     }
@@ -50,13 +50,13 @@ impl<'a> Attempt<'a> {
 
     /// Calls with these arguments on top, and checks that nothing changed.
     #[track_caller]
-    pub(super) fn without_trace(&self, more: &Value) -> Answer {
+    pub(super) fn without_trace(&self, more: &Value) -> ApiAnswer {
         self.body_without_trace(&self.body(more).to_string())
     }
 
     /// Calls with this body, and checks that nothing changed.
     #[track_caller]
-    pub(super) fn body_without_trace(&self, body: &str) -> Answer {
+    pub(super) fn body_without_trace(&self, body: &str) -> ApiAnswer {
         let before = self.picture();
         let answer = self.client.post_bytes(PATH, body.as_bytes());
         assert_ne!(answer.status, 200, "not refused: {body}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use crate::harness::{Server, Shop, id_of_nothing};
 
 /// The customer of a settled payment with these arguments.
@@ -38,7 +38,7 @@ fn an_id_that_starts_like_ours_and_is_nobodys_is_not_found_and_nobody_is_made() 
     let (shop, other) = (server.shop(), server.shop());
     let customer = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));
     let foreign = customer_of(&other, &json!({ "customer_email": "ada@example.com" }));
-    let attempt = Attempt::new(&shop).watching(&customer);
+    let attempt = RefusedAttempt::new(&shop).watching(&customer);
     for unknown in [id_of_nothing(&customer), foreign, "ctc_".to_owned(), "ctc_mine".to_owned()] {
         let given = json!({ "customer_id": unknown, "customer_email": "ada@example.com", "customer_name": "Eve" });
         assert_eq!(attempt.refused("NOT_FOUND", &given), json!({ "argument": "customer_id" }), "{unknown}");
@@ -222,10 +222,10 @@ fn a_customer_given_at_selection_suffices_for_a_saved_card_and_one_given_here_is
     let shop = server.shop();
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
     let selected = |email: &str| shop.session_with(100, &json!({ "card_id": card, "customer_email": email }));
-    let attempt = Attempt::on(&shop, selected("ada@example.com"), 100).watching(&ada);
+    let attempt = RefusedAttempt::on(&shop, selected("ada@example.com"), 100).watching(&ada);
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_email": "bob@example.com" }));
     assert_eq!(attempt.still_pays()["customer_id"], ada);
-    let attempt = Attempt::on(&shop, selected("bob@example.com"), 100).watching(&ada);
+    let attempt = RefusedAttempt::on(&shop, selected("bob@example.com"), 100).watching(&ada);
     attempt.refused("CUSTOMER_MISMATCH", &json!({}));
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": ada }));
     assert_eq!(attempt.still_pays_with(&json!({ "customer_email": "ada@example.com" }))["customer_id"], ada);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, PATH};
+use super::attempt::{PATH, RefusedAttempt};
 use crate::harness::{Server, Shop, merged};
 
 /// The largest amount: 2^53-1.
@@ -24,8 +24,8 @@ impl Form {
         Form { session: shop.session(100), shop, _server: server }
     }
 
-    fn attempt(&self) -> Attempt<'_> {
-        Attempt::on(&self.shop, self.session.clone(), 100)
+    fn attempt(&self) -> RefusedAttempt<'_> {
+        RefusedAttempt::on(&self.shop, self.session.clone(), 100)
     }
 
     /// Checks that the argument must be there, and that null counts as missing.

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::{Attempt, PATH};
-use crate::harness::{Answer, Server, Shop, merged};
+use super::attempt::{PATH, RefusedAttempt};
+use crate::harness::{ApiAnswer, Server, Shop, merged};
 
 /// Calls with an Idempotency-Key.
-fn named(shop: &Shop, key: &str, body: &Value) -> Answer {
+fn named(shop: &Shop, key: &str, body: &Value) -> ApiAnswer {
     shop.client().idempotency_key(key).post(PATH, body)
 }
 
 /// Checks that this is the stored answer of a call that made this payment.
 #[track_caller]
-fn assert_replays(answer: Answer, payment: &str) {
+fn assert_replays(answer: ApiAnswer, payment: &str) {
     assert_eq!(answer.header("idempotent-replayed"), Some("true"), "{}", answer.body);
     assert_eq!(answer.id(), payment);
 }
@@ -77,7 +77,7 @@ fn another_body_under_the_same_key_is_refused_whichever_argument_differs() {
     let shop = server.shop();
     let first = shop.initiation(&shop.session(100), 100);
     shop.settled(&named(&shop, "order-1", &first).id());
-    let attempt = Attempt::new(&shop).idempotency_key("order-1");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
     assert_eq!(attempt.refused("IDEMPOTENCY_KEY_REUSED", &json!({})), Value::Null);
     for more in [
         json!({ "external_id": "x" }),
@@ -102,7 +102,7 @@ fn another_body_under_the_same_key_is_refused_whichever_argument_differs() {
 fn a_refusal_is_not_stored_and_the_key_still_names_the_call_that_succeeds() {
     let server = Server::start();
     let shop = server.shop();
-    let attempt = Attempt::new(&shop).idempotency_key("order-1");
+    let attempt = RefusedAttempt::new(&shop).idempotency_key("order-1");
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
     attempt.refused("CONFLICT", &json!({ "amount": "99" }));
     attempt.refused("NOT_FOUND", &json!({ "customer_id": "ctc_nobody" }));
@@ -118,7 +118,7 @@ fn a_malformed_key_is_a_fault_of_the_arguments_and_the_longest_is_taken() {
     let server = Server::start();
     let shop = server.shop();
     for key in ["", " ", "a\tb", &"a".repeat(256)] {
-        let attempt = Attempt::new(&shop).idempotency_key(key);
+        let attempt = RefusedAttempt::new(&shop).idempotency_key(key);
         assert_eq!(attempt.faults(&json!({})), ["invalid Idempotency-Key"], "{key:?}");
         attempt.still_pays();
     }

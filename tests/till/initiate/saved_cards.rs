@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::attempt::Attempt;
+use super::attempt::RefusedAttempt;
 use crate::harness::{CARD, Server, Shop, merged};
 
 /// Another card that succeeds.
@@ -66,7 +66,7 @@ fn the_same_number_of_two_customers_is_two_cards() {
     let (_, ada) = shop.saved_card(&json!({ "customer_id": "ada" }));
     let (_, bob) = shop.saved_card(&json!({ "customer_id": "bob" }));
     assert_ne!(ada, bob);
-    let attempt = Attempt::on(&shop, shop.saved_card_session(&ada, 100), 100);
+    let attempt = RefusedAttempt::on(&shop, shop.saved_card_session(&ada, 100), 100);
     attempt.refused("CUSTOMER_MISMATCH", &json!({ "customer_id": "bob" }));
 }
 

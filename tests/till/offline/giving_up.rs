@@ -27,7 +27,7 @@ fn damaged() -> (Server, Shop) {
     (server, shop)
 }
 
-fn topup(server: &Server, shop: &Shop) -> crate::harness::Answer {
+fn topup(server: &Server, shop: &Shop) -> crate::harness::ApiAnswer {
     server.admin("add-topup", &json!({ "merchant_id": shop.merchant_id, "amount": 1 }))
 }
 

@@ -11,7 +11,7 @@ use till_storage::family::Family;
 use till_storage::keys::AppliedKey;
 
 use super::store::{Tampering, contents, ends, run, text};
-use crate::harness::{Dice, Server, Shop, Start};
+use crate::harness::{Server, Shop, Start, TestDice};
 
 /// Tables of derived rows, by their tags: payments, entries, balances, effects beside.
 const PAYMENTS: u8 = 8;
@@ -241,7 +241,7 @@ fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
 #[test]
 fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_be_run_again() {
     let mut scene = Scene::stopped();
-    let mut dice = Dice::new(Dice::seed("TILL_DAMAGE_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_DAMAGE_SEED"));
     for _ in 0..6 {
         scene.spoil(0);
         let mut command = scene.server.command();

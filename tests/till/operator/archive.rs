@@ -27,11 +27,11 @@ fn run(mut command: Command, arguments: &[&str]) -> (Option<i32>, String, String
 }
 
 /// The directory of a test.
-struct Place(TempDir);
+struct ArchiveDirectories(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        Place(TempDir::new().expect("a temporary directory can be made"))
+impl ArchiveDirectories {
+    fn new() -> ArchiveDirectories {
+        ArchiveDirectories(TempDir::new().expect("a temporary directory can be made"))
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -117,24 +117,24 @@ fn take(server: &Server, name: &str) -> u64 {
 }
 
 /// The state at a moment at which nothing changed.
-struct Moment {
+struct RestorePoint {
     commit: u64,
     time: Timestamp,
     picture: Vec<Value>,
     payments: Vec<String>,
 }
 
-fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> Moment {
+fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> RestorePoint {
     let ids: Vec<&str> = payments.iter().map(String::as_str).collect();
     let (picture, commit) = (shop.picture(&ids), take(server, name));
     thread::sleep(Duration::from_millis(20)); // Its time is not that of what comes next.
-    let moment = Moment { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
+    let moment = RestorePoint { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
     thread::sleep(Duration::from_millis(20));
     moment
 }
 
 #[track_caller]
-fn shows(copy: &Server, shop: &Shop, moment: &Moment, all: &[String]) {
+fn shows(copy: &Server, shop: &Shop, moment: &RestorePoint, all: &[String]) {
     let shop = shop.on(copy);
     let ids: Vec<&str> = moment.payments.iter().map(String::as_str).collect();
     assert_eq!(shop.picture(&ids), moment.picture);
@@ -145,7 +145,7 @@ fn shows(copy: &Server, shop: &Shop, moment: &Moment, all: &[String]) {
 
 #[test]
 fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_just_what_was_then() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let (shop, mut payments, mut moments) = (server.shop(), Vec::new(), Vec::new());
     for (number, minor) in [100, 200, 300].into_iter().enumerate() {
@@ -184,7 +184,7 @@ fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_jus
 
 #[test]
 fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the_checkpoint() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let key = place.at("key");
     fs::write(&key, format!("{VAULT_KEY}\n")).expect("writable");
     let start = place.start().without("TILL_VAULT_KEY").with("TILL_VAULT_KEY_FILE", text(&key));
@@ -207,7 +207,7 @@ fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the
 
 #[test]
 fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside_the_data_is_refused() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start());
     server.shop().pay(100);
     take(&server, "one");
@@ -234,7 +234,7 @@ fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside
 
 #[test]
 fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
     take(&server, "one");
@@ -254,7 +254,7 @@ fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself()
 
 #[test]
 fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_when_it_can() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let start = place.start().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true");
     let server = place.server(&start.with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
@@ -280,7 +280,7 @@ fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_whe
 
 #[test]
 fn segments_are_listed_verified_and_pruned_and_damage_is_named_by_file_and_offset() {
-    let place = Place::new();
+    let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
     take(&server, "early");

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Start, merged};
+use crate::harness::{ApiAnswer, Server, Start, merged};
 
 /// The id of a merchant that does not exist.
 const NOBODY: &str = "mer_01h455vb4pex5vsknk084sn02q";
@@ -13,7 +13,7 @@ const NO_PAYOUT: &str = "pyo_01h455vb4pex5vsknk084sn02q";
 const NO_REFUND: &str = "rfn_01h455vb4pex5vsknk084sn02q";
 const NO_INSTALLATION: &str = "ins_01h455vb4pex5vsknk084sn02q";
 
-fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> Answer {
+fn named(server: &Server, key: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.admin_client().idempotency_key(key).post(&format!("/admin/{endpoint}"), body)
 }
 

@@ -25,21 +25,21 @@ const TYPED: [&str; 2] = ["5425233430109903", "5425 2334 3010 9903"];
 const CONTROL: &str = "control-reference-5520";
 
 /// Everything that the server wrote or answered, by its source.
-struct Written {
+struct WrittenTexts {
     places: Vec<(String, Vec<u8>)>,
 }
 
-impl Written {
-    fn of(data: &Path, log: &Path) -> Written {
+impl WrittenTexts {
+    fn of(data: &Path, log: &Path) -> WrittenTexts {
         let mut files = vec![log.to_owned()];
         collect(data, &mut files);
         let read = |file: PathBuf| (file.display().to_string(), fs::read(&file).unwrap_or_default());
-        Written { places: files.into_iter().map(read).collect() }
+        WrittenTexts { places: files.into_iter().map(read).collect() }
     }
 
-    fn answered(metrics: String, answers: Vec<String>) -> Written {
+    fn answered(metrics: String, answers: Vec<String>) -> WrittenTexts {
         let answers = answers.into_iter().map(|answer| (answer.clone(), answer.into_bytes()));
-        Written { places: answers.chain([("the metrics".to_owned(), metrics.into_bytes())]).collect() }
+        WrittenTexts { places: answers.chain([("the metrics".to_owned(), metrics.into_bytes())]).collect() }
     }
 
     fn holding(&self, needle: &str) -> Vec<&str> {
@@ -208,9 +208,9 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     let personal =
         [NUMBERS[0], NUMBERS[1], TYPED[0], TYPED[1], &dashed, EMAIL, MOBILE, NAME, "Wilhelmina", HOLDER, "Holderby"];
     let secrets = [keys.as_slice(), &personal].concat();
-    Written::answered(metrics, answers).is_clean(&secrets);
+    WrittenTexts::answered(metrics, answers).is_clean(&secrets);
     server.kill();
-    let written = Written::of(server.data(), &log);
+    let written = WrittenTexts::of(server.data(), &log);
     let controls = written.holding(CONTROL);
     assert!(controls.iter().any(|place| place.contains("/db/")), "the search finds what is there: {controls:?}");
     assert!(!written.holding("/sdk/tokenize-card").is_empty(), "the log was kept");
@@ -218,5 +218,5 @@ fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_
     server.restart();
     session(&server, &shop.on(&server), 2);
     assert!(server.stop());
-    Written::of(server.data(), &log).is_clean(&secrets);
+    WrittenTexts::of(server.data(), &log).is_clean(&secrets);
 }

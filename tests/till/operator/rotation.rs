@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::{Client, Dice, Server, Shop, Start, without_room};
+use crate::harness::{Client, Server, Shop, Start, TestDice, without_room};
 
 /// The number of kills while the vault key is replaced; `TILL_ROTATION_ROUNDS` sets another.
 const ROUNDS: u64 = 4;
@@ -229,7 +229,7 @@ fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_k
 #[test]
 fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_file_holds_and_says_which() {
     let rounds = std::env::var("TILL_ROTATION_ROUNDS").ok().map_or(ROUNDS, |text| text.parse().expect("a number"));
-    let mut dice = Dice::new(Dice::seed("TILL_ROTATION_SEED"));
+    let mut dice = TestDice::new(TestDice::seed("TILL_ROTATION_SEED"));
     let mut armed = Armed::start();
     let mut shop = armed.server.shop();
     let mut payments = Vec::new();

@@ -26,15 +26,15 @@ const NEIGHBOUR_PAUSE: Duration = Duration::from_millis(20);
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A load with its results.
-struct Load {
+struct MeasuredLoad {
     point: Value,
     /// The mean number of processors in use by the server, and by the load tester.
     processors: (f64, f64),
 }
 
-impl Load {
+impl MeasuredLoad {
     /// Measures `till-bench metadata` with these arguments against a server.
-    fn run(server: &Server, arguments: &[String]) -> Load {
+    fn run(server: &Server, arguments: &[String]) -> MeasuredLoad {
         let directory = TempDir::new().expect("a temporary directory can be made");
         let report = directory.path().join("report.json");
         let mut command = server.load_tester();
@@ -50,7 +50,7 @@ impl Load {
         let processors = (used(server.processor_ticks(), before.0), used(ticks_of_ended_children(), before.1));
         let report = std::fs::read_to_string(&report).expect("it was written");
         let report: Value = serde_json::from_str(&report).expect("it is JSON");
-        Load { point: report["points"][0].clone(), processors }
+        MeasuredLoad { point: report["points"][0].clone(), processors }
     }
 
     fn rate(&self) -> f64 {
@@ -112,17 +112,17 @@ fn gauge(server: &Server, name: &str) -> f64 {
 }
 
 /// The arguments of `till-bench` in every load.
-struct Plan {
+struct LoadPlan {
     seconds: String,
     connections: String,
 }
 
 /// Each load once, each on a new store: else the later ones pay for compactions of the earlier ones' writes.
 struct Round {
-    few: Load,
-    many: Load,
-    half: Load,
-    tenfold: Load,
+    few: MeasuredLoad,
+    many: MeasuredLoad,
+    half: MeasuredLoad,
+    tenfold: MeasuredLoad,
     /// The latencies of the calls of a merchant with one connection meanwhile.
     neighbour: Vec<Duration>,
     /// The highest memory of the server under ten times its load.
@@ -134,10 +134,10 @@ fn server() -> Server {
     Start::default().with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "1000000").server()
 }
 
-impl Plan {
-    fn run(&self, server: &Server, more: &[&str]) -> Load {
+impl LoadPlan {
+    fn run(&self, server: &Server, more: &[&str]) -> MeasuredLoad {
         let duration = ["--duration", self.seconds.as_str()];
-        Load::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
+        MeasuredLoad::run(server, &[&duration, more].concat().iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
     }
 
     fn round(&self) -> Round {
@@ -220,7 +220,7 @@ fn ten_times_the_load_is_refused_and_not_queued() {
     let (seconds, connections) =
         (number("TILL_OVERLOAD_SECONDS", "2") + "s", number("TILL_OVERLOAD_CONNECTIONS", "256"));
     let rounds: usize = number("TILL_OVERLOAD_ROUNDS", "1").parse().expect("a number");
-    let plan = Plan { seconds, connections };
+    let plan = LoadPlan { seconds, connections };
     let rounds: Vec<_> = (0..rounds).map(|_| plan.round()).collect();
     let of = |figure: fn(&Round) -> f64| median(rounds.iter().map(figure).collect());
     let best = of(|round| round.few.rate()).max(of(|round| round.many.rate()));

@@ -119,7 +119,7 @@ impl Ratios {
 
 /// The head of a merchant's log.
 #[derive(Deserialize)]
-struct Head {
+struct LogHead {
     merchant_id: String,
     records: u64,
     hash: String,
@@ -127,14 +127,14 @@ struct Head {
 
 /// The members of a record that are compared: its hash covers all records before it.
 #[derive(Deserialize)]
-struct Record {
+struct ExportedRecord {
     merchant_id: String,
     sequence: u64,
     hash: String,
 }
 
 /// A server with the directory of its checkpoints.
-struct Stand {
+struct CheckpointServer {
     server: Server,
     shelf: PathBuf,
     what: &'static str,
@@ -142,7 +142,7 @@ struct Stand {
     newest_merchant: Option<String>,
 }
 
-impl Stand {
+impl CheckpointServer {
     fn take(&self, name: &str) -> Duration {
         let begun = Instant::now();
         self.server.admin("create-checkpoint", &json!({ "name": name })).ok();
@@ -252,17 +252,17 @@ fn exported(data: &Path, place: &Path, what: &str) -> impl Iterator<Item = Strin
 }
 
 /// The head of each log in a data directory that no server uses.
-fn heads(data: &Path, place: &Path) -> BTreeMap<String, Head> {
-    let head = |line: String| -> Head { serde_json::from_str(&line).expect("a JSON object a line") };
+fn heads(data: &Path, place: &Path) -> BTreeMap<String, LogHead> {
+    let head = |line: String| -> LogHead { serde_json::from_str(&line).expect("a JSON object a line") };
     let heads = exported(data, place, "merchants").map(head);
     heads.map(|head| (head.merchant_id.clone(), head)).collect()
 }
 
 /// Checks that the logs contain these heads, and returns the numbers of logs and of records.
-fn compare(heads: &BTreeMap<String, Head>, data: &Path, place: &Path) -> (usize, u64) {
+fn compare(heads: &BTreeMap<String, LogHead>, data: &Path, place: &Path) -> (usize, u64) {
     let (mut passed, mut found) = (0, 0);
     for line in exported(data, place, "log") {
-        let record: Record = serde_json::from_str(&line).expect("a JSON object a line");
+        let record: ExportedRecord = serde_json::from_str(&line).expect("a JSON object a line");
         let head = heads.get(&record.merchant_id).filter(|head| head.records == record.sequence);
         passed += usize::from(head.is_some_and(|head| head.hash == record.hash));
         found += 1;
@@ -270,14 +270,14 @@ fn compare(heads: &BTreeMap<String, Head>, data: &Path, place: &Path) -> (usize,
     (passed, found)
 }
 
-fn by_links() -> (Stand, Option<TempDir>) {
+fn by_links() -> (CheckpointServer, Option<TempDir>) {
     let server = Server::start();
     let shelf = server.data().join("checkpoints");
-    (Stand { server, shelf, what: "links", newest_merchant: None }, None)
+    (CheckpointServer { server, shelf, what: "links", newest_merchant: None }, None)
 }
 
 /// A server that copies its checkpoints to another file system; None where there is none.
-fn as_copies() -> Option<(Stand, Option<TempDir>)> {
+fn as_copies() -> Option<(CheckpointServer, Option<TempDir>)> {
     let shelf = TempDir::new_in(ELSEWHERE).ok()?;
     let here = directory();
     let device = |path: &Path| std::fs::metadata(path).expect("it is there").dev();
@@ -285,10 +285,13 @@ fn as_copies() -> Option<(Stand, Option<TempDir>)> {
         return None;
     }
     let server = Start::default().with("TILL_CHECKPOINT_DIRECTORY", text(shelf.path())).server();
-    Some((Stand { server, shelf: shelf.path().to_owned(), what: "copies", newest_merchant: None }, Some(shelf)))
+    Some((
+        CheckpointServer { server, shelf: shelf.path().to_owned(), what: "copies", newest_merchant: None },
+        Some(shelf),
+    ))
 }
 
-fn run(what: &str, begin: impl Fn() -> Option<(Stand, Option<TempDir>)>) {
+fn run(what: &str, begin: impl Fn() -> Option<(CheckpointServer, Option<TempDir>)>) {
     let extent = Extent::of_this_run();
     let mut ratios = Ratios::default();
     for _ in 0..extent.rounds {

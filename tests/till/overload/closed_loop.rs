@@ -11,7 +11,7 @@ use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::harness::{Received, Shop, Wire};
+use crate::harness::{RawAnswer, Shop, Wire};
 
 /// The longest time that an answer may take.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -62,7 +62,7 @@ impl StatusConnection {
         exchange.map_or(0, |answer| answer.map_or(0, |head| head.status))
     }
 
-    async fn exchange(&mut self, PreparedRequest(bytes): &PreparedRequest) -> io::Result<Received> {
+    async fn exchange(&mut self, PreparedRequest(bytes): &PreparedRequest) -> io::Result<RawAnswer> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => opened(&self.wire)?,
@@ -83,11 +83,11 @@ fn opened(wire: &Wire) -> io::Result<TcpStream> {
 }
 
 /// Reads one answer to its end and returns its head with the beginning of its body.
-async fn answer_head(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<Received> {
+async fn answer_head(stream: &mut TcpStream, buffer: &mut [u8]) -> io::Result<RawAnswer> {
     let mut filled = 0;
     let head = loop {
         filled += read_some(stream, &mut buffer[filled..]).await?;
-        let head = Received::parse(&buffer[..filled]);
+        let head = RawAnswer::parse(&buffer[..filled]);
         if head.status != 0 {
             break head;
         }

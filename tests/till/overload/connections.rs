@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::json;
 
-use crate::harness::{Pair, Received, Server, Shop, Start, Wire, connect, received};
+use crate::harness::{Pair, RawAnswer, Server, Shop, Start, Wire, connect, received};
 
 /// The time in which a caller gets its first answer under any load.
 const AT_ONCE: Duration = Duration::from_secs(1);
@@ -37,11 +37,11 @@ fn ask(stream: &mut TcpStream, request: &str) -> Option<u16> {
     stream.write_all(request.as_bytes()).ok()?;
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 * 1024];
-    while !Received::parse(&bytes).is_whole() {
+    while !RawAnswer::parse(&bytes).is_whole() {
         let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;
         bytes.extend_from_slice(&buffer[..count]);
     }
-    Some(Received::parse(&bytes).status)
+    Some(RawAnswer::parse(&bytes).status)
 }
 
 /// Opens connections and makes a request on each, so that the server has accepted it.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::closed_loop::{PreparedRequest, key_of, statuses};
 use super::light_calls::LightCalls;
-use crate::harness::{Dice, Server, Shop};
+use crate::harness::{Server, Shop, TestDice};
 
 /// The time that each load lasts in the suite.
 const SUITE_DURATION: Duration = Duration::from_millis(1_500);
@@ -90,7 +90,7 @@ fn fetching_connections() -> usize {
 
 /// Random numbers of five digits for a large array.
 fn random_numbers(seed: u64) -> Vec<u64> {
-    let mut dice = Dice::new(seed);
+    let mut dice = TestDice::new(seed);
     (0..ARRAY_BYTES / 6).map(|_| dice.between(10_000, 100_000)).collect()
 }
 

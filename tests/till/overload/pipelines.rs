@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustls::version::TLS13;
 use serde_json::{Value, json};
 
-use crate::harness::{Pair, Received, Secured, Server, Shop, Wire, chunked, connect};
+use crate::harness::{Pair, RawAnswer, Secured, Server, Shop, Wire, chunked, connect};
 
 const KIB: u64 = 1 << 10;
 
@@ -132,7 +132,7 @@ fn ids(mut bytes: &[u8]) -> Vec<String> {
     let mut ids = Vec::new();
     while !bytes.is_empty() {
         let head = 4 + bytes.windows(4).position(|window| window == b"\r\n\r\n").expect("a whole head");
-        let received = Received::parse(&bytes[..head]);
+        let received = RawAnswer::parse(&bytes[..head]);
         let length = received.header("content-length").map_or(0, |length| length.parse().expect("a number"));
         ids.extend(received.header("x-request-id").map(str::to_owned));
         bytes = &bytes[head + length..];
@@ -208,7 +208,7 @@ fn requests_of_every_length_are_answered_whatever_is_read_at_once() {
             line.write_all(request).expect("the server reads");
             let mut buffer = [0; 4_096];
             let count = line.read(&mut buffer).unwrap_or_else(|error| panic!("{length}: {error}"));
-            assert!(matches!(Received::parse(&buffer[..count]).status, 200 | 308), "{length}");
+            assert!(matches!(RawAnswer::parse(&buffer[..count]).status, 200 | 308), "{length}");
         }
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Start, Wire, received};
+use crate::harness::{ApiAnswer, Client, Start, Wire, received};
 
 /// Checks a refusal, and returns the seconds until the next call.
 #[track_caller]
-fn wait_named_by(answer: &Answer) -> u64 {
+fn wait_named_by(answer: &ApiAnswer) -> u64 {
     assert_eq!((answer.status, answer.code()), (429, "RATE_LIMITED"), "{}", answer.body);
     let limit = answer.details()["limit_per_second"].as_u64().expect("the limit is named");
     assert!(answer.message().contains(&format!("are limited to {limit} a second")), "{}", answer.message());
@@ -20,7 +20,7 @@ fn wait_named_by(answer: &Answer) -> u64 {
 
 /// The first refusal, which takes several calls on a slow machine.
 #[track_caller]
-fn turned_away(call: impl Fn() -> Answer) -> Answer {
+fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
     (0..500).map(|_| call()).find(|answer| answer.status == 429).expect("a call is turned away")
 }
 

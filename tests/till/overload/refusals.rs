@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::harness::{Received, Server, Shop, Start, Wire};
+use crate::harness::{RawAnswer, Server, Shop, Start, Wire};
 
 /// Reads one answer and leaves the connection open.
-fn next_answer(stream: &mut TcpStream) -> Received {
+fn next_answer(stream: &mut TcpStream) -> RawAnswer {
     let mut bytes = Vec::new();
     let mut byte = [0];
     loop {
-        let received = Received::parse(&bytes);
+        let received = RawAnswer::parse(&bytes);
         if received.is_whole() || stream.read(&mut byte).is_ok_and(|count| count == 0) {
             return received;
         }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Server, Wire, chunked, received};
+use crate::harness::{ApiAnswer, Server, Wire, chunked, received};
 
 /// Bytes of a body, at most.
 const BODY_MAX: usize = 1 << 20;
@@ -20,11 +20,11 @@ impl Poster {
         Poster { wire: Wire::new(server.public()), key: format!("Bearer {}", server.shop().key) }
     }
 
-    fn post(&self, body: &[u8]) -> Answer {
+    fn post(&self, body: &[u8]) -> ApiAnswer {
         self.post_with(&[], body)
     }
 
-    fn post_with(&self, more: &[(&str, &str)], body: &[u8]) -> Answer {
+    fn post_with(&self, more: &[(&str, &str)], body: &[u8]) -> ApiAnswer {
         let own = [("Content-Type", "application/json"), ("Authorization", self.key.as_str())];
         self.wire.send("POST", "/merchants/list-activity-logs", &[&own, more].concat(), body)
     }

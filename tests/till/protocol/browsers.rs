@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Received, Server, Shop, Start, Wire};
+use crate::harness::{ApiAnswer, RawAnswer, Server, Shop, Start, Wire};
 
 /// The origin of the test shop's pages.
 const OWN: &str = "https://shop.example";
 
-fn preflight(server: &Server, path: &str, origin: &str) -> Received {
+fn preflight(server: &Server, path: &str, origin: &str) -> RawAnswer {
     let headers = [
         ("Origin", origin),
         ("Access-Control-Request-Method", "POST"),
@@ -16,7 +16,7 @@ fn preflight(server: &Server, path: &str, origin: &str) -> Received {
     Wire::new(server.public()).receive("OPTIONS", path, &headers, b"")
 }
 
-fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> Answer {
+fn from_page(server: &Server, shop: &Shop, origin: &str, endpoint: &str, body: &Value) -> ApiAnswer {
     server.client().header("Origin", origin).post(&format!("/sdk/{endpoint}"), &shop.named(body))
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, Wire};
+use crate::harness::{ApiAnswer, Client, Server, Shop, Wire};
 
 /// The base types by the names that package documents use.
 const TYPES: [&str; 6] = ["object", "any", "string", "number", "boolean", "null"];
@@ -38,7 +38,7 @@ impl Interfaces {
         Client::new(base).get(&format!("/{package}")).ok()
     }
 
-    fn call(&self, package: &str, endpoint: &Value, body: &Value) -> Answer {
+    fn call(&self, package: &str, endpoint: &Value, body: &Value) -> ApiAnswer {
         self.client(package).post(&format!("/{package}/{}", text(&endpoint["name"])), body)
     }
 }

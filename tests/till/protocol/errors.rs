@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Server, Shop, merged};
 
 /// The media type of RFC 9457.
 const PROBLEM: &str = "application/problem+json";
 
 /// Checks problem details against their code and status.
 #[track_caller]
-fn is_problem(answer: &Answer, status: u16, code: &str) {
+fn is_problem(answer: &ApiAnswer, status: u16, code: &str) {
     assert_eq!((answer.status, answer.body["code"].as_str()), (status, Some(code)), "{}", answer.body);
     assert_eq!(answer.header("content-type"), Some(PROBLEM));
     assert_eq!(answer.body["status"], status);
@@ -19,12 +19,12 @@ fn is_problem(answer: &Answer, status: u16, code: &str) {
     assert!(answer.body.get("details").is_some());
 }
 
-fn problems_of(shop: &Shop) -> impl Fn(&str, &Value) -> Answer {
+fn problems_of(shop: &Shop) -> impl Fn(&str, &Value) -> ApiAnswer {
     let client = shop.client().header("Accept", PROBLEM);
     move |endpoint, body| client.post(&format!("/merchants/{endpoint}"), body)
 }
 
-fn operator_problems(server: &Server) -> impl Fn(&str, &Value) -> Answer {
+fn operator_problems(server: &Server) -> impl Fn(&str, &Value) -> ApiAnswer {
     let client = server.admin_client().header("Accept", PROBLEM);
     move |endpoint, body| client.post(&format!("/admin/{endpoint}"), body)
 }

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 
 use serde_json::json;
 
-use crate::harness::{Received, Server, Wire};
+use crate::harness::{RawAnswer, Server, Wire};
 
 /// The request that follows each request. It is answered only where the end of the request before it is unambiguous.
 const SMUGGLED: &str = "GET /smuggled HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n";
@@ -18,7 +18,7 @@ struct Sender {
 }
 
 /// The answers before the server closed the connection.
-struct Answers(Vec<Received>);
+struct Answers(Vec<RawAnswer>);
 
 impl Sender {
     fn new(server: &Server) -> Sender {
@@ -57,10 +57,10 @@ impl Answers {
     fn parse(mut bytes: &[u8]) -> Answers {
         let mut answers = Vec::new();
         while let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
-            let head = Received::parse(&bytes[..end + 4]);
+            let head = RawAnswer::parse(&bytes[..end + 4]);
             let length = head.header("content-length").map_or(0, |length| length.parse().expect("a number"));
             let end = bytes.len().min(end + 4 + length); // To HEAD there is only a head.
-            answers.push(Received::parse(&bytes[..end]));
+            answers.push(RawAnswer::parse(&bytes[..end]));
             bytes = &bytes[end..];
         }
         Answers(answers)

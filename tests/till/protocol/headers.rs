@@ -7,7 +7,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Received, Server, Start, Wire, received};
+use crate::harness::{RawAnswer, Server, Start, Wire, received};
 
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -16,7 +16,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 type Sent<'a> = (&'a Wire, &'a str, &'a str, Vec<(&'a str, &'a str)>, &'a str);
 
 /// One request for each way in which a request can end.
-fn endings(server: &Server) -> Vec<(String, Received)> {
+fn endings(server: &Server) -> Vec<(String, RawAnswer)> {
     let shop = server.shop();
     let key = format!("Bearer {}", shop.key);
     let named = shop.named(&json!({})).to_string();

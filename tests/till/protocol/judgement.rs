@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::harness::{Answer, Server, Shop, Start, Wire, received};
+use crate::harness::{ApiAnswer, Server, Shop, Start, Wire, received};
 
 /// The media type of every body.
 const JSON: (&str, &str) = ("Content-Type", "application/json");
@@ -15,7 +15,7 @@ const NO_VERSION: (&str, &str) = ("Api-Version", "1999-01-01");
 /// A length above the limit, announced and never sent.
 const TOO_LONG: (&str, &str) = ("Content-Length", "1048577");
 
-fn refused(answer: &Answer, status: u16, code: &str) {
+fn refused(answer: &ApiAnswer, status: u16, code: &str) {
     assert_eq!((answer.status, answer.code()), (status, code), "{}", answer.body);
     assert_eq!(answer.body.as_array().map(Vec::len), Some(3), "a triple: {}", answer.body);
 }
@@ -143,7 +143,7 @@ fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
     let other = server.shop();
-    let answers: Vec<Answer> =
+    let answers: Vec<ApiAnswer> =
         (0..10).map(|_| shop.sdk("retrieve-installation-settings", &json!({}))).filter(|it| it.status != 200).collect();
     assert!(!answers.is_empty(), "a burst is cut off");
     for answer in &answers {

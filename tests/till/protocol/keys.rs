@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
 
-use crate::harness::{Answer, Client, Server, Wire};
+use crate::harness::{ApiAnswer, Client, Server, Wire};
 
 /// The characters of a key, in the order of their values.
 const BASE62: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -27,7 +27,7 @@ fn check_characters(random: &str) -> String {
     String::from_utf8(characters).expect("they are ASCII")
 }
 
-fn ask(server: &Server, key: &str) -> Answer {
+fn ask(server: &Server, key: &str) -> ApiAnswer {
     Client::new(server.public()).bearer(key).post("/merchants/get-balance", &json!({}))
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Answer, Client, Server, Shop, merged};
+use crate::harness::{ApiAnswer, Client, Server, Shop, merged};
 
 /// The one argument whose example is refused on purpose: it would become the key of the store.
 const REFUSED_ON_PURPOSE: &str = "vault_key";
@@ -17,7 +17,7 @@ const ORIGIN: &str = "https://shop.example";
 const LIES_AHEAD: &str = "expires_at";
 
 /// Both listeners with their documents, and a merchant to call as.
-struct Walk {
+struct DocumentedInterfaces {
     _server: Server,
     shop: Shop,
     listeners: Vec<(Client, Value)>,
@@ -32,14 +32,14 @@ struct Operation<'w> {
     body: &'w Value,
 }
 
-impl Walk {
-    fn start() -> Walk {
+impl DocumentedInterfaces {
+    fn start() -> DocumentedInterfaces {
         let server = Server::start();
         let shop = server.shop();
         let document = |client: &Client| client.get("/openapi.json").ok();
         let clients = [shop.client(), server.admin_client()];
         let listeners = clients.into_iter().map(|client| (client.clone(), document(&client))).collect();
-        Walk { _server: server, shop, listeners }
+        DocumentedInterfaces { _server: server, shop, listeners }
     }
 
     fn documents(&self) -> impl Iterator<Item = &Value> {
@@ -85,7 +85,7 @@ impl Operation<'_> {
         merged(&Value::Object(required), &json!({ argument: value }))
     }
 
-    fn post(&self, body: &Value) -> Answer {
+    fn post(&self, body: &Value) -> ApiAnswer {
         self.client.post(self.path, body)
     }
 
@@ -100,7 +100,7 @@ impl Operation<'_> {
 }
 
 /// True for a refusal of an argument, or of the body as a whole.
-fn is_faulty(answer: &Answer, argument: &str) -> bool {
+fn is_faulty(answer: &ApiAnswer, argument: &str) -> bool {
     let faults = answer.details();
     let faults = faults.as_array().filter(|_| answer.code() == "INVALID_ARGUMENTS");
     let is_its = |fault: &Value| fault["argument"] == argument && fault["type"] == "invalid";
@@ -153,7 +153,7 @@ fn schemas(document: &Value) -> Vec<(String, &Value)> {
 
 #[test]
 fn every_operation_says_what_linters_ask_for() {
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     let tags: BTreeSet<&str> =
         walk.documents().flat_map(|document| document["tags"].as_array().expect("tags")).map(described_tag).collect();
     for document in walk.documents() {
@@ -181,7 +181,7 @@ fn described_tag(tag: &Value) -> &str {
 
 #[test]
 fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     for document in walk.documents() {
         for (place, schema) in schemas(document) {
             assert!(!types(schema).contains(&"array") || schema["items"].is_object(), "{place}");
@@ -195,7 +195,7 @@ fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
 #[test]
 fn words_that_a_description_lists_are_an_enum() {
     let is_word = |word: &&str| word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     for document in walk.documents() {
         for (place, schema) in schemas(document) {
             let description = schema["description"].as_str().unwrap_or_default();
@@ -209,7 +209,7 @@ fn words_that_a_description_lists_are_an_enum() {
 
 #[test]
 fn every_argument_has_an_example_and_bounds() {
-    for operation in Walk::start().operations() {
+    for operation in DocumentedInterfaces::start().operations() {
         for (argument, schema) in operation.properties() {
             let place = format!("{} {argument}", operation.path);
             assert!(
@@ -231,7 +231,7 @@ fn every_argument_has_an_example_and_bounds() {
 
 #[test]
 fn every_example_can_be_executed() {
-    let walk = Walk::start();
+    let walk = DocumentedInterfaces::start();
     for operation in walk.operations() {
         let answer = operation.post(operation.example());
         let on_purpose = operation.properties().contains_key(REFUSED_ON_PURPOSE);
@@ -248,7 +248,7 @@ fn every_example_can_be_executed() {
 
 #[test]
 fn every_bound_is_where_the_parser_refuses() {
-    for operation in Walk::start().operations() {
+    for operation in DocumentedInterfaces::start().operations() {
         for (argument, schema) in operation.properties().iter().filter(|(name, _)| *name != REFUSED_ON_PURPOSE) {
             for (value, expected) in at_the_bounds(schema, argument == LIES_AHEAD) {
                 let taken = operation.takes(argument, &value);

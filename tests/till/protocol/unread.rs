@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Client, Received, Server, Start, Wire, received};
+use crate::harness::{Client, RawAnswer, Server, Start, Wire, received};
 
 /// Checks that an answer has the form of every refusal, and returns its status and code.
 #[track_caller]
-fn refusal(received: Received, about: &str) -> (u16, String) {
+fn refusal(received: RawAnswer, about: &str) -> (u16, String) {
     let id = received.header("x-request-id").unwrap_or_default();
     assert!(id.starts_with("req_"), "{about}: {received:?}");
     assert_eq!(received.header("content-type"), Some("application/json"), "{about}");

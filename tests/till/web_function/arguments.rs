@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::harness::{Server, Start, VAULT_KEY};
 
-use super::client::{Client, Outcome, agent, value};
-use super::package::{Endpoint, Member};
+use super::client::{Client, InvocationResult, agent, value};
+use super::package::{Member, PackageEndpoint};
 
 /// The operator's token of these tests, which differs from that of all others.
 const OPERATOR: &str = "operator-of-the-walk";
@@ -132,36 +132,42 @@ impl Stranger {
     }
 
     /// The endpoints of a package.
-    pub(super) fn endpoints(&self, package: &str) -> Vec<Endpoint> {
+    pub(super) fn endpoints(&self, package: &str) -> Vec<PackageEndpoint> {
         let endpoints = self.client(package).package.endpoints.clone();
         assert!(!endpoints.is_empty(), "{package} lists endpoints");
         endpoints
     }
 
     /// Calls, and checks that the answer is one that the package declares.
-    pub(super) fn call(&self, package: &str, endpoint: &Endpoint, arguments: &Value) -> Outcome {
+    pub(super) fn call(&self, package: &str, endpoint: &PackageEndpoint, arguments: &Value) -> InvocationResult {
         let client = self.client(package);
         let outcome = client.call(endpoint, arguments);
         match &outcome {
-            Outcome::Value(value) => client.package.check_value(endpoint, value),
-            Outcome::Refused { code, .. } => client.package.check_code(endpoint, code),
+            InvocationResult::Value(value) => client.package.check_value(endpoint, value),
+            InvocationResult::Refused { code, .. } => client.package.check_code(endpoint, code),
         }
         outcome
     }
 
     /// All required arguments of an endpoint, and those named.
-    pub(super) fn arguments(&self, package: &str, endpoint: &Endpoint, also: &[&str]) -> Value {
+    pub(super) fn arguments(&self, package: &str, endpoint: &PackageEndpoint, also: &[&str]) -> Value {
         let is_providers = PROVIDERS.contains(&endpoint.name.as_str());
         let home = if package == "admin" && !is_providers { Map::new() } else { self.home.clone() };
         self.arguments_within(package, endpoint, also, &home)
     }
 
     /// All required arguments for the home merchant, also of the operator's endpoints.
-    pub(super) fn arguments_at_home(&self, package: &str, endpoint: &Endpoint) -> Value {
+    pub(super) fn arguments_at_home(&self, package: &str, endpoint: &PackageEndpoint) -> Value {
         self.arguments_within(package, endpoint, &[], &self.home)
     }
 
-    fn arguments_within(&self, package: &str, endpoint: &Endpoint, also: &[&str], scope: &Map<String, Value>) -> Value {
+    fn arguments_within(
+        &self,
+        package: &str,
+        endpoint: &PackageEndpoint,
+        also: &[&str],
+        scope: &Map<String, Value>,
+    ) -> Value {
         let mut scope = scope.clone();
         let mut arguments = Map::new();
         // These endpoints need one of several arguments, each of which is optional.
@@ -190,7 +196,13 @@ impl Stranger {
         Value::Object(arguments)
     }
 
-    fn value_of(&self, package: &str, endpoint: &Endpoint, argument: &Member, scope: &Map<String, Value>) -> Value {
+    fn value_of(
+        &self,
+        package: &str,
+        endpoint: &PackageEndpoint,
+        argument: &Member,
+        scope: &Map<String, Value>,
+    ) -> Value {
         let name = argument.name.as_str();
         let given = scope.get(name).filter(|_| SCOPE.contains(&name)).or(argument.choices.first());
         if let Some(given) = given {

@@ -13,7 +13,7 @@ const BASE_TYPES: [&str; 7] = ["object", "array", "string", "number", "boolean",
 pub(super) struct Package {
     pub(super) base_url: String,
     pub(super) versions: Vec<String>,
-    pub(super) endpoints: Vec<Endpoint>,
+    pub(super) endpoints: Vec<PackageEndpoint>,
     flags: Vec<String>,
     errors: Vec<String>,
     objects: Vec<(String, Vec<Member>)>,
@@ -21,7 +21,7 @@ pub(super) struct Package {
 
 /// An endpoint.
 #[derive(Debug, Clone)]
-pub(super) struct Endpoint {
+pub(super) struct PackageEndpoint {
     pub(super) name: String,
     pub(super) arguments: Vec<Member>,
     returns: Vec<String>,
@@ -48,7 +48,7 @@ impl Package {
         let package = Package {
             base_url: text(&document["base_url"]),
             versions: texts(&document["versions"]),
-            endpoints: list("endpoints").iter().map(Endpoint::read).collect(),
+            endpoints: list("endpoints").iter().map(PackageEndpoint::read).collect(),
             flags: texts(&document["flags"]),
             errors: codes(&document["errors"]),
             objects: list("objects").iter().map(object).collect(),
@@ -64,19 +64,19 @@ impl Package {
     }
 
     /// The endpoint of a name.
-    pub(super) fn endpoint(&self, name: &str) -> &Endpoint {
+    pub(super) fn endpoint(&self, name: &str) -> &PackageEndpoint {
         let found = self.endpoints.iter().find(|endpoint| endpoint.name == name);
         found.unwrap_or_else(|| panic!("no endpoint {name}"))
     }
 
     /// Checks that an endpoint may answer with a code.
-    pub(super) fn check_code(&self, endpoint: &Endpoint, code: &str) {
+    pub(super) fn check_code(&self, endpoint: &PackageEndpoint, code: &str) {
         let known = endpoint.errors.iter().chain(&self.errors).any(|known| known == code);
         assert!(known, "{} answers {code}, which is declared neither by it nor by its package", endpoint.name);
     }
 
     /// Checks that a value is one that an endpoint is declared to return.
-    pub(super) fn check_value(&self, endpoint: &Endpoint, value: &Value) {
+    pub(super) fn check_value(&self, endpoint: &PackageEndpoint, value: &Value) {
         let name = &endpoint.name;
         assert!(is_of(value, &endpoint.returns), "{name} returns {:?}, not {value}", endpoint.returns);
         let has_shape = value.is_object() && !endpoint.attributes.is_empty();
@@ -89,7 +89,7 @@ impl Package {
     }
 
     /// Each entry of a page is of the object that the attribute names.
-    fn check_page(&self, endpoint: &Endpoint, page: &Value) {
+    fn check_page(&self, endpoint: &PackageEndpoint, page: &Value) {
         let attribute = endpoint.attributes.iter().find(|attribute| attribute.name == "page").expect("a page");
         let object = attribute.types.iter().find_map(|name| name.strip_prefix("array of object."));
         let object = object.unwrap_or_else(|| panic!("{} does not say what its pages hold", endpoint.name));
@@ -100,10 +100,10 @@ impl Package {
     }
 }
 
-impl Endpoint {
-    fn read(endpoint: &Value) -> Endpoint {
+impl PackageEndpoint {
+    fn read(endpoint: &Value) -> PackageEndpoint {
         let returns = types(&endpoint["returns"]);
-        let read = Endpoint {
+        let read = PackageEndpoint {
             name: text(&endpoint["name"]),
             arguments: members(&endpoint["arguments"], "choices"),
             returns,

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::arguments::{PACKAGES, Stranger};
-use super::client::{Client, Outcome, agent, code, value};
-use super::package::{Endpoint, is_of};
+use super::client::{Client, InvocationResult, agent, code, value};
+use super::package::{PackageEndpoint, is_of};
 
 /// Values of other types than an argument is declared to take.
 fn of_other_types(types: &[String]) -> Vec<Value> {
@@ -22,20 +22,20 @@ fn with(arguments: &Value, name: &str, value: Value) -> Value {
 const ABOUT_STATEMENTS: [&str; 2] = ["find-statement", "retrieve-statement-document"];
 
 /// Visits every endpoint of every package.
-fn walk(stranger: &Stranger, step: impl Fn(&str, &Endpoint)) {
+fn walk(stranger: &Stranger, step: impl Fn(&str, &PackageEndpoint)) {
     for package in PACKAGES {
         stranger.endpoints(package).iter().for_each(|endpoint| step(package, endpoint));
     }
 }
 
-fn succeeds(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+fn succeeds(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
     let arguments = stranger.arguments(package, endpoint, &[]);
     match stranger.call(package, endpoint, &arguments) {
-        Outcome::Value(_) => {}
-        Outcome::Refused { code, .. } if ABOUT_STATEMENTS.contains(&endpoint.name.as_str()) => {
+        InvocationResult::Value(_) => {}
+        InvocationResult::Refused { code, .. } if ABOUT_STATEMENTS.contains(&endpoint.name.as_str()) => {
             assert_eq!(code, "NOT_FOUND", "{}", endpoint.name);
         }
-        refused @ Outcome::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
+        refused @ InvocationResult::Refused { .. } => panic!("{} with {arguments}: {refused:?}", endpoint.name),
     }
 }
 
@@ -160,9 +160,9 @@ fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
     let suspended = stranger.call("admin", suspend, &stranger.arguments_at_home("admin", suspend));
     assert_eq!(value(suspended), true);
     let outcome =
-        |(package, endpoint, arguments): &(&str, Endpoint, Value)| stranger.call(package, endpoint, arguments);
-    let outcomes: Vec<Outcome> = prepared.iter().map(outcome).collect();
-    let refused = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Refused { .. })).count();
+        |(package, endpoint, arguments): &(&str, PackageEndpoint, Value)| stranger.call(package, endpoint, arguments);
+    let outcomes: Vec<InvocationResult> = prepared.iter().map(outcome).collect();
+    let refused = outcomes.iter().filter(|outcome| matches!(outcome, InvocationResult::Refused { .. })).count();
     assert!(refused > 0 && refused < outcomes.len(), "{refused} of {}: its lists go on", outcomes.len());
 }
 
@@ -181,7 +181,7 @@ fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
 }
 
 /// Entries that are created meanwhile may come before the others; nothing else may differ on the way back.
-fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &Endpoint) {
+fn pages_both_ways(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
     let arguments = with(&stranger.arguments_at_home(package, endpoint), "per_page", json!(2));
     if endpoint.name == "list-refunds-by-payment" {
         let refund = stranger.client(package).package.endpoint("refund-payment");
