@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_on_with_each_reading_and_neither_back_nor_ahead_of_the_machine() {
+    fn each_reading_moves_on_but_never_ahead_of_the_machine() {
         let clock = SetClock::at(Millis(1_000));
         assert_eq!((clock.now(), clock.now()), (Millis(1_000), Millis(1_001)));
         clock.set(Millis(500));

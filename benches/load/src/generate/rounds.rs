@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_are_about_as_large_as_each_other_and_a_merchant_has_one_burst_in_each() {
+    fn rounds_are_similar_and_have_one_burst_of_a_merchant() {
         for (merchants, payments, hot_share) in [(1, 600_000, "1"), (100, 600_000, "0.5"), (5_000, 600_000, "0")] {
             for round in rounds(&plan(merchants, payments, hot_share)) {
                 let count: u64 = round.iter().map(|burst| burst.payments.end - burst.payments.start).sum();

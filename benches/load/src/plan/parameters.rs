@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sound_plan_passes_and_all_faults_of_another_are_named_at_once() {
+    fn a_valid_plan_passes_and_all_faults_are_named_at_once() {
         assert_eq!(plan(ScenarioKind::Ping).check().map_err(|faults| faults.to_string()), Ok(()));
         let wrong = Plan { merchants: 0, connections: 0, duration: Duration::ZERO, ..plan(ScenarioKind::Ping) };
         let faults = wrong.check().map_err(|faults| faults.to_string());

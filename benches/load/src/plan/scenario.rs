@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_are_read_and_written_and_each_kind_comes_up_as_often_as_it_weighs() {
+    fn weights_are_read_and_written_and_determine_the_shares() {
         let weights: Weights = "initiate=5,metadata=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
         assert_eq!(weights.to_string(), "initiate=5,metadata=3");
         let drawn: Vec<ScenarioKind> = (0..16).map(|number| weights.kind_of(number)).collect();

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_several_threads_are_one_and_empty_ones_are_there() {
+    fn intervals_of_threads_are_merged_and_empty_ones_are_there() {
         let mut timeline = Timeline::default();
         timeline.add(interval(0, &[10, 20], 0));
         timeline.add(interval(2, &[40], 1));

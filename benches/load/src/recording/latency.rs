@@ -124,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn histograms_of_several_threads_make_one_as_if_there_had_been_one_thread() {
+    fn histograms_of_several_threads_merge_into_one() {
         let (mut even, odd) = (histogram((2..=1000).step_by(2)), histogram((1..=999).step_by(2)));
         assert!(even.add(&odd).is_ok());
         assert_eq!(Latency::of(&even), Latency::of(&histogram(1..=1000)));
     }
 
     #[test]
-    fn the_curve_ends_where_there_is_less_than_one_latency_and_never_falls() {
+    fn the_curve_ends_below_one_latency_and_never_falls() {
         let curve = Percentile::curve(&histogram(1..=1000));
         assert!(
             curve.is_sorted_by(|first, second| first.percentile < second.percentile && first.micros <= second.micros)

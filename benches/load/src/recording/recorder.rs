@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_has_its_own_latency_and_a_call_without_an_answer_has_none() {
+    fn refusals_have_their_own_latency_and_lost_calls_have_none() {
         let (mut recorder, _receiver, start) = recorder();
         for code in ["UNAVAILABLE", "(connection closed)"] {
             let failed = Trouble::Failed { code: code.to_owned(), excerpt: String::new() };
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_with_a_call_without_an_answer_and_ends_with_any_answer() {
+    fn silence_lasts_from_an_unanswered_call_to_any_answer() {
         let (mut recorder, _receiver, start) = recorder();
         let failed = |code: &str| Err(Trouble::Failed { code: code.to_owned(), excerpt: format!("as {code}") });
         let millis = |millis| start + Duration::from_millis(millis);

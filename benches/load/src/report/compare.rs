@@ -107,7 +107,7 @@ mod tests {
     use crate::plan::{Scenario, ScenarioKind};
 
     #[test]
-    fn runs_that_were_told_the_same_are_compared_and_what_may_explain_a_difference_is_named() {
+    fn equal_loads_are_compared_and_other_differences_are_named() {
         let (before, mut after) = (document(), document());
         after.machine.processors += 2;
         after.parameters.threads += 1;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_were_told_different_things_are_refused_and_each_of_them_is_named() {
+    fn different_loads_are_refused_and_each_difference_is_named() {
         let mut after = document();
         after.parameters.scenario = Scenario::of(ScenarioKind::Flow);
         after.parameters.connections = 3;

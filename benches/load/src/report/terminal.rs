@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lags_is_marked_and_named_with_the_rate_that_can_be_kept_up() {
+    fn a_lag_is_marked_with_the_rate_that_can_be_sustained() {
         let follow_up = FollowUp {
             payments: 100,
             backlog_at_end: 60,

@@ -272,7 +272,7 @@ mod tests {
     use crate::scenarios::FollowUp;
 
     #[test]
-    fn a_rate_passes_only_when_it_was_reached_in_time_without_failures_and_the_rest_kept_up() {
+    fn a_rate_passes_only_in_time_without_failures_or_backlog() {
         // The example reaches 50 a second with a p99 of 300 microseconds.
         let passes = |point: &Point, rate, bound| Tried::of(point, rate, bound).passed;
         assert!(passes(&point(), 50.0, 301));

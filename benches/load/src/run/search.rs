@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_passed_once_and_cannot_be_confirmed_is_not_the_result() {
+    fn a_rate_that_cannot_be_confirmed_is_not_the_result() {
         let mut search = Search::new(100.0);
         for has_passed in [true, false, false] {
             search.record(has_passed);

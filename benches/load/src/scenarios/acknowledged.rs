@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_must_show_what_was_acknowledged_unless_a_call_about_it_failed() {
+    fn a_payment_shows_acknowledged_changes_unless_a_call_failed() {
         assert_eq!(expected(|_| {}), None);
         assert_eq!(expected(|payment| payment.captured(60)), Some(("SUCCESSFUL", 60, 0)));
         assert_eq!(expected(Acknowledged::voided), Some(("VOIDED", 0, 0)));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn another_status_or_amount_is_wrong_unless_the_acquirer_may_still_answer() {
+    fn a_wrong_status_is_wrong_unless_the_acquirer_may_still_answer() {
         let found = |status, amount_captured, amount_refunded| PaymentView { status, amount_captured, amount_refunded };
         let captured = ExpectedPayment { status: "SUCCESSFUL", captured_minor: 60, refunded_minor: 0 };
         assert_eq!(captured.judge(&found("SUCCESSFUL", 60, 0)), PaymentCheck::Right);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_changes_meanwhile_must_be_whole_and_in_order_only() {
+    fn a_page_that_changes_meanwhile_must_be_whole_and_in_order() {
         let ids = ["c".to_owned(), "b".to_owned()];
         let expected = ExpectedPage { ids: &ids, before: false, after: true, exactly: false };
         assert!(check(&page(["e", "d"]), &expected));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rest_that_comes_soon_keeps_up_and_one_that_grew_with_the_run_does_not() {
+    fn a_short_backlog_keeps_up_and_a_growing_one_does_not() {
         assert!(kept_up(&settling(1), 200) && !kept_up(&settling(1), 300));
         assert!(kept_up(&settling(60), 2_900) && !kept_up(&settling(60), 3_100));
         assert!(!settling(60).done(10, None, 0).kept_up);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_with_a_rate_needs_its_share_of_all_calls_and_a_little_more() {
+    fn a_run_with_a_rate_needs_slightly_more_than_its_share() {
         let weights = "initiate=1,ping=3".parse().unwrap_or_else(|error: String| panic!("{error}"));
         let open = Plan {
             load: LoadMode::Open { rate: 1000.0, patience: None },

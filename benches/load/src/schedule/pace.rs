@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_are_due_before_a_time_as_are_meant_to_be_made_before_it() {
+    fn the_number_of_due_calls_agrees_with_their_times() {
         for (rate, threads) in [(3.0, 1), (7.0, 2), (30_000.0, 3)] {
             let pace = pace(rate, threads, threads - 1);
             for millis in [0, 1, 333, 500, 999, 5_000] {

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_closed_loop_nothing_is_called_before_the_begin_or_after_the_end() {
+    fn a_closed_loop_calls_only_between_its_begin_and_its_end() {
         let start = Instant::now() + Duration::from_millis(5);
         let turns = Turns::closed(start, start + Duration::from_secs(60));
         assert!(run(turns.next()).is_some_and(|intended| intended >= start));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_of_the_pace_is_handed_out_once_in_order_and_not_before_its_time() {
+    fn every_call_is_handed_out_once_in_order_and_not_early() {
         let turns = open(Duration::from_secs(60));
         let taken = async {
             let mut taken = Vec::new();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_wakes_late_makes_the_first_call_that_still_has_a_caller() {
+    fn a_late_connection_makes_the_first_call_not_given_up() {
         let start = Instant::now();
         let pace = CallSchedule { start, end: start + Duration::from_millis(200), rate: 500.0, threads: 1, thread: 0 };
         let patience = Duration::from_millis(20);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_found_no_connection_in_time_are_counted_as_never_made() {
+    fn calls_without_a_connection_in_time_count_as_never_made() {
         let turns = open(Duration::ZERO);
         let (taken, kept) = run(async { tokio::join!(turns.next(), keep_pace(&turns, 1)) });
         assert!(kept.is_ok());

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_setting_that_names_a_file_a_directory_or_an_address_of_another_server_is_passed_on() {
+    fn no_path_or_address_of_another_server_is_passed_on() {
         let configuration = Configuration::from_layers(Layers::new()).unwrap_or_else(|error| panic!("{error}"));
         let printed = configuration.to_string();
         let keys = printed.lines().filter_map(|line| line.trim_start_matches("# ").split(' ').next());

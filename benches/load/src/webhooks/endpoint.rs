@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dead_endpoint_refuses_connections_and_its_port_is_nobody_else_s() {
+    fn a_dead_endpoint_refuses_connections_and_keeps_its_port() {
         let endpoint = WebhookTarget::open(Webhooks::Dead).unwrap_or_else(|error| panic!("{error}"));
         let address = endpoint.address().ok().flatten().unwrap_or_else(|| panic!("it has an address"));
         assert_eq!(TcpStream::connect(address).map_err(|error| error.kind()).err(), Some(ErrorKind::ConnectionRefused));

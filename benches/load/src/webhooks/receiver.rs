@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn every_delivery_is_taken_and_an_event_that_comes_again_is_counted_as_repeated() {
+    fn every_delivery_is_accepted_and_repetitions_are_counted() {
         let receiver = WebhookReceiver::start().unwrap_or_else(|error| panic!("{error}"));
         for request in [DELIVERY, DELIVERY, &DELIVERY.replace("evt_1", "evt_2")] {
             assert!(deliver(&receiver, request).starts_with("HTTP/1.1 204 "));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_counts_once_it_is_whole_and_only_with_the_id_of_an_event() {
+    fn a_request_counts_once_it_is_whole_and_has_an_event_id() {
         let whole = Parsed::Complete { event_id: "evt_1".to_owned() };
         assert_eq!(parse(DELIVERY.as_bytes()), Some(whole));
         assert_eq!(parse(&DELIVERY.as_bytes()[..DELIVERY.len() - 1]), Some(Parsed::Partial));
