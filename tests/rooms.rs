@@ -208,7 +208,7 @@ fn no_room_uses_a_crate_that_is_forbidden_there() {
 }
 
 #[test]
-fn every_dependency_is_declared_once_in_the_workspace_and_the_lints_are_its() {
+fn every_dependency_and_lint_is_declared_in_the_workspace() {
     for room in &TABLE {
         let manifest = manifest(room.directory);
         let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
@@ -237,7 +237,7 @@ fn no_room_contains_a_word_that_is_forbidden_there() {
 }
 
 #[test]
-fn only_the_bootstrap_and_the_offline_commands_name_the_stores_implementation() {
+fn only_bootstrap_and_offline_commands_name_the_engine() {
     for (file, tokens) in ["src", "actors/src", "benches/load/src"].into_iter().flat_map(code_of) {
         let may = MAY_NAME_THE_ENGINE.contains(&file.as_str());
         assert!(may || !names_module(&tokens, "till_storage", "engine"), "{file} must not name till_storage::engine");
@@ -274,7 +274,7 @@ fn no_module_is_a_catch_all() {
 }
 
 #[test]
-fn the_reader_of_sources_sees_code_and_neither_comments_texts_nor_tests() {
+fn the_reader_sees_code_without_comments_texts_and_tests() {
     let source = r##"
         // HashMap in a comment, /* and f64
         /* HashMap /* nested */ HashMap */

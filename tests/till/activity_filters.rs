@@ -106,7 +106,7 @@ fn actor_key_id_that_never_belonged_is_not_found() {
 }
 
 #[test]
-fn actor_email_of_members_former_members_and_support_has_belonged() {
+fn actor_email_finds_members_former_members_and_support() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     join(&shop, "bob@shop.example");
@@ -158,7 +158,7 @@ fn parent_id_is_a_payment_of_something_else() {
 }
 
 #[test]
-fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
+fn created_at_takes_days_months_and_keywords_in_the_zone() {
     let server = Server::start();
     // Zones at both ends of the world: neither always has the same day as UTC.
     for name in ["Pacific/Kiritimati", "Pacific/Pago_Pago", "UTC"] {
@@ -190,7 +190,7 @@ fn created_at_takes_days_months_and_keywords_in_the_merchants_zone() {
 }
 
 #[test]
-fn created_at_to_the_minute_and_to_the_second_is_that_minute_and_second() {
+fn created_at_to_the_minute_or_second_is_that_unit() {
     let server = Server::start();
     let shop = server.shop();
     shop.call("select-plan", &json!({ "plan_id": plan(&shop, 1) })).ok();
@@ -294,7 +294,7 @@ fn filters_together_must_all_hold() {
 }
 
 #[test]
-fn next_and_previous_are_the_complete_body_with_the_same_filters() {
+fn next_and_previous_are_complete_bodies_with_the_filters() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     let filters = json!({

@@ -45,7 +45,7 @@ fn assert_row(rows: &[Vec<String>], cells: &[&str]) {
 }
 
 #[test]
-fn every_family_and_every_table_with_its_tag_stands_in_the_storage_format() {
+fn the_storage_format_has_every_family_and_every_table() {
     let rows = rows(&document("storage-format.md"));
     for family in Family::ALL {
         assert_row(&rows, &[family.name()]);
@@ -129,7 +129,7 @@ fn is_shape(word: &str) -> bool {
 }
 
 #[test]
-fn every_error_code_stands_in_the_errors_with_both_of_its_statuses() {
+fn the_errors_have_every_code_with_both_of_its_statuses() {
     let rows = rows(&document("errors.md"));
     for code in Code::ALL {
         let status = |form: Form| form.render(&ApiError::new(*code, "m")).status.as_u16().to_string();
@@ -159,7 +159,7 @@ fn snake_case(name: &str) -> String {
 }
 
 #[test]
-fn a_card_of_the_sandboxs_document_fails_with_the_code_that_stands_beside_it() {
+fn a_card_of_the_document_fails_with_its_documented_code() {
     let server = Server::start();
     let shop = server.shop();
     let is_number = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -68,7 +68,7 @@ fn fill(server: &Server, shop: &Shop) {
 }
 
 #[test]
-fn a_page_without_entries_leads_back_to_the_page_that_its_cursor_came_from() {
+fn an_empty_page_leads_back_to_the_page_of_its_cursor() {
     let server = Server::start();
     let shop = server.shop();
     fill(&server, &shop);

@@ -25,7 +25,7 @@ fn is_unavailable(answer: &ApiAnswer, outcome: &str) {
 }
 
 #[test]
-fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_stops_nothing() {
+fn an_unexpected_failure_reveals_nothing_and_stops_nothing() {
     let stage = stage();
     let shop = stage.shop();
     let session = json!({ "payment_session_id": shop.session(100) });
@@ -48,7 +48,7 @@ fn a_failure_that_nobody_expected_is_unhandled_error_says_nothing_of_itself_and_
 }
 
 #[test]
-fn a_write_that_fails_is_not_done_and_the_next_call_finds_nothing_of_it() {
+fn a_failed_write_is_not_done_and_leaves_nothing() {
     let stage = stage();
     let shop = stage.shop();
     let session = shop.session(100);
@@ -75,7 +75,7 @@ fn a_write_that_ends_uncertain_is_unknown() {
 }
 
 #[test]
-fn a_card_whose_number_the_vault_no_longer_has_fails_the_payment_with_its_own_code() {
+fn a_card_that_the_vault_has_lost_fails_with_its_own_code() {
     let stage = stage();
     let shop = stage.shop();
     let token = shop.token_of(CARD, "MULTIPLE");

@@ -78,7 +78,7 @@ fn is_there(shell: &str) -> bool {
 }
 
 #[test]
-fn the_printed_session_is_a_payment_when_it_is_pasted_into_bash_or_zsh() {
+fn the_printed_session_pays_when_it_is_pasted_into_a_shell() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let demo = Demo::start(&Start::default(), &place.path().join("data"));
     demo.pasted_into("bash", &["-n"]);
@@ -91,7 +91,7 @@ fn the_printed_session_is_a_payment_when_it_is_pasted_into_bash_or_zsh() {
 }
 
 #[test]
-fn under_tls_the_printed_session_speaks_it_and_trusts_the_server() {
+fn under_tls_the_printed_session_trusts_the_server() {
     let (place, pair) = (TempDir::new().expect("a temporary directory can be made"), Pair::new());
     let demo = Demo::start(&pair.start(), &place.path().join("data"));
     assert!(demo.session.starts_with("TILL=https://127.0.0.1:"), "{}", demo.session);

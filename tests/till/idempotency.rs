@@ -95,7 +95,7 @@ fn declared(server: &Server) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_before_over_a_crash() {
+fn every_change_is_done_once_under_its_key_over_a_crash() {
     let mut server = Server::start();
     let shop = server.shop();
     let calls = calls(&shop);
@@ -126,7 +126,7 @@ fn every_call_that_changes_something_is_done_once_under_its_key_and_answered_as_
 }
 
 #[test]
-fn every_call_that_changes_something_refuses_another_body_under_the_same_key() {
+fn every_change_refuses_another_body_under_the_same_key() {
     let server = Server::start();
     let shop = server.shop();
     for call in calls(&shop) {
@@ -154,7 +154,7 @@ fn another(value: &Value) -> Value {
 }
 
 #[test]
-fn a_key_is_1_to_255_characters_on_every_call_and_its_fault_comes_with_those_of_the_body() {
+fn a_key_is_1_to_255_characters_and_its_faults_join_the_others() {
     let server = Server::start();
     let shop = server.shop();
     for (package, endpoint, body) in calls(&shop) {

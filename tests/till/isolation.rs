@@ -140,7 +140,7 @@ fn a_token_may_be_selected_by_any_installation_of_its_merchant() {
 }
 
 #[test]
-fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_under_it() {
+fn an_installation_is_unknown_under_another_merchant() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     let session = json!({ "payment_session_id": owner.session });
@@ -164,7 +164,7 @@ fn an_installation_of_another_merchant_is_unknown_under_this_one_and_this_one_un
 }
 
 #[test]
-fn a_cursor_of_another_merchant_stands_for_its_place_in_time_and_reveals_nothing() {
+fn a_foreign_cursor_is_only_a_time_and_reveals_nothing() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     for (endpoint, cursor) in [("balance-history", &owner.entry), ("list-activity-logs", &owner.activity)] {
@@ -202,7 +202,7 @@ fn lists_and_the_balance_are_the_merchants_own() {
 }
 
 #[test]
-fn an_operators_call_for_one_merchant_does_not_reach_another_ones_key() {
+fn an_operators_call_does_not_reach_another_merchants_key() {
     let server = Server::start();
     let (owner, other) = owner_and_other(&server);
     let revoke = |id: &str| server.admin("revoke-key", &json!({ "merchant_id": other.merchant_id, "key_id": id }));

@@ -47,7 +47,7 @@ fn a_repeated_call_under_an_idempotency_key_shows_the_same_key() {
 }
 
 #[test]
-fn a_repeated_call_answers_as_the_first_was_also_when_the_key_was_renamed_since() {
+fn a_repeated_call_has_the_first_answer_also_after_a_rename() {
     let server = Server::start();
     let shop = server.shop();
     let generate =

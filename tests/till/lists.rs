@@ -106,17 +106,17 @@ impl GrowingList {
 }
 
 #[test]
-fn paging_the_balance_history_both_ways_skips_and_repeats_nothing_while_others_write() {
+fn the_balance_history_pages_completely_while_others_write() {
     HISTORY.paged_both_ways_while_others_write();
 }
 
 #[test]
-fn paging_the_activity_log_both_ways_skips_and_repeats_nothing_while_others_write() {
+fn the_activity_log_pages_completely_while_others_write() {
     ACTIVITY.paged_both_ways_while_others_write();
 }
 
 #[test]
-fn next_and_previous_are_the_whole_body_of_the_call_for_the_neighbouring_page() {
+fn next_and_previous_are_whole_bodies_for_their_pages() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 10);
@@ -135,7 +135,7 @@ fn next_and_previous_are_the_whole_body_of_the_call_for_the_neighbouring_page() 
 }
 
 #[test]
-fn a_page_that_ends_with_the_oldest_entry_has_no_next_also_when_it_is_full() {
+fn the_page_with_the_oldest_entry_has_no_next() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 8);
@@ -192,7 +192,7 @@ fn invited(server: &Server, entries: usize) -> Shop {
 }
 
 #[test]
-fn a_page_of_the_activity_log_has_25_entries_unless_1_to_100_are_asked_for() {
+fn an_activity_page_has_25_entries_unless_1_to_100_are_asked() {
     let server = Server::start();
     let shop = invited(&server, 103);
     let size = |body: Value| ACTIVITY.ids(&shop.call("list-activity-logs", &body).ok()).len();
@@ -204,7 +204,7 @@ fn a_page_of_the_activity_log_has_25_entries_unless_1_to_100_are_asked_for() {
 }
 
 #[test]
-fn after_and_before_answer_the_entries_of_the_activity_log_next_to_the_cursor() {
+fn after_and_before_answer_the_entries_next_to_the_cursor() {
     let server = Server::start();
     let shop = invited(&server, 10);
     let all = ACTIVITY.ids(&shop.call("list-activity-logs", &json!({})).ok());
@@ -273,7 +273,7 @@ fn a_cursor_of_nothing_stands_for_its_place_in_time() {
 }
 
 #[test]
-fn lists_are_empty_before_anything_happened_and_the_history_needs_a_balance() {
+fn lists_are_empty_at_first_and_the_history_needs_a_balance() {
     let server = Server::start();
     let merchant_id = server.admin("create-merchant", &json!({ "name": "New", "currency": "USD" })).id();
     let named = json!({ "merchant_id": merchant_id });

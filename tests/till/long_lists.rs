@@ -135,7 +135,7 @@ fn page_while_written(list: LongList, shop: &Shop, write: impl Fn(usize) + Sync,
 }
 
 #[test]
-fn pages_of_the_activity_log_skip_and_repeat_nothing_under_any_filter_while_entries_are_written() {
+fn the_activity_log_pages_completely_under_any_filter() {
     let server = Server::start();
     let shop = server.shop();
     let each = |number: usize| come_and_go(&shop, &format!("w{}-{number}@n{}.example", number % 8, number / 8 % 9));
@@ -159,7 +159,7 @@ fn pages_of_the_activity_log_skip_and_repeat_nothing_under_any_filter_while_entr
 }
 
 #[test]
-fn pages_of_the_balance_history_skip_and_repeat_nothing_while_top_ups_are_posted() {
+fn the_balance_history_pages_completely_while_it_grows() {
     let server = Server::start();
     let shop = server.shop();
     let top_up = |number: usize| {
@@ -170,7 +170,7 @@ fn pages_of_the_balance_history_skip_and_repeat_nothing_while_top_ups_are_posted
 }
 
 #[test]
-fn pages_of_payments_skip_and_repeat_nothing_while_payments_are_made_and_settle() {
+fn payments_page_completely_while_payments_settle() {
     let server = Server::start();
     let shop = server.shop();
     let pay = |number: usize| {
@@ -182,7 +182,7 @@ fn pages_of_payments_skip_and_repeat_nothing_while_payments_are_made_and_settle(
 }
 
 #[test]
-fn pages_of_metadata_skip_and_repeat_nothing_while_records_are_made_and_changed() {
+fn metadata_pages_completely_while_records_change() {
     let server = Server::start();
     let shop = server.shop();
     let add = |key: String, item: usize| {

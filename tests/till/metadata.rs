@@ -210,7 +210,7 @@ fn the_version_grows_with_every_change_and_stays_without_one() {
 }
 
 #[test]
-fn an_array_with_repeated_items_keeps_the_first_of_each_when_it_is_used_as_a_set() {
+fn an_array_used_as_a_set_keeps_the_first_of_equal_items() {
     let server = Server::start();
     let record = record(&server);
     let synced = record.sync(&json!({ "l": [3, 1, 3, 1.0, { "a": 1 }] }));
@@ -323,7 +323,7 @@ fn a_part_of_the_value_is_answered_by_its_path() {
 }
 
 #[test]
-fn a_set_of_more_than_ten_thousand_items_is_answered_page_by_page() {
+fn a_set_of_over_ten_thousand_items_is_answered_in_pages() {
     let server = Server::start();
     let record = record(&server);
     let all: Vec<u64> = (0..20_500).collect();
@@ -380,7 +380,7 @@ fn a_smaller_set_has_pages_when_they_are_asked_for() {
 }
 
 #[test]
-fn an_array_that_becomes_a_set_while_it_is_paged_makes_nobody_skip_an_item() {
+fn no_item_is_skipped_when_an_array_becomes_a_set_meanwhile() {
     let server = Server::start();
     let record = record(&server);
     let array = json!([3, 3, 1, 3, 2, 1, 1, 4, 2, 5]);
@@ -567,7 +567,7 @@ fn of_two_hundred_first_writers_one_is_first() {
 }
 
 #[test]
-fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
+fn a_thousand_simultaneous_items_are_there_after_a_kill() {
     let mut server = Server::start();
     let record = record(&server);
     let at_once = Barrier::new(200);
@@ -598,7 +598,7 @@ fn a_thousand_simultaneous_items_are_all_there_also_after_a_kill() {
 }
 
 #[test]
-fn what_a_kill_left_to_be_swept_is_swept_after_it_and_the_log_says_the_same() {
+fn garbage_left_by_a_kill_is_removed_after_it() {
     let mut server = Server::start();
     let record = record(&server);
     let items: Vec<u64> = (0..5_000).collect();

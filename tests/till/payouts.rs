@@ -43,7 +43,7 @@ fn available(shop: &Shop) -> Value {
 }
 
 #[test]
-fn a_payout_is_paid_and_the_ledger_the_activity_log_and_the_events_say_so() {
+fn a_payout_shows_in_ledger_activity_and_events() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let body = json!({ "amount": "400", "external_id": "out-1", "description": "March 2026" });
@@ -111,7 +111,7 @@ fn a_payout_is_refused_with_what_is_available_or_the_one_before() {
 }
 
 #[test]
-fn payouts_are_listed_newest_first_by_status_and_found_by_either_identifier() {
+fn payouts_are_listed_by_status_and_found_by_both_ids() {
     let server = Server::start();
     let shop = shop_with(&server, 100_000);
     let paid = shop.call("send-payout", &json!({ "amount": 100, "external_id": "out-1" })).id();

@@ -57,7 +57,7 @@ fn requires(shop: &Shop, endpoint: &str, body: &Value, name: &str) {
 }
 
 #[test]
-fn every_endpoint_names_its_merchant_and_installation_and_knows_no_other_argument() {
+fn every_endpoint_names_its_merchant_and_installation() {
     let server = Server::start();
     let shop = server.shop();
     for (endpoint, body) in endpoints(&shop) {
@@ -75,7 +75,7 @@ fn every_endpoint_names_its_merchant_and_installation_and_knows_no_other_argumen
 }
 
 #[test]
-fn every_endpoint_says_whether_the_merchant_or_the_installation_is_unknown() {
+fn an_unknown_merchant_or_installation_is_named() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     for (endpoint, body) in endpoints(&shop) {
@@ -133,7 +133,7 @@ fn the_settings_show_what_a_payment_form_needs() {
 }
 
 #[test]
-fn a_method_that_is_not_enabled_is_not_shown_and_cannot_be_selected() {
+fn a_disabled_method_is_not_shown_and_cannot_be_selected() {
     let server = Server::start();
     let shop = server.shop();
     let disable = |method: &str| {
@@ -170,7 +170,7 @@ fn the_instalment_plans_are_those_that_can_be_selected() {
 }
 
 #[test]
-fn a_token_is_an_id_and_the_same_card_gets_another_one_each_time() {
+fn the_same_card_gets_another_token_each_time() {
     let server = Server::start();
     let shop = server.shop();
     let (first, second) = (shop.token_of(CARD, "SINGLE"), shop.token_of(CARD, "MULTIPLE"));
@@ -181,7 +181,7 @@ fn a_token_is_an_id_and_the_same_card_gets_another_one_each_time() {
 }
 
 #[test]
-fn a_card_number_is_12_to_19_digits_with_a_luhn_checksum_and_never_repeated() {
+fn a_card_number_is_12_to_19_luhn_digits_and_never_repeated() {
     let server = Server::start();
     let shop = server.shop();
     let wrong = [
@@ -264,7 +264,7 @@ fn a_usage_is_single_or_multiple_and_single_when_left_out() {
 }
 
 #[test]
-fn all_faults_of_a_card_come_at_once_and_none_repeats_what_was_sent() {
+fn all_faults_of_a_card_come_at_once_without_its_values() {
     let server = Server::start();
     let shop = server.shop();
     let wrong = json!({ "number": "4111111111111112", "name": "", "expiration_date": "99/99", "security_code": "98765", "usage": "x" });
@@ -327,7 +327,7 @@ fn a_selection_needs_amount_currency_and_method_of_their_forms() {
 }
 
 #[test]
-fn a_selection_in_another_currency_than_the_merchants_is_invalid() {
+fn a_selection_in_another_currency_is_invalid() {
     let server = Server::start();
     let shop = server.shop();
     let answer = shop.sdk("select-payment-method", &selection(&json!({ "currency": "USD" })));
@@ -338,7 +338,7 @@ fn a_selection_in_another_currency_than_the_merchants_is_invalid() {
 }
 
 #[test]
-fn what_belongs_to_the_other_method_is_refused_and_what_belongs_to_this_one_required() {
+fn arguments_of_the_method_are_required_and_others_refused() {
     let server = Server::start();
     let shop = server.shop();
     let faults = |body: &Value| shop.sdk("select-payment-method", body).faults();
@@ -369,7 +369,7 @@ fn a_selection_reads_the_customer_as_an_initiation_does() {
 }
 
 #[test]
-fn a_single_use_token_is_used_up_by_a_selection_and_a_multi_use_one_is_not() {
+fn a_selection_uses_up_only_a_single_use_token() {
     let server = Server::start();
     let shop = server.shop();
     let single = selection(&json!({ "token": shop.token_of(CARD, "SINGLE") }));
@@ -417,7 +417,7 @@ fn a_token_or_saved_card_that_there_is_not_is_not_found() {
 }
 
 #[test]
-fn a_selection_with_an_idempotency_key_is_made_once_also_after_its_token_is_used_up() {
+fn a_selection_under_a_key_is_made_once() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.named(&selection(&json!({ "token": shop.token_of(CARD, "SINGLE") })));
@@ -456,7 +456,7 @@ fn a_session_shows_what_was_selected_for_30_minutes() {
 }
 
 #[test]
-fn a_session_tells_its_client_what_to_do_through_the_life_of_a_payment() {
+fn a_session_tells_its_client_the_next_action_throughout() {
     let server = Server::start();
     let shop = server.shop();
     for (number, end) in [(CARD, "SUCCESSFUL"), ("4000000000000002", "FAILED")] {
@@ -501,7 +501,7 @@ fn from_page(server: &Server, origin: &str, endpoint: &str, body: &Value) -> Api
 }
 
 #[test]
-fn only_a_page_of_the_installations_own_origin_may_read_an_answer() {
+fn only_a_page_of_the_installations_origin_reads_answers() {
     let server = Server::start();
     let shop = server.shop();
     for (endpoint, body) in endpoints(&shop) {
@@ -575,7 +575,7 @@ fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
 }
 
 #[test]
-fn too_many_calls_of_one_address_for_one_installation_are_turned_away_until_it_is_time() {
+fn an_address_over_its_rate_is_refused_for_the_installation() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server();
     let (shop, other) = (server.shop(), server.shop());
     let call = |shop: &Shop| shop.sdk("list-installment-plans", &json!({}));
@@ -591,7 +591,7 @@ fn too_many_calls_of_one_address_for_one_installation_are_turned_away_until_it_i
 }
 
 #[test]
-fn faulty_calls_are_counted_too_and_change_nothing_when_turned_away() {
+fn faulty_calls_count_and_change_nothing_when_refused() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "2").server();
     let shop = server.shop();
     let wrong = card(&json!({ "number": "4242424242424241" }));

@@ -54,7 +54,7 @@ fn activity(shop: &Shop, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_part_is_captured_the_rest_is_released_and_the_key_that_asked_is_named() {
+fn a_part_is_captured_and_the_rest_is_released() {
     let server = Server::start();
     let shop = server.shop();
     let payment = authorized(&shop, 10_000);
@@ -100,7 +100,7 @@ fn a_voided_payment_moves_no_money_and_allows_nothing_more() {
 }
 
 #[test]
-fn a_reversal_cancels_the_entries_and_comes_only_before_settlement_and_refunds() {
+fn a_reversal_comes_only_before_settlement_and_refunds() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);
@@ -121,7 +121,7 @@ fn a_reversal_cancels_the_entries_and_comes_only_before_settlement_and_refunds()
 }
 
 #[test]
-fn refunds_in_parts_end_with_the_payment_refunded_and_are_listed() {
+fn refunds_in_parts_end_with_a_refunded_payment() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(1_000);
@@ -244,7 +244,7 @@ fn a_repeated_call_with_its_idempotency_key_takes_effect_once() {
 }
 
 #[test]
-fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allows() {
+fn simultaneous_refunds_and_captures_never_exceed_the_money() {
     let server = Server::start();
     let shop = server.shop();
     let (captured, held) = (shop.pay(1_000), authorized(&shop, 1_000));
@@ -268,7 +268,7 @@ fn a_hundred_refunds_and_captures_at_once_take_effect_as_often_as_the_money_allo
 }
 
 #[test]
-fn a_capture_that_the_acquirer_refuses_fails_the_payment_or_leaves_it_authorized() {
+fn a_refused_capture_fails_the_payment_or_keeps_it_authorized() {
     let server = Server::start();
     let shop = server.shop();
     let initiate = |body: &Value| shop.initiate(&shop.session_of("4000000000003055", 100), 100, body).id();
@@ -287,7 +287,7 @@ fn a_capture_that_the_acquirer_refuses_fails_the_payment_or_leaves_it_authorized
 }
 
 #[test]
-fn calls_that_time_out_take_effect_once_and_refunds_that_fail_later_give_nothing_back() {
+fn calls_that_time_out_take_effect_once() {
     let server = Server::start();
     let shop = server.shop();
     for (card, status, left) in [
@@ -347,7 +347,7 @@ fn the_card_that_answers_twice_takes_effect_once() {
 }
 
 #[test]
-fn money_that_is_captured_later_settles_at_once_where_the_card_says_so() {
+fn later_captures_settle_at_once_where_the_card_says_so() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.initiate(&shop.session_of("4000000000000077", 100), 100, &json!({ "capture": false })).id();

@@ -54,7 +54,7 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
 }
 
 #[test]
-fn an_event_that_needs_an_hour_and_a_server_without_a_demo_merchant_are_explained() {
+fn impossible_events_and_missing_demo_merchants_are_explained() {
     let server = Server::start();
     let output = trigger(&server, &server.shop(), "payment_expired");
     assert_eq!(output.status.code(), Some(1));

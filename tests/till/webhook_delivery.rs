@@ -73,7 +73,7 @@ fn pay(shop: &Shop, accepted: &AtomicUsize, minor: &AtomicU64, wanted: usize) {
 }
 
 #[test]
-fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_dead() {
+fn every_event_arrives_over_kills_beside_a_dead_endpoint() {
     let wanted = std::env::var("TILL_WEBHOOK_PAYMENTS").ok();
     let wanted: usize = wanted.map_or(240, |text| text.parse().expect("a number of payments"));
     let mut server = start();
@@ -124,7 +124,7 @@ fn every_event_arrives_however_often_the_server_is_killed_and_one_endpoint_is_de
 }
 
 #[test]
-fn a_webhook_is_tried_and_its_deliveries_are_listed_and_made_again() {
+fn a_webhook_is_tested_and_its_deliveries_are_repeated() {
     let server = start();
     let (shop, other) = (server.shop(), server.shop());
     let (healthy, dead) = (EventReceiver::start(Manner::Healthy), dead_url());
@@ -209,7 +209,7 @@ fn a_webhook_lives_over_http_and_shows_its_secret_once() {
 }
 
 #[test]
-fn addresses_that_are_not_public_are_refused_when_a_webhook_is_connected() {
+fn private_addresses_are_refused_for_a_webhook() {
     let server = Server::start();
     let shop = server.shop();
     let faults = |more: Value| {

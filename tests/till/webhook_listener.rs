@@ -91,7 +91,7 @@ fn deliver(client: &Client, secrets: &[SigningSecret], signed: &[u8], at: u64, s
 }
 
 #[test]
-fn a_signed_delivery_is_printed_as_one_line_and_answered_with_204() {
+fn a_signed_delivery_is_printed_and_answered_with_204() {
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text()]);
     for part in ["TILL_WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8", &format!("\"destination_url\":\"{}\"", listener.base)] {
         assert!(listener.introduction.contains(part), "{}", listener.introduction);
@@ -102,7 +102,7 @@ fn a_signed_delivery_is_printed_as_one_line_and_answered_with_204() {
 }
 
 #[test]
-fn a_changed_body_an_old_time_and_another_secret_are_refused_with_a_sentence() {
+fn a_wrong_body_time_or_secret_is_refused_with_a_reason() {
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text()]);
     let client = listener.client();
     let mut changed = body();
@@ -197,7 +197,7 @@ fn received(stream: &mut TcpStream) -> (String, Vec<u8>) {
 }
 
 #[test]
-fn a_delivery_is_posted_on_with_its_headers_and_answered_with_the_status_of_the_program() {
+fn a_delivery_is_forwarded_and_its_status_is_returned() {
     let (program, answered) = answer_once(418);
     let forward = format!("{program}/hooks?of=shop");
     let mut listener = Listener::start(&["--secret", &secret(1).secret_text(), "--forward-to", &forward]);
@@ -243,7 +243,7 @@ fn end_within(child: &mut Child, limit: Duration) {
 }
 
 #[test]
-fn what_it_cannot_work_with_is_refused_without_repeating_a_secret() {
+fn unusable_arguments_are_refused_without_a_secret() {
     for (arguments, reason) in [
         (&["--secret", "hunter2"][..], "must begin with whsec_"),
         (&["--forward-to", "http://192.0.2.1/"], "must be an http address of this machine"),

@@ -112,7 +112,7 @@ fn money_that_no_payment_explains_is_a_wrong_answer() {
 }
 
 #[test]
-fn an_item_that_is_said_to_be_there_already_and_is_not_is_a_wrong_answer() {
+fn an_item_wrongly_said_to_be_there_is_a_wrong_answer() {
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "add-to-metadata-set" => "false".to_owned(),
         _ => usual(function, initiated),
@@ -129,7 +129,7 @@ fn a_server_that_answers_rightly_is_not_accused() {
 }
 
 #[test]
-fn errors_are_counted_by_code_and_a_run_without_any_success_fails() {
+fn errors_are_counted_by_code_and_a_run_of_errors_fails() {
     let refusing = |function: &str, initiated: &AtomicU64| match function {
         "initiate-payment-flow" => "[\"NOT_FOUND\",\"No active session.\",null]".to_owned(),
         _ => usual(function, initiated),
@@ -151,7 +151,7 @@ fn an_answer_that_is_no_payment_id_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
+fn a_refund_without_a_refund_id_is_a_wrong_answer() {
     let captured = |function: &str, initiated: &AtomicU64| match function {
         "find-payment" => payment("SUCCESSFUL", 10_000),
         _ => usual(function, initiated),
@@ -162,7 +162,7 @@ fn a_refund_that_is_answered_with_no_refund_id_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_payout_that_is_acknowledged_and_leaves_the_balance_as_it_was_is_a_wrong_answer() {
+fn a_payout_that_leaves_the_balance_is_a_wrong_answer() {
     let forgetful = |function: &str, sent: &AtomicU64| match function {
         "add-topup" => "\"tup_00000000000000000000000001\"".to_owned(),
         "send-payout" => format!("\"pyo_{:026}\"", sent.fetch_add(1, Ordering::SeqCst)),
@@ -175,7 +175,7 @@ fn a_payout_that_is_acknowledged_and_leaves_the_balance_as_it_was_is_a_wrong_ans
 }
 
 #[test]
-fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
+fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
     const VOIDED: u64 = 1_000_000; // More payments than are made: it stands for a void.
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "void-payment" => {
@@ -192,7 +192,7 @@ fn a_void_that_is_acknowledged_and_not_shown_afterwards_is_a_wrong_answer() {
 }
 
 #[test]
-fn a_run_that_cannot_be_checked_afterwards_keeps_what_it_measured_and_says_so() {
+fn an_unchecked_run_keeps_its_results_and_says_so() {
     let failing = |function: &str, initiated: &AtomicU64| match function {
         "get-balance" if initiated.load(Ordering::SeqCst) > 0 => "[\"UNAVAILABLE\",\"Later.\",null]".to_owned(),
         _ => usual(function, initiated),

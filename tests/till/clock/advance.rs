@@ -61,7 +61,7 @@ fn captures_settle_on_the_way_each_at_its_own_instant() {
 }
 
 #[test]
-fn an_authorization_lapses_on_the_way_and_its_void_is_recorded_then() {
+fn an_authorization_lapses_on_the_way_at_its_own_time() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let start = stage.now();
@@ -74,7 +74,7 @@ fn an_authorization_lapses_on_the_way_and_its_void_is_recorded_then() {
 }
 
 #[test]
-fn a_dispute_without_evidence_is_lost_on_the_way_when_that_was_due() {
+fn a_dispute_without_evidence_is_lost_on_the_way() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     let body = json!({ "merchant_id": shop.merchant_id, "payment_id": shop.pay(500) });
@@ -144,7 +144,7 @@ fn a_kept_answer_ends_by_the_merchants_time() {
 }
 
 #[test]
-fn what_is_captured_after_an_advance_settles_when_the_wall_clock_has_passed_the_delay() {
+fn captures_after_an_advance_settle_by_the_wall_clock() {
     let stage = stage();
     let shop = stage.shop_with(on_test_clock());
     advance(&stage, &shop, stage.now() + 100 * DAY_SECONDS);

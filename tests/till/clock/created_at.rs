@@ -90,7 +90,7 @@ fn day(text: &str) -> Date {
 }
 
 #[test]
-fn a_day_and_a_month_are_those_of_the_merchants_zone_to_the_millisecond() {
+fn days_and_months_are_exact_in_the_merchants_zone() {
     let stage = Stage::at("2023-01-01T00:00:00Z");
     for zone in ZONES {
         let log = TimedEntries::new(&stage, zone, &edges(day("2024-02-29"), day("2024-02-29"), zone));
@@ -146,7 +146,7 @@ fn today_and_yesterday_change_at_midnight_in_the_merchants_zone() {
 }
 
 #[test]
-fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_the_clocks() {
+fn weeks_run_from_monday_to_sunday_over_every_boundary() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     for (zone, first, last) in [
         ("UTC", "2025-12-29", "2026-01-04"),
@@ -172,7 +172,7 @@ fn weeks_are_from_monday_to_sunday_over_ends_of_months_and_years_and_changes_of_
 }
 
 #[test]
-fn months_have_their_own_lengths_over_leap_years_ends_of_years_and_changes_of_the_clocks() {
+fn months_have_their_own_lengths_over_every_boundary() {
     let stage = Stage::at("2023-01-01T00:00:00Z");
     for (zone, first, last) in [
         ("UTC", "2024-02-01", "2024-02-29"),
@@ -205,7 +205,7 @@ fn around_half_past_ten() -> Vec<String> {
 }
 
 #[test]
-fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
+fn a_date_and_time_is_its_own_unit_down_to_milliseconds() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let log = TimedEntries::new(&stage, "Asia/Bangkok", &around_half_past_ten());
     for (filter, places) in [
@@ -226,7 +226,7 @@ fn a_date_and_time_is_its_own_unit_to_the_hour_minute_second_and_millisecond() {
 }
 
 #[test]
-fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open() {
+fn both_ends_of_a_range_are_included_and_may_be_open() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     for (filter, places) in [
@@ -248,7 +248,7 @@ fn both_ends_of_a_range_are_included_in_their_own_units_and_either_may_be_open()
 }
 
 #[test]
-fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later() {
+fn a_repeated_local_time_is_the_first_and_a_skipped_one_later() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let instants = ["2025-03-30T01:30:00Z", "2025-10-26T00:30:00Z", "2025-10-26T01:30:00Z"].map(str::to_owned);
     let log = TimedEntries::new(&stage, "Europe/Berlin", &instants);
@@ -265,7 +265,7 @@ fn a_local_time_that_comes_twice_is_the_first_and_one_that_is_skipped_is_later()
 }
 
 #[test]
-fn a_filter_by_time_and_another_must_both_hold_and_are_carried_together() {
+fn a_time_filter_and_another_are_combined_and_carried_on() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     let log = TimedEntries::new(&stage, "UTC", &around_half_past_ten());
     let filters = json!({ "created_at": "2025-04-01T10:30Z", "activity_type": "user_invited", "terms": "@SHOP" });

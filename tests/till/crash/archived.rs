@@ -24,7 +24,7 @@ const LIVES: u64 = 2;
 const PART_MS_MAX: u64 = 300;
 
 #[test]
-fn what_was_acknowledged_is_there_after_the_data_directory_was_destroyed_under_load() {
+fn acknowledged_data_survives_a_destroyed_data_directory() {
     let rounds = std::env::var("TILL_ARCHIVE_ROUNDS").ok();
     let rounds: u64 = rounds.map_or(2, |text| text.parse().expect("a number of rounds"));
     let mut seed = TestDice::seed("TILL_CRASH_SEED");

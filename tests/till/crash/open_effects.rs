@@ -82,7 +82,7 @@ fn open(server: &Server, deeds: &[Deed]) -> usize {
 }
 
 #[test]
-fn calls_to_the_acquirer_that_a_kill_left_open_are_made_by_the_next_start() {
+fn acquirer_calls_left_open_by_a_kill_are_made_after_it() {
     let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     let mut deeds = Vec::new();
     let hit = (0..TRIES).find(|number| {

@@ -49,13 +49,13 @@ enum CutResult {
 }
 
 #[test]
-fn a_power_cut_at_rest_loses_nothing_and_the_store_starts_by_itself() {
+fn a_power_cut_at_rest_loses_nothing_and_the_store_starts() {
     let Some(outcomes) = cuts(CutMoment::AtRest) else { return };
     assert!(outcomes.iter().all(|outcome| *outcome == CutResult::Started), "{outcomes:?}");
 }
 
 #[test]
-fn after_a_power_cut_while_writing_all_that_was_answered_is_there_or_the_start_says_what_is_missing() {
+fn a_power_cut_while_writing_loses_nothing_without_a_message() {
     let Some(outcomes) = cuts(CutMoment::Writing) else { return };
     for outcome in &outcomes {
         if let CutResult::Refused(reason) = outcome {

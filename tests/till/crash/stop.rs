@@ -19,7 +19,7 @@ fn log_bytes(data: &Path) -> u64 {
 }
 
 #[test]
-fn a_stop_under_load_keeps_what_was_acknowledged_and_leaves_an_empty_log() {
+fn a_stop_under_load_loses_nothing_and_empties_the_log() {
     let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("stop", |server| {
         thread::sleep(LIFE);

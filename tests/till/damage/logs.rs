@@ -78,19 +78,19 @@ fn is_manifest(name: &str) -> bool {
 }
 
 #[test]
-fn no_flipped_bit_of_the_log_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_killed_servers_log_are_never_silent() {
     let count = flips(14);
     // The whole log was acknowledged, so that no bit of it is harmless.
     assert_eq!(refusals(&Image::killed(), count, is_log), count);
 }
 
 #[test]
-fn no_flipped_bit_of_the_manifest_of_a_killed_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_killed_servers_manifest_are_never_silent() {
     refusals(&Image::killed(), flips(8), is_manifest);
 }
 
 #[test]
-fn no_flipped_bit_of_the_manifest_of_a_stopped_server_loses_what_was_acknowledged_without_a_word() {
+fn flipped_bits_of_a_stopped_servers_manifest_are_never_silent() {
     refusals(&Image::stopped(), flips(8), is_manifest);
 }
 
@@ -105,7 +105,7 @@ fn a_log_that_is_gone_is_missed() {
 
 /// Bit 2 of a type makes it one with which RocksDB's reader never returns.
 #[test]
-fn a_log_of_the_sandbox_that_rocksdb_does_not_come_back_from_is_refused_and_verified_by_name_and_in_time() {
+fn an_endless_log_of_the_sandbox_is_refused_by_name_in_time() {
     let copy = Image::killed().copy();
     let files = fs::read_dir(copy.data().join("sandbox")).expect("a book").map(|file| file.expect("it lists").path());
     let logs = files.filter(|file| file.extension().is_some_and(|extension| extension == "log"));

@@ -70,7 +70,7 @@ fn a_missing_or_damaged_high_water_mark_is_refused_by_name() {
 }
 
 #[test]
-fn a_mark_above_the_last_commit_is_refused_with_the_commits_that_are_missing() {
+fn a_mark_above_the_last_commit_names_the_missing_commits() {
     let mut ahead = Server::start();
     let mut server = stopped();
     let shop = ahead.shop();
@@ -101,7 +101,7 @@ fn a_wrong_vault_key_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on() {
+fn a_second_server_on_the_same_directory_is_refused() {
     let server = Server::start();
     let shop = server.shop();
     assert_refused(server.data(), &["is in use by another process"]);
@@ -109,7 +109,7 @@ fn a_second_server_on_the_same_directory_is_refused_and_the_first_goes_on() {
 }
 
 #[test]
-fn a_data_directory_that_is_a_file_or_cannot_be_written_is_refused_by_name() {
+fn an_unusable_data_directory_is_refused_by_name() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file can be made");
     let path = file.path().to_str().expect("its name is ASCII");
     assert_refused(file.path(), &[path]);

@@ -79,7 +79,7 @@ fn write_and_read(server: &Server, merchant_id: &str, read: impl Fn()) -> (u64, 
 
 /// RocksDB writes nothing more once it has found a damaged block while it rewrites tables.
 #[test]
-fn a_server_that_meets_a_flipped_bit_while_it_rewrites_a_table_names_it_loses_nothing_and_goes_on_after_one_restart() {
+fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
     let image = Image::stopped();
     let second = &image.witnesses[1];
     let mut dice = dice();
@@ -135,7 +135,7 @@ fn a_flipped_bit_of_a_table_is_named_by_merchant_and_place() {
 }
 
 #[test]
-fn a_flipped_bit_behind_the_rows_of_a_table_is_refused_by_name_or_fails_only_reads() {
+fn a_flipped_bit_after_the_rows_is_refused_or_fails_only_reads() {
     let image = Image::stopped();
     let mut dice = dice();
     for number in 0..flips(4) {

@@ -91,7 +91,7 @@ fn start(reserve_bytes: u64, log: &Path) -> Start {
 }
 
 #[test]
-fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_restart() {
+fn a_full_disk_under_load_loses_nothing_and_recovers() {
     let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
         let load = WritingLoad::start(&stand.shop, &stand.told);
@@ -109,7 +109,7 @@ fn a_disk_that_fills_up_under_load_loses_nothing_and_is_served_again_without_a_r
 }
 
 #[test]
-fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_loses_nothing() {
+fn a_disk_filled_below_the_reserve_loses_nothing() {
     let Some((_beside, mut stand)) = DiskServer::begin(0) else { return };
     for round in 1..=rounds() {
         let load = WritingLoad::start(&stand.shop, &stand.told);
@@ -139,7 +139,7 @@ fn a_disk_that_is_filled_below_the_reserve_may_end_the_server_with_a_word_and_lo
 }
 
 #[test]
-fn a_file_system_that_breaks_off_under_load_ends_the_server_with_a_word_and_loses_nothing() {
+fn a_file_system_shutdown_under_load_loses_nothing() {
     let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
         let load = WritingLoad::start(&stand.shop, &stand.told);

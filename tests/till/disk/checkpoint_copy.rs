@@ -20,7 +20,7 @@ fn checkpoints(shelf: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_copy_that_would_take_its_disk_below_the_reserve_is_refused_and_leaves_nothing() {
+fn a_copy_that_would_use_the_reserve_is_refused_and_removed() {
     let Some(disk) = Volume::where_possible(128 * MIB) else { return };
     let shelf = disk.path().join("shelf");
     fs::create_dir(&shelf).expect("writable");

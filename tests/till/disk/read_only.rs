@@ -51,7 +51,7 @@ fn reads_go_on(shop: &Shop, payment: &str) {
 }
 
 #[test]
-fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_on() {
+fn a_file_system_under_load_cannot_be_remounted_read_only() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::default());
@@ -67,7 +67,7 @@ fn a_server_under_load_cannot_have_its_file_system_remounted_read_only_and_goes_
 }
 
 #[test]
-fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_again_without_a_restart() {
+fn a_read_only_mount_refuses_writes_until_it_is_removed() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
     let (shop, told) = (server.shop(), Arc::<Told>::default());
@@ -93,7 +93,7 @@ fn below_a_read_only_mount_writes_are_refused_and_reads_go_on_and_writes_do_agai
 }
 
 #[test]
-fn a_start_on_a_read_only_file_system_is_refused_by_its_reason_and_nothing_is_lost() {
+fn a_start_on_a_read_only_file_system_is_refused_by_reason() {
     let Some(disk) = Volume::where_possible(256 * MIB) else { return };
     let data = disk.path().join("data");
     let mut server = start().server_in(&data);

@@ -30,7 +30,7 @@ fn writes_are_refused(server: &Server, shop: &Shop, session: &str, payment: &str
 }
 
 #[test]
-fn while_the_reserve_is_used_up_writes_are_not_done_and_reads_go_on() {
+fn while_the_reserve_is_used_up_writes_fail_and_reads_succeed() {
     let mut server = Server::start();
     let shop = server.shop();
     let (payment, session) = (shop.pay(100), shop.session(100));
@@ -47,7 +47,7 @@ fn while_the_reserve_is_used_up_writes_are_not_done_and_reads_go_on() {
 }
 
 #[test]
-fn a_disk_that_others_fill_refuses_writes_until_there_is_space_again_without_a_restart() {
+fn a_full_disk_refuses_writes_only_until_there_is_space() {
     let Some(disk) = Volume::where_possible(256 * MIB) else { return };
     let start = Start::default().with("TILL_DISK_RESERVE_BYTES", &(64 * MIB).to_string());
     let mut server = start.server_in(&disk.path().join("data"));

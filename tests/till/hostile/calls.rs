@@ -82,7 +82,7 @@ fn play(world: &mut AttackedServer, batch: &[Case]) -> Result<(), TestCaseError>
 }
 
 #[test]
-fn a_hostile_body_is_never_a_500_and_a_refused_one_changes_nothing() {
+fn a_hostile_body_is_never_a_500_and_a_refusal_changes_nothing() {
     let mut world = AttackedServer::start();
     let cases =
         number_of("TILL_HOSTILE_CASES").map_or(CASES, |cases| u32::try_from(cases).expect("it is a sane number"));
@@ -114,7 +114,7 @@ fn every_endpoint_refuses_what_is_no_body_of_its() {
 }
 
 #[test]
-fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
+fn every_listed_endpoint_accepts_a_valid_call() {
     let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         world.refresh();
@@ -131,7 +131,7 @@ fn every_endpoint_that_is_listed_accepts_what_is_taken_for_sound() {
 }
 
 #[test]
-fn what_is_nasty_for_an_argument_is_accepted_or_refused_and_refused_without_a_trace() {
+fn difficult_values_are_accepted_or_refused_without_a_trace() {
     let mut world = AttackedServer::start();
     for endpoint in world.endpoints.clone() {
         play(&mut world, &endpoint.nasty()).unwrap_or_else(|error| panic!("{error}"));

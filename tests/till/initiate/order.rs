@@ -16,7 +16,7 @@ fn named_first(shop: &Shop) -> (String, Value) {
 }
 
 #[test]
-fn faults_of_fields_come_before_a_stored_answer_of_the_idempotency_key() {
+fn faults_of_fields_come_before_a_stored_answer() {
     let server = Server::start();
     let shop = server.shop();
     named_first(&shop);
@@ -57,7 +57,7 @@ fn a_reused_idempotency_key_comes_before_an_inactive_session() {
 }
 
 #[test]
-fn a_stored_answer_and_a_reused_key_come_before_suspension_and_suspension_before_the_session() {
+fn a_stored_answer_precedes_suspension_and_that_the_session() {
     let server = Server::start();
     let shop = server.shop();
     let (payment, body) = named_first(&shop);
@@ -91,7 +91,7 @@ fn another_amount_comes_before_a_capture_that_is_not_supported() {
 }
 
 #[test]
-fn a_capture_that_is_not_supported_comes_before_the_interest_bearer() {
+fn an_unsupported_capture_precedes_the_interest_bearer() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
@@ -114,7 +114,7 @@ fn the_interest_bearer_comes_before_the_customer() {
 }
 
 #[test]
-fn a_customer_of_nobody_comes_before_a_customer_who_is_not_the_owner() {
+fn an_unknown_customer_precedes_one_who_is_not_the_owner() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -138,7 +138,7 @@ fn the_customer_comes_before_the_card() {
 }
 
 #[test]
-fn a_customer_who_is_not_the_owner_comes_before_a_taken_external_id() {
+fn a_customer_who_is_not_the_owner_precedes_a_taken_external_id() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -198,7 +198,7 @@ impl Healing<'_> {
 }
 
 #[test]
-fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_left() {
+fn a_saved_cards_session_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -228,7 +228,7 @@ fn of_all_refusals_of_a_saved_cards_session_each_call_gets_the_first_that_is_lef
 }
 
 #[test]
-fn of_all_refusals_of_an_instalment_session_each_call_gets_the_first_that_is_left() {
+fn an_instalment_session_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     shop.pay_with(100, &json!({ "external_id": "order-1" }));
@@ -247,7 +247,7 @@ fn of_all_refusals_of_an_instalment_session_each_call_gets_the_first_that_is_lef
 }
 
 #[test]
-fn of_all_refusals_of_a_card_session_without_a_card_each_call_gets_the_first_that_is_left() {
+fn a_card_session_without_a_card_gets_its_refusals_in_order() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));

@@ -25,7 +25,7 @@ fn an_unknown_session_is_not_found_and_names_no_payment() {
 }
 
 #[test]
-fn a_used_session_is_not_found_and_the_details_name_the_payment_that_used_it() {
+fn a_used_session_is_not_found_and_names_its_payment() {
     let server = Server::start();
     let shop = server.shop();
     let attempt = RefusedAttempt::new(&shop);
@@ -82,7 +82,7 @@ fn another_currency_than_the_sessions_is_a_conflict() {
 }
 
 #[test]
-fn capture_false_is_not_supported_where_the_method_cannot_authorize_without_capture() {
+fn capture_false_needs_a_method_that_can_only_authorize() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "CARD", true, false);
@@ -92,7 +92,7 @@ fn capture_false_is_not_supported_where_the_method_cannot_authorize_without_capt
 }
 
 #[test]
-fn whether_a_method_can_authorize_without_capture_is_asked_of_that_method_only() {
+fn authorization_without_capture_depends_on_the_own_method() {
     let server = Server::start();
     let shop = server.shop();
     configure(&server, &shop, "INSTALLMENT", true, false);
@@ -104,7 +104,7 @@ fn whether_a_method_can_authorize_without_capture_is_asked_of_that_method_only()
 }
 
 #[test]
-fn a_method_that_was_disabled_after_the_selection_is_not_supported_until_it_is_enabled_again() {
+fn a_method_disabled_after_selection_is_not_supported() {
     let server = Server::start();
     let shop = server.shop();
     let attempt = RefusedAttempt::new(&shop);
@@ -127,7 +127,7 @@ fn an_instalment_session_asks_for_its_interest_bearer() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_asks_for_a_customer_by_more_than_a_name() {
+fn a_saved_cards_session_needs_more_than_a_customers_name() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -139,7 +139,7 @@ fn a_session_of_a_saved_card_asks_for_a_customer_by_more_than_a_name() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_does_not_know_a_customer_id_of_nobody() {
+fn a_saved_cards_session_refuses_an_unknown_customer_id() {
     let server = Server::start();
     let shop = server.shop();
     let (customer, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -193,7 +193,7 @@ fn a_card_session_without_a_card_asks_for_one() {
 }
 
 #[test]
-fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
+fn a_card_of_another_customer_is_not_found() {
     let server = Server::start();
     let (shop, foreign) = (server.shop(), server.shop());
     let (ada, card) = shop.saved_card(&json!({ "customer_email": "ada@example.com" }));
@@ -219,7 +219,7 @@ fn a_card_that_is_not_the_customers_is_not_found_and_no_customer_is_made() {
 }
 
 #[test]
-fn an_external_id_that_is_taken_is_a_conflict_that_names_its_payment() {
+fn a_taken_external_id_is_a_conflict_that_names_its_payment() {
     let server = Server::start();
     let shop = server.shop();
     let first = shop.pay_with(100, &json!({ "external_id": "order-1" }));
@@ -263,7 +263,7 @@ fn a_total_beyond_2_to_the_53_is_refused_before_it_is_charged() {
 }
 
 #[test]
-fn a_suspended_merchants_call_is_refused_until_it_is_resumed_and_its_lists_go_on() {
+fn a_suspended_merchant_is_refused_until_it_is_resumed() {
     let server = Server::start();
     let shop = server.shop();
     let session = shop.session(100);
@@ -277,7 +277,7 @@ fn a_suspended_merchants_call_is_refused_until_it_is_resumed_and_its_lists_go_on
 }
 
 #[test]
-fn a_call_without_a_key_or_with_a_revoked_one_is_unauthorized_and_leaves_the_session_usable() {
+fn a_call_without_a_valid_key_leaves_the_session_usable() {
     let server = Server::start();
     let shop = server.shop();
     let attempt = RefusedAttempt::new(&shop);

@@ -41,7 +41,7 @@ fn missing(start: &Start, data: &Path) -> (u64, u64) {
 }
 
 #[test]
-fn commits_behind_a_damage_in_the_middle_are_given_up_by_their_number_and_the_server_goes_on_without_them() {
+fn damaged_commits_are_given_up_by_number_and_the_server_runs() {
     let (mut server, shop) = damaged();
     let data = server.data().to_owned();
     let (first, last) = missing(&Start::default(), &data);

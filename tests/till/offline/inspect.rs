@@ -74,7 +74,7 @@ fn each_record_names_the_hash_of_the_one_before() {
 }
 
 #[test]
-fn personal_data_is_shown_only_when_it_is_asked_for_and_only_with_the_key() {
+fn personal_data_is_shown_only_on_request_and_with_the_key() {
     let (server, shop, _) = stopped();
     let mut without_key = server.command();
     without_key.env_remove("TILL_VAULT_KEY");
@@ -95,7 +95,7 @@ fn personal_data_is_shown_only_when_it_is_asked_for_and_only_with_the_key() {
 }
 
 #[test]
-fn a_damaged_and_a_missing_record_are_said_to_be_so_and_the_others_are_shown() {
+fn damaged_and_missing_records_are_named_and_others_shown() {
     let (server, shop, _) = stopped();
     let merchant: MerchantId = shop.merchant_id.parse().expect("a merchant's id");
     let key = |sequence: u64| [merchant.to_bytes().as_slice(), &sequence.to_be_bytes()].concat();

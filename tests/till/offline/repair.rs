@@ -118,7 +118,7 @@ fn overwrite(file: &Path, from: usize, length: usize) {
 }
 
 #[test]
-fn rows_of_all_merchants_are_derived_again_after_it_was_said_what_is_wrong_and_nothing_was_changed() {
+fn rows_of_all_merchants_are_derived_after_the_faults_are_named() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     scene.spoil(1);
@@ -137,7 +137,7 @@ fn rows_of_all_merchants_are_derived_again_after_it_was_said_what_is_wrong_and_n
 }
 
 #[test]
-fn rows_of_one_merchant_are_derived_again_and_those_of_others_are_left_as_they_are() {
+fn rows_of_one_merchant_are_derived_and_others_are_kept() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     scene.spoil(1);
@@ -153,7 +153,7 @@ fn rows_of_one_merchant_are_derived_again_and_those_of_others_are_left_as_they_a
 }
 
 #[test]
-fn a_sound_store_has_nothing_to_repair_and_is_as_good_when_it_is_repaired_all_the_same() {
+fn an_intact_store_has_nothing_to_repair_and_stays_valid() {
     let mut scene = Scene::stopped();
     let said = ends(&scene.server, &["repair", "rows"], 0);
     assert!(said.contains("there is nothing to repair"), "{said}");
@@ -163,7 +163,7 @@ fn a_sound_store_has_nothing_to_repair_and_is_as_good_when_it_is_repaired_all_th
 }
 
 #[test]
-fn tables_of_derived_rows_that_are_damaged_or_do_not_open_at_all_are_made_anew() {
+fn damaged_or_unreadable_tables_of_derived_rows_are_rebuilt() {
     let mut scene = Scene::stopped();
     for family in ["rows", "indexes", "timers", "directory"] {
         let table = scene.tables(family).remove(0);
@@ -239,7 +239,7 @@ fn a_repair_needs_the_directory_for_itself_and_the_vault_key() {
 }
 
 #[test]
-fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_be_run_again() {
+fn a_killed_repair_leaves_whole_rows_and_can_be_repeated() {
     let mut scene = Scene::stopped();
     let mut dice = TestDice::new(TestDice::seed("TILL_DAMAGE_SEED"));
     for _ in 0..6 {
@@ -256,7 +256,7 @@ fn a_repair_that_is_killed_at_any_moment_leaves_the_old_or_the_new_rows_and_can_
 }
 
 #[test]
-fn a_repair_that_was_cut_off_while_the_databases_changed_places_is_named_by_starts_and_looks_and_ended_by_a_repair() {
+fn a_repair_killed_between_renames_is_named_and_finished() {
     let mut scene = Scene::stopped();
     scene.spoil(0);
     ends(&scene.server, &["repair", "rows", "--yes"], 0);

@@ -45,7 +45,7 @@ fn available(server: &Server, shop: &Shop) -> u64 {
 }
 
 #[test]
-fn a_torn_write_is_dropped_after_it_was_said_exactly_what_is_lost() {
+fn a_torn_write_is_dropped_after_its_loss_is_named() {
     let (mut server, [first, second]) = killed();
     change(&log(&server), |bytes| *bytes.last_mut().expect("it has bytes") ^= 1);
     assert!(refusal(&server).contains("acknowledged commits"));
@@ -68,7 +68,7 @@ fn a_torn_write_is_dropped_after_it_was_said_exactly_what_is_lost() {
 }
 
 #[test]
-fn a_log_that_was_cut_off_names_the_commits_of_which_nothing_can_be_told() {
+fn a_truncated_log_names_the_commits_that_are_unknown() {
     let (mut server, [_, second]) = killed();
     change(&log(&server), |bytes| bytes.truncate(bytes.len() - 700));
     let said = ends(&server, &["repair", "drop-tail", "--dry-run"], 1);
@@ -79,7 +79,7 @@ fn a_log_that_was_cut_off_names_the_commits_of_which_nothing_can_be_told() {
 }
 
 #[test]
-fn a_log_that_is_damaged_in_the_middle_is_not_cut_and_a_restore_is_named() {
+fn a_log_damaged_in_the_middle_is_not_truncated() {
     let (server, _) = killed();
     change(&log(&server), |bytes| {
         let middle = bytes.len() / 2;

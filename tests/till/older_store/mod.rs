@@ -80,7 +80,7 @@ fn operate(shop: &Shop, endpoint: &str, payment: &str, more: &Value, status: &st
 }
 
 #[test]
-fn a_store_of_an_earlier_version_has_no_faults_before_and_after_it_was_opened() {
+fn a_store_of_an_earlier_version_has_no_faults() {
     let unpacked = Unpacked::new();
     let before = verify(&unpacked.data);
     assert_eq!((&before["clean"], &before["faults"]), (&json!(true), &json!([])), "{before:#}");
@@ -155,7 +155,7 @@ fn check_the_rest(shop: &Shop) {
 }
 
 #[test]
-fn payments_of_an_earlier_version_are_captured_voided_reversed_and_refunded() {
+fn payments_of_an_earlier_version_can_be_operated_on() {
     let unpacked = Unpacked::new();
     let mut server = unpacked.start();
     let shop = Shop::of_demo(&server);

@@ -144,7 +144,7 @@ fn shows(copy: &Server, shop: &Shop, moment: &RestorePoint, all: &[String]) {
 }
 
 #[test]
-fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_just_what_was_then() {
+fn a_destroyed_store_is_restored_to_any_commit_or_time() {
     let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let (shop, mut payments, mut moments) = (server.shop(), Vec::new(), Vec::new());
@@ -183,7 +183,7 @@ fn a_destroyed_store_is_restored_to_any_moment_by_commit_and_by_time_and_has_jus
 }
 
 #[test]
-fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the_checkpoint() {
+fn archived_commits_are_restored_over_a_replaced_vault_key() {
     let place = ArchiveDirectories::new();
     let key = place.at("key");
     fs::write(&key, format!("{VAULT_KEY}\n")).expect("writable");
@@ -206,7 +206,7 @@ fn what_was_archived_behind_a_replaced_vault_key_is_restored_with_the_key_of_the
 }
 
 #[test]
-fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside_the_data_is_refused() {
+fn a_restored_server_needs_a_new_archive_outside_of_its_data() {
     let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start());
     server.shop().pay(100);
@@ -233,7 +233,7 @@ fn a_restored_server_goes_on_in_an_archive_of_its_own_only_and_an_archive_inside
 }
 
 #[test]
-fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself() {
+fn calls_continue_without_the_archive_and_it_catches_up() {
     let place = ArchiveDirectories::new();
     let server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();
@@ -253,7 +253,7 @@ fn while_the_archive_cannot_be_reached_calls_go_on_and_it_catches_up_by_itself()
 }
 
 #[test]
-fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_when_it_can() {
+fn archived_before_acknowledged_refuses_until_it_can_archive() {
     let place = ArchiveDirectories::new();
     let start = place.start().with("TILL_ARCHIVE_BEFORE_ACKNOWLEDGED", "true");
     let server = place.server(&start.with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
@@ -279,7 +279,7 @@ fn archived_before_acknowledged_refuses_what_cannot_be_archived_and_takes_it_whe
 }
 
 #[test]
-fn segments_are_listed_verified_and_pruned_and_damage_is_named_by_file_and_offset() {
+fn segments_are_listed_verified_and_pruned() {
     let place = ArchiveDirectories::new();
     let mut server = place.server(&place.start().with("TILL_ARCHIVE_SEGMENT_BYTES", "1"));
     let shop = server.shop();

@@ -39,7 +39,7 @@ fn at(place: &Path, command: &str) -> String {
 }
 
 #[test]
-fn the_procedure_for_a_destroyed_data_directory_works_as_it_is_written() {
+fn the_procedure_for_a_destroyed_data_directory_works() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let text = |name: &str| place.path().join(name).display().to_string();
     let start = Start::default()
@@ -78,7 +78,7 @@ fn the_procedure_for_a_destroyed_data_directory_works_as_it_is_written() {
 }
 
 #[test]
-fn the_procedure_names_all_that_the_restored_store_must_not_share_with_the_old_one() {
+fn the_procedure_names_everything_that_must_not_be_shared() {
     let start = section().split("\n4. ").nth(1).expect("there is a fourth step");
     for setting in ["archive_directory", "checkpoint_directory"] {
         assert!(start.contains(&format!("another, empty `{setting}`")), "{setting}");

@@ -179,7 +179,7 @@ fn a_command_with_another_token_or_without_a_server_says_so() {
 }
 
 #[test]
-fn a_command_to_the_public_listener_is_told_to_name_the_admin_listener() {
+fn a_command_to_the_public_listener_names_the_admin_one() {
     let server = Server::start();
     let public = server.public().trim_start_matches("http://").to_owned();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));
@@ -193,7 +193,7 @@ fn a_command_to_the_public_listener_is_told_to_name_the_admin_listener() {
 }
 
 #[test]
-fn a_verified_checkpoint_that_is_none_is_said_before_a_key_is_asked_for() {
+fn an_unknown_checkpoint_is_named_before_a_key_is_needed() {
     let directory = tempfile::TempDir::new().expect("a temporary directory can be made");
     let none = directory.path().join("nowhere").display().to_string();
     let mut command = Command::new(env!("CARGO_BIN_EXE_till"));

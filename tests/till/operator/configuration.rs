@@ -36,7 +36,7 @@ fn has_line(output: &str, line: &str) {
 }
 
 #[test]
-fn a_setting_comes_from_the_flag_else_the_environment_else_the_file_else_its_default() {
+fn flag_environment_file_and_default_apply_in_this_order() {
     let bare = Bare::new();
     let file =
         bare.file("data = '/file'\nlisten = '127.0.0.1:1001'\nadmin_listen = '127.0.0.1:1002'\nhttp_threads = 3\n");
@@ -90,7 +90,7 @@ fn all_faults_of_a_configuration_are_said_at_once() {
 }
 
 #[test]
-fn a_file_that_cannot_be_used_and_one_address_for_both_listeners_are_refused() {
+fn invalid_files_and_equal_listener_addresses_are_refused() {
     let bare = Bare::new();
     let (code, _, errors) = bare.print(&[], &["--config", "/does/not/exist.toml"]);
     assert!(code == Some(1) && errors.contains("/does/not/exist.toml: cannot be read"), "{errors}");

@@ -65,7 +65,7 @@ fn what_was_generated_verifies_and_is_served_and_verifies_again() {
 }
 
 #[test]
-fn a_directory_with_data_is_filled_as_a_new_one_and_keeps_its_own() {
+fn a_directory_with_data_is_filled_and_keeps_its_data() {
     let mut server = Server::start();
     server.shop().pay(100);
     assert!(server.stop());
@@ -117,7 +117,7 @@ fn marked_commit(data: &Path) -> u64 {
 }
 
 #[test]
-fn a_generation_that_is_killed_leaves_a_store_that_is_served_and_verifies() {
+fn a_killed_generation_leaves_a_store_that_serves() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let (mut generation, begun) = (begin(&data), Instant::now());

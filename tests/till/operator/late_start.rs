@@ -23,12 +23,12 @@ const OPENING: Duration = Duration::from_millis(60);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_start_past_its_time_limit_ends_with_exit_code_1_and_its_reason() {
+fn a_start_past_its_limit_exits_with_1_and_its_reason() {
     ends_every_time("serve", 1);
 }
 
 #[test]
-fn a_verification_past_its_time_limit_ends_with_exit_code_2_and_its_reason() {
+fn a_verification_past_its_limit_exits_with_2_and_its_reason() {
     ends_every_time("verify", 2);
 }
 

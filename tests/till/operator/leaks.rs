@@ -190,7 +190,7 @@ fn typed(server: &Server, shop: &Shop, number: &str) -> Vec<String> {
 }
 
 #[test]
-fn no_card_security_code_customer_or_key_stands_in_a_log_an_error_a_metric_or_a_file() {
+fn no_card_code_customer_or_key_is_in_a_log_or_a_file() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "trace").with("TILL_LOG_FORMAT", "json").recording(&log);

@@ -65,7 +65,7 @@ fn expressions(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing_else() {
+fn dashboard_alerts_and_documents_name_the_scraped_metrics() {
     let text = scrape();
     let there = scraped(&text);
     let dashboard: Value = serde_json::from_str(&file("deploy/grafana/till.json")).expect("it is JSON");
@@ -91,7 +91,7 @@ fn the_dashboard_the_alerts_and_the_documents_name_what_a_scrape_has_and_nothing
 }
 
 #[test]
-fn alerts_about_calls_leave_out_what_is_no_call_above_and_below_the_line() {
+fn alerts_about_calls_leave_out_other_requests_throughout() {
     let alerts = file("deploy/prometheus/alerts.yml");
     let expression = |name: &str| {
         let text = alerts.split_once(&format!("- alert: {name}\n")).expect("it is there").1;
@@ -105,7 +105,7 @@ fn alerts_about_calls_leave_out_what_is_no_call_above_and_below_the_line() {
 }
 
 #[test]
-fn every_alert_has_a_section_that_says_what_to_do_and_every_such_section_an_alert() {
+fn every_alert_has_a_section_and_every_section_an_alert() {
     let (alerts, document) = (file("deploy/prometheus/alerts.yml"), file("docs/operations.md"));
     let value = |key: &str| -> Vec<String> {
         let lines = alerts.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix(key));
@@ -132,7 +132,7 @@ fn the_alerts_fire_when_their_tests_say() {
 }
 
 #[test]
-fn a_payment_shows_in_the_histograms_and_in_the_numbers_of_the_store_and_the_process() {
+fn a_payment_shows_in_histograms_and_store_metrics() {
     let text = scrape();
     let value = |name: &str| -> f64 {
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));

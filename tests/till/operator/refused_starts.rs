@@ -73,7 +73,7 @@ fn as_nobody(command: &Command, directory: &Path) -> Option<Command> {
 }
 
 #[test]
-fn a_taken_address_is_named_and_neither_store_nor_secrets_are_made() {
+fn a_taken_address_is_named_and_nothing_is_made() {
     let place = place();
     let data = place.path().join("data");
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -158,7 +158,7 @@ fn of_book(data: &Path, beginning: &str) -> PathBuf {
 }
 
 #[test]
-fn a_damaged_book_of_the_sandbox_is_moved_away_as_the_refusal_says_and_payments_go_on() {
+fn a_damaged_book_can_be_moved_away_and_payments_continue() {
     let mut server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);

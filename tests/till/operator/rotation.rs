@@ -123,7 +123,7 @@ fn the_admin_token_is_replaced_in_two_steps_and_no_call_fails() {
 }
 
 #[test]
-fn a_rotation_of_the_admin_token_that_was_cut_off_before_the_server_was_told_goes_on_with_its_second_step() {
+fn an_interrupted_token_rotation_continues_at_its_second_step() {
     let armed = Armed::start();
     fs::write(armed.token(), "next-token\nadmin-token-of-a-test\n").expect("a file can be written");
     assert!(!armed.takes("next-token"), "nobody told it");
@@ -133,7 +133,7 @@ fn a_rotation_of_the_admin_token_that_was_cut_off_before_the_server_was_told_goe
 }
 
 #[test]
-fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing() {
+fn a_token_is_reloaded_on_sighup_unless_it_is_unusable() {
     let armed = Armed::start();
     fs::write(armed.token(), "two words\n").expect("a file can be written");
     let answer =
@@ -153,7 +153,7 @@ fn a_token_is_read_anew_on_sighup_and_a_file_that_cannot_be_used_changes_nothing
 }
 
 #[test]
-fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
+fn a_server_that_waits_for_its_files_can_be_stopped() {
     let mut armed = Armed::start();
     fs::remove_file(armed.token()).expect("it was there");
     assert!(Command::new("mkfifo").arg(armed.token()).status().expect("it can be started").success());
@@ -173,7 +173,7 @@ fn a_server_whose_files_hang_while_they_are_read_anew_can_be_stopped() {
 }
 
 #[test]
-fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_one() {
+fn the_vault_key_is_replaced_while_calls_continue() {
     let mut armed = Armed::start();
     let shop = armed.server.shop();
     let before = shop.pay(100);
@@ -209,7 +209,7 @@ fn the_vault_key_is_replaced_while_calls_go_on_and_the_next_start_needs_the_new_
 }
 
 #[test]
-fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_keeps_it_when_it_goes_on() {
+fn an_interrupted_key_replacement_keeps_the_old_key_later() {
     let armed = Armed::start();
     let new = "ab".repeat(32);
     fs::write(armed.key(), format!("{KEY}\n{new}\n")).expect("a file can be written");
@@ -227,7 +227,7 @@ fn a_replacement_of_the_vault_key_that_was_cut_off_before_the_old_key_was_kept_k
 }
 
 #[test]
-fn a_server_that_is_killed_while_its_vault_key_is_replaced_starts_with_what_the_file_holds_and_says_which() {
+fn a_kill_during_a_key_replacement_leaves_a_usable_key() {
     let rounds = std::env::var("TILL_ROTATION_ROUNDS").ok().map_or(ROUNDS, |text| text.parse().expect("a number"));
     let mut dice = TestDice::new(TestDice::seed("TILL_ROTATION_SEED"));
     let mut armed = Armed::start();
@@ -299,7 +299,7 @@ fn refused_meanwhile(armed: &Armed, first: &[&str], second: &[&str], file: &Path
 }
 
 #[test]
-fn of_two_replacements_at_once_the_second_is_refused_and_nothing_is_changed() {
+fn of_two_replacements_at_once_the_second_is_refused() {
     let mut armed = Armed::start();
     refused_meanwhile(&armed, &["vault", "rotate"], &["vault", "rotate"], &armed.key());
     armed.done(&["vault", "rotate"]);
@@ -310,7 +310,7 @@ fn of_two_replacements_at_once_the_second_is_refused_and_nothing_is_changed() {
 }
 
 #[test]
-fn the_call_says_whether_the_vault_opened_under_the_key_already_and_refuses_what_is_no_key() {
+fn the_call_reports_the_same_key_and_refuses_an_invalid_one() {
     let server = Server::start();
     let new = "ff".repeat(32);
     assert_eq!(server.admin("rotate-vault-key", &json!({ "vault_key": new })).ok(), true);

@@ -65,7 +65,7 @@ fn watched(name: &str) -> Start {
 }
 
 #[test]
-fn the_manager_hears_that_the_server_is_ready_that_it_lives_and_that_it_stops() {
+fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let path = directory.path().join("notify");
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
@@ -85,7 +85,7 @@ fn the_manager_hears_that_the_server_is_ready_that_it_lives_and_that_it_stops() 
 }
 
 #[test]
-fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_in() {
+fn after_stopping_no_heartbeat_and_no_new_caller() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let (path, log) = (directory.path().join("notify"), directory.path().join("log"));
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
@@ -115,7 +115,7 @@ fn behind_its_word_that_it_stops_the_server_says_nothing_and_nobody_new_is_let_i
 }
 
 #[test]
-fn a_manager_in_the_abstract_name_space_is_told_too_and_one_without_watchdog_hears_no_beats() {
+fn an_abstract_socket_works_and_without_watchdog_no_beats() {
     let name = format!("till-supervision-{}", std::process::id());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let mut manager = Manager::new(UnixDatagram::bind_addr(&address).expect("a socket can be bound"));
@@ -133,7 +133,7 @@ fn a_server_whose_manager_cannot_be_reached_serves_all_the_same() {
 }
 
 #[test]
-fn a_process_that_was_started_by_the_watched_one_does_not_beat_for_it() {
+fn a_child_of_the_watched_process_sends_no_heartbeats() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let path = directory.path().join("notify");
     let mut manager = Manager::new(UnixDatagram::bind(&path).expect("a socket can be bound"));
@@ -153,7 +153,7 @@ fn reason(unit: &str, line: &str) -> String {
 }
 
 #[test]
-fn the_unit_lets_checkpoints_give_way_and_has_the_journal_keep_every_line_and_says_why() {
+fn the_unit_yields_for_checkpoints_and_keeps_every_line() {
     let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/systemd/till.service");
     let unit = std::fs::read_to_string(unit).expect("it is there");
     assert!(reason(&unit, "SystemCallFilter=setpriority").contains("heckpoint"));

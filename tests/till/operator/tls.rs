@@ -56,7 +56,7 @@ fn both_listeners_speak_tls_and_the_commands_find_their_way() {
 }
 
 #[test]
-fn a_command_that_speaks_http_to_a_listener_with_tls_is_told_what_to_set() {
+fn a_command_with_http_to_a_tls_listener_names_the_setting() {
     let server = Pair::new().start().server();
     let mut command = server.command();
     command.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
@@ -83,7 +83,7 @@ fn both_versions_of_tls_are_spoken_and_plain_http_is_not() {
 }
 
 #[test]
-fn a_replaced_certificate_is_seen_by_new_connections_and_old_ones_go_on() {
+fn new_connections_see_a_replaced_certificate() {
     let pair = Pair::new();
     let server = pair.start().server();
     let first = pair.der();
@@ -126,7 +126,7 @@ fn end_of_tls(server: &Server) -> String {
 }
 
 #[test]
-fn the_end_of_a_certificate_is_counted_and_follows_what_is_read_anew() {
+fn the_expiry_metric_follows_a_reloaded_certificate() {
     let (pair, of_admin) = (Pair::new(), Pair::new());
     pair.renew_until(2051);
     let certificate = pair.certificate().display().to_string();
@@ -145,7 +145,7 @@ fn refused(start: &Start, data: &Path) -> String {
 }
 
 #[test]
-fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
+fn a_start_with_unusable_certificates_is_refused_with_a_reason() {
     let (pair, other) = (Pair::new(), Pair::new());
     let data = pair.certificate().with_file_name("data");
     let wrong = pair.start().with("TILL_TLS_KEY_FILE", &other.key().display().to_string());
@@ -163,7 +163,7 @@ fn a_start_with_certificates_that_cannot_be_used_is_refused_and_says_why() {
 }
 
 #[test]
-fn callers_who_never_finish_their_handshake_keep_nobody_out_and_are_sent_away() {
+fn unfinished_handshakes_block_nobody_and_are_closed() {
     let pair = Pair::new();
     let start = pair.start().with("TILL_HTTP_THREADS", "1").with("TILL_CONNECTIONS_MAX", "400");
     let server: Server = start.with("TILL_CONNECTIONS_PER_ADDRESS_MAX", "400").server();

@@ -312,6 +312,6 @@ fn a_checkpoint_by_links_under_load_is_a_beginning_of_every_log() {
 }
 
 #[test]
-fn a_checkpoint_copied_to_another_file_system_under_load_is_a_beginning_of_every_log() {
+fn a_copied_checkpoint_under_load_is_a_prefix_of_every_log() {
     run("copies", as_copies);
 }

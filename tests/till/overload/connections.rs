@@ -244,7 +244,7 @@ fn a_refusal_renews_no_idle_time() {
 }
 
 #[test]
-fn a_connection_that_is_idle_for_too_long_is_ended_on_either_listener() {
+fn an_idle_connection_is_closed_on_either_listener() {
     let server = Start::default().with("TILL_IDLE_SECONDS_MAX", "1").server();
     for (address, path) in [(server.public(), "/merchants"), (server.admin_address(), "/health/live")] {
         let mut idle = used(&Wire::new(address), &get(path), 8);

@@ -102,7 +102,7 @@ fn is_served(shop: &Shop) {
 }
 
 #[test]
-fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
+fn endless_bodies_stay_within_their_memory() {
     let server = Server::start();
     let shop = server.shop();
     let most = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(BODY_BYTES - 1)].concat();
@@ -113,7 +113,7 @@ fn bodies_that_do_not_end_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
-fn bodies_that_are_only_begun_take_no_memory_for_what_they_announce() {
+fn begun_bodies_take_no_memory_for_their_announced_length() {
     let server = Server::start();
     let shop = server.shop();
     let begun = [head(&shop, "sync-metadata", BODY_BYTES).as_bytes(), &b" ".repeat(20_000)].concat();
@@ -140,7 +140,7 @@ fn values_of_bodies_take_no_more_memory_than_there_is_room_for() {
 }
 
 #[test]
-fn answers_that_nobody_fetches_take_no_more_memory_than_there_is_room_for() {
+fn unread_answers_stay_within_their_memory() {
     let server = Server::start();
     let shop = server.shop();
     shop.call("sync-metadata", &json!({ "key": "large", "metadata": { "text": "x".repeat(1_000_000) } })).ok();

@@ -82,7 +82,7 @@ fn is_little(taken: u64, kind: &str) {
 }
 
 #[test]
-fn requests_sent_ahead_take_little_memory_while_their_answers_are_not_fetched() {
+fn requests_sent_ahead_take_little_memory() {
     for (kind, bytes) in ahead() {
         let server = Server::start();
         server.client().get("/merchants");
@@ -178,7 +178,7 @@ fn requests_sent_ahead_below_tls_are_all_answered_in_order() {
 }
 
 #[test]
-fn a_client_that_sends_ahead_and_says_that_it_is_done_gets_all_answers() {
+fn a_client_that_half_closes_gets_all_answers() {
     let server = Server::start();
     let shop = server.shop();
     let mut line = Wire::new(server.public()).connect();
@@ -195,7 +195,7 @@ fn a_client_that_sends_ahead_and_says_that_it_is_done_gets_all_answers() {
 }
 
 #[test]
-fn requests_of_every_length_are_answered_whatever_is_read_at_once() {
+fn requests_of_every_length_are_answered_in_any_pieces() {
     let server = Server::start();
     let shop = server.shop();
     let wire = Wire::new(server.public());

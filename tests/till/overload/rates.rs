@@ -25,7 +25,7 @@ fn turned_away(call: impl Fn() -> ApiAnswer) -> ApiAnswer {
 }
 
 #[test]
-fn a_key_that_calls_too_often_is_told_when_to_go_on_and_no_other_key_is() {
+fn a_key_over_its_rate_is_told_when_to_continue() {
     let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "2").server();
     let shop = server.shop();
     let other = server.admin("generate-key", &json!({ "merchant_id": shop.merchant_id, "name": "Other" })).ok();
@@ -67,7 +67,7 @@ fn without_the_setting_a_key_may_call_as_often_as_it_likes() {
 }
 
 #[test]
-fn an_address_that_calls_the_sdk_too_often_is_turned_away_before_its_body_has_come() {
+fn an_address_over_its_rate_is_refused_before_its_body() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1").server();
     let (shop, other) = (server.shop(), server.shop());
     let call = |at: usize| [&shop, &other][at % 2].sdk("list-installment-plans", &json!({}));
@@ -91,7 +91,7 @@ fn is_limited(wire: &Wire, forwarded_for: &str) -> bool {
 }
 
 #[test]
-fn the_address_that_a_proxy_names_is_counted_and_nobody_elses_word() {
+fn the_address_named_by_a_trusted_proxy_is_counted() {
     let start = Start::default().with("TILL_SDK_CALLS_PER_SECOND_PER_ADDRESS", "1");
     let start = start.with("TILL_FORWARDED_HEADER", "X-Forwarded-For").with("TILL_PROXY_NETWORKS", "127.0.0.1/32");
     let server = start.server();

@@ -53,7 +53,7 @@ fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
 }
 
 #[test]
-fn a_caller_that_sends_a_large_body_anyway_reads_why_it_was_refused() {
+fn a_caller_that_sends_a_large_body_reads_its_refusal() {
     let server = Server::start();
     for (length, status, code) in [(900_000, 400, "UNAUTHORIZED"), (4_000_000, 400, "UNAUTHORIZED")] {
         let mut stream = Wire::new(server.public()).connect();
@@ -114,7 +114,7 @@ fn with_all_permits_taken(server: &Server, shop: &Shop, then: impl FnOnce()) {
 }
 
 #[test]
-fn a_merchant_without_a_free_permit_is_refused_and_others_are_not() {
+fn only_the_merchant_without_a_free_permit_is_refused() {
     let start = Start::default().with("TILL_HTTP_THREADS", "1");
     let server = start.with("TILL_WEBHOOK_ALLOWED_NETWORKS", "127.0.0.0/8").server();
     let (shop, other) = (server.shop(), server.shop());

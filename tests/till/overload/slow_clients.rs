@@ -102,12 +102,12 @@ fn is_served(shop: &Shop, number: usize) {
 }
 
 #[test]
-fn slow_clients_of_every_kind_take_nothing_from_others_and_are_ended() {
+fn slow_clients_take_nothing_from_others_and_are_closed() {
     slow_clients_are_ended(&ListeningServer::without_tls());
 }
 
 #[test]
-fn slow_clients_below_tls_take_nothing_from_others_and_are_ended() {
+fn slow_tls_clients_take_nothing_from_others_and_are_closed() {
     slow_clients_are_ended(&ListeningServer::with_tls());
 }
 
@@ -144,7 +144,7 @@ fn slow_clients_are_ended(stand: &ListeningServer) {
 }
 
 #[test]
-fn a_client_that_sends_a_little_now_and_then_is_served_and_holds_nobody_up() {
+fn a_client_that_sends_slowly_is_served_and_blocks_nobody() {
     sends_a_little_now_and_then(&ListeningServer::without_tls());
 }
 

@@ -16,7 +16,7 @@ fn published_step(base_url: &Value, endpoint: &str, key: &str, body: Value) -> V
 }
 
 #[test]
-fn the_pipeline_url_of_every_package_document_takes_what_published_clients_send() {
+fn every_pipeline_url_accepts_calls_of_published_clients() {
     let caller = PipelineCaller::arrive();
     let admin = caller.server.admin_address().to_owned();
     let (public, key) = (caller.server.public(), caller.shop.key.as_str());
@@ -39,7 +39,7 @@ fn the_pipeline_url_of_every_package_document_takes_what_published_clients_send(
 }
 
 #[test]
-fn behind_another_server_the_addresses_that_it_shows_are_this_servers() {
+fn behind_a_proxy_the_shown_addresses_are_this_servers() {
     let caller = PipelineCaller::on(Start::default().with("TILL_PUBLIC_URL", "https://pay.example/till/").server());
     let document = caller.server.client().get("/merchants").ok();
     assert_eq!(document["pipeline_url"], "https://pay.example/till/merchants/pipeline");

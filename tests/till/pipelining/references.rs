@@ -22,7 +22,7 @@ fn a_payment_is_selected_initiated_and_found_in_one_request() {
 }
 
 #[test]
-fn a_pipeline_answers_all_results_the_last_one_bare_or_what_its_path_finds() {
+fn a_pipeline_answers_all_results_or_those_of_its_path() {
     let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "list": [{ "id": 1 }, { "id": 2 }, { "id": 3 }] }));
     caller.keep("b", &json!([true]));
@@ -43,7 +43,7 @@ fn a_pipeline_answers_all_results_the_last_one_bare_or_what_its_path_finds() {
 }
 
 #[test]
-fn a_reference_is_a_whole_string_that_is_a_path_and_any_other_stays() {
+fn a_reference_is_a_whole_string_that_is_a_path() {
     let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "page": [{ "id": "x\"y" }, 1.5], "none": null, "a-b": true }));
     let value = json!({
@@ -76,7 +76,7 @@ fn a_whole_body_can_be_a_reference_as_to_the_next_page() {
 }
 
 #[test]
-fn a_reference_to_nothing_names_its_step_and_what_earlier_steps_did_stays() {
+fn a_reference_to_nothing_names_its_step_and_undoes_nothing() {
     let caller = PipelineCaller::arrive();
     caller.keep("a", &json!({ "id": 1 }));
     let steps =
@@ -89,7 +89,7 @@ fn a_reference_to_nothing_names_its_step_and_what_earlier_steps_did_stays() {
 }
 
 #[test]
-fn a_reference_that_cannot_lead_anywhere_is_told_before_anything_is_done() {
+fn an_impossible_reference_is_refused_before_the_first_step() {
     let caller = PipelineCaller::arrive();
     let steps = [
         caller.keeping("a", &json!("$[0].id")),

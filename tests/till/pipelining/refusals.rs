@@ -65,7 +65,7 @@ fn a_pipeline_has_one_to_thirty_two_steps() {
 }
 
 #[test]
-fn an_idempotency_key_of_the_whole_pipeline_is_refused_and_nothing_is_done() {
+fn an_idempotency_key_of_the_whole_pipeline_is_refused() {
     let caller = PipelineCaller::arrive();
     let answer = run(&caller.shop.client().idempotency_key("k"), &[caller.keeping("a", &json!(1))]);
     assert_eq!(answer.faults(), ["invalid Idempotency-Key"]);

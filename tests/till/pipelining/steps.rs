@@ -9,7 +9,7 @@ use super::{PipelineCaller, run, step, with_headers};
 use crate::harness::{Client, Start, thb};
 
 #[test]
-fn the_first_failing_step_ends_it_with_its_triple_and_what_was_done_stays() {
+fn the_first_failing_step_ends_it_and_undoes_nothing() {
     let caller = PipelineCaller::arrive();
     let missing = json!({ "payment_id": "no-such-payment" });
     let alone = caller.shop.call("find-payment", &missing);
@@ -24,7 +24,7 @@ fn the_first_failing_step_ends_it_with_its_triple_and_what_was_done_stays() {
 }
 
 #[test]
-fn a_refusal_is_problem_details_where_its_step_or_the_call_asks_for_them() {
+fn a_refusal_is_problem_details_where_step_or_call_ask() {
     let caller = PipelineCaller::arrive();
     let find = caller.step("find-payment", json!({ "payment_id": "no-such-payment" }));
     let problem = json!({ "Accept": "application/problem+json" });

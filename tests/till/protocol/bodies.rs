@@ -218,7 +218,7 @@ fn a_device_s_body_is_at_most_64_kib() {
 }
 
 #[test]
-fn metadata_may_have_as_many_values_as_a_body_holds_and_nothing_else() {
+fn metadata_may_have_more_values_than_other_arguments() {
     let server = Server::start();
     let shop = server.shop();
     let many = vec![0; 500_000];

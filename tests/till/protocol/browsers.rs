@@ -47,7 +47,7 @@ fn a_browser_may_ask_before_it_calls_the_sdk() {
 }
 
 #[test]
-fn a_page_of_the_installation_reads_its_answers_and_its_refusals() {
+fn an_installations_page_reads_answers_and_refusals() {
     let server = Server::start();
     let shop = server.shop();
     let cases = [

@@ -69,7 +69,7 @@ fn is_type(value: &Value, objects: &BTreeSet<&str>) -> bool {
 }
 
 #[test]
-fn each_interface_describes_itself_by_get_and_by_post_without_a_key() {
+fn each_interface_describes_itself_without_a_key() {
     let interfaces = Interfaces::start();
     for (package, base) in [
         ("merchants", interfaces.server.public()),
@@ -250,7 +250,7 @@ fn takes_any(argument: &Value) -> bool {
 }
 
 #[test]
-fn a_suspended_merchant_meets_the_refusal_exactly_where_it_is_declared() {
+fn suspension_is_refused_exactly_where_it_is_declared() {
     let interfaces = Interfaces::start();
     let suspension = json!({ "merchant_id": interfaces.shop.merchant_id });
     interfaces.server.admin("suspend-merchant", &suspension).ok();
@@ -315,7 +315,7 @@ fn acceptable(endpoint: &Value, shop: &Shop) -> Value {
 }
 
 #[test]
-fn the_arguments_said_to_be_required_are_those_that_an_empty_body_misses() {
+fn required_arguments_are_those_that_an_empty_body_misses() {
     let interfaces = Interfaces::start();
     for package in ["merchants", "sdk", "admin"] {
         for endpoint in items(&interfaces.document(package)["endpoints"]) {

@@ -44,7 +44,7 @@ fn a_refusal_is_a_triple_of_code_message_and_details() {
 }
 
 #[test]
-fn every_fault_of_a_body_comes_at_once_with_its_type_argument_and_message() {
+fn every_fault_comes_at_once_with_type_argument_and_message() {
     let server = Server::start();
     let shop = server.shop();
     let body = json!({
@@ -85,7 +85,7 @@ fn null_for_an_optional_argument_means_omitted() {
 }
 
 #[test]
-fn a_caller_that_asks_for_problem_details_gets_the_statuses_of_rest() {
+fn problem_details_come_with_the_statuses_of_rest() {
     let server = Server::start();
     let shop = server.shop();
     let call = problems_of(&shop);
@@ -109,7 +109,7 @@ fn a_caller_that_asks_for_problem_details_gets_the_statuses_of_rest() {
 }
 
 #[test]
-fn problem_details_of_customers_cards_and_methods_have_their_statuses() {
+fn details_of_customers_cards_and_methods_have_statuses() {
     let server = Server::start();
     let shop = server.shop();
     let call = problems_of(&shop);
@@ -136,7 +136,7 @@ fn problem_details_of_customers_cards_and_methods_have_their_statuses() {
 }
 
 #[test]
-fn problem_details_of_money_repetition_and_suspension_have_their_statuses() {
+fn details_of_money_keys_and_suspension_have_statuses() {
     let server = Server::start();
     let shop = server.shop();
     let operator = operator_problems(&server);

@@ -69,7 +69,7 @@ fn every_answer_carries_its_request_id_and_its_version() {
 }
 
 #[test]
-fn a_sane_request_id_of_the_callers_is_kept_and_another_is_replaced() {
+fn a_valid_request_id_is_kept_and_another_is_replaced() {
     let server = Server::start();
     let wire = Wire::new(server.public());
     let longest = "x".repeat(128);
@@ -103,7 +103,7 @@ fn the_request_id_stands_in_the_log_line_of_the_request() {
 }
 
 #[test]
-fn every_line_that_a_request_leaves_has_the_id_that_its_answer_has() {
+fn every_log_line_of_a_request_has_its_answers_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);
@@ -160,7 +160,7 @@ fn answers_are_compressed_when_asked_and_only_then() {
 }
 
 #[test]
-fn a_missing_accept_header_and_parameters_of_the_media_type_are_fine() {
+fn accept_is_optional_and_media_types_may_have_parameters() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
     let wire = Wire::new(server.public());
@@ -180,7 +180,7 @@ fn a_missing_accept_header_and_parameters_of_the_media_type_are_fine() {
 }
 
 #[test]
-fn a_connection_takes_one_call_after_another_also_after_refusals() {
+fn a_connection_takes_further_calls_also_after_refusals() {
     let server = Server::start();
     let key = server.shop().key;
     let mut stream = Wire::new(server.public()).connect();

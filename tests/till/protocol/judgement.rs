@@ -62,7 +62,7 @@ fn every_endpoint_has_one_address() {
 }
 
 #[test]
-fn a_method_is_judged_before_the_version_and_allow_names_those_that_are_taken() {
+fn the_method_precedes_the_version_and_allow_names_methods() {
     let server = Server::start();
     let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));
     for (wire, path, allow) in [
@@ -139,7 +139,7 @@ fn the_faults_of_a_body_are_judged_before_what_is_there() {
 }
 
 #[test]
-fn the_sdk_is_limited_for_each_installation_and_says_when_to_go_on() {
+fn the_sdk_is_limited_for_each_installation() {
     let server = Start::default().with("TILL_SDK_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
     let other = server.shop();

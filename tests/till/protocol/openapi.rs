@@ -180,7 +180,7 @@ fn described_tag(tag: &Value) -> &str {
 }
 
 #[test]
-fn every_array_says_what_it_holds_and_every_reference_leads_somewhere() {
+fn every_array_has_an_item_type_and_every_reference_resolves() {
     let walk = DocumentedInterfaces::start();
     for document in walk.documents() {
         for (place, schema) in schemas(document) {

@@ -42,7 +42,7 @@ fn a_request_that_cannot_be_read_is_answered_like_any_other() {
 }
 
 #[test]
-fn a_head_that_is_too_long_is_told_so_however_much_of_it_is_sent() {
+fn a_head_that_is_too_long_is_refused_at_any_length() {
     let server = Server::start();
     let wire = Wire::new(server.public());
     for bytes in [131_072, 200_000, 4_000_000] {
@@ -89,7 +89,7 @@ fn broken_chunks_are_answered_with_the_callers_own_request_id() {
 }
 
 #[test]
-fn an_unreadable_request_behind_a_good_one_leaves_that_one_its_answer() {
+fn an_unreadable_request_leaves_the_one_before_its_answer() {
     let server = Server::start();
     let mut stream = Wire::new(server.public()).connect();
     stream.write_all(b"GET /merchants HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/9.9\r\n\r\n").expect("the server reads");

@@ -33,7 +33,7 @@ fn a_version_is_named_by_prefix_header_or_query_or_all_of_them() {
 }
 
 #[test]
-fn a_version_that_does_not_exist_is_refused_wherever_it_is_named() {
+fn an_unknown_version_is_refused_wherever_it_is_named() {
     let server = Server::start();
     let key = format!("Bearer {}", server.shop().key);
     let (public, admin) = (Wire::new(server.public()), Wire::new(server.admin_address()));

@@ -40,7 +40,7 @@ fn succeeds(stranger: &Stranger, package: &str, endpoint: &PackageEndpoint) {
 }
 
 #[test]
-fn every_listed_endpoint_succeeds_with_its_required_arguments_and_returns_what_it_declares() {
+fn every_endpoint_succeeds_with_its_required_arguments() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
 }
@@ -61,7 +61,7 @@ fn every_optional_argument_is_taken_or_refused_as_declared() {
 }
 
 #[test]
-fn every_listed_endpoint_works_in_every_version_by_header_by_query_and_by_url() {
+fn every_endpoint_works_in_every_version() {
     let agent = agent();
     let mut stranger = Stranger::arrive();
     for version in stranger.client("merchants").package.versions.clone() {
@@ -88,7 +88,7 @@ fn works(stranger: &mut Stranger, clients: impl Fn(&str, &str) -> Client) {
 }
 
 #[test]
-fn every_listed_endpoint_refuses_what_it_does_not_declare_with_a_code_that_it_does() {
+fn every_endpoint_refuses_undeclared_values_with_declared_codes() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -108,7 +108,7 @@ fn every_listed_endpoint_refuses_what_it_does_not_declare_with_a_code_that_it_do
 }
 
 #[test]
-fn a_repeated_call_and_one_about_nothing_come_to_what_is_declared() {
+fn repeated_calls_and_unknown_ids_have_declared_results() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -130,7 +130,7 @@ fn turned_id(id: &str) -> Option<Value> {
 }
 
 #[test]
-fn endpoints_with_bearer_auth_refuse_a_call_without_a_token_and_the_others_need_none() {
+fn endpoints_need_a_token_exactly_where_they_declare_it() {
     let stranger = Stranger::arrive();
     walk(&stranger, |package, endpoint| {
         let arguments = stranger.arguments(package, endpoint, &[]);
@@ -167,7 +167,7 @@ fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
 }
 
 #[test]
-fn every_list_pages_by_its_own_next_and_back_by_its_own_previous() {
+fn every_list_pages_by_next_and_back_by_previous() {
     let stranger = Stranger::arrive();
     for _ in 0..3 {
         walk(&stranger, |package, endpoint| succeeds(&stranger, package, endpoint));
