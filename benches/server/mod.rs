@@ -51,7 +51,7 @@ impl BenchServer {
 
 impl Drop for BenchServer {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }

@@ -25,9 +25,9 @@ impl PagedList<'_> {
         let all = self.ids(&self.page(&json!({})));
         assert!(all.len() >= 5, "{}: {all:?}", self.id);
         let (newest, oldest) = (self.cursor_at(0), self.cursor_at(all.len() - 1));
-        let behind = self.page(&json!({ "after": oldest, "per_page": 2 }));
-        assert_eq!((self.ids(&behind).len(), &behind["next"]), (0, &Value::Null), "{}", self.id);
-        let last = self.page(&behind["previous"]);
+        let past_the_end = self.page(&json!({ "after": oldest, "per_page": 2 }));
+        assert_eq!((self.ids(&past_the_end).len(), &past_the_end["next"]), (0, &Value::Null), "{}", self.id);
+        let last = self.page(&past_the_end["previous"]);
         assert_eq!(self.ids(&last), all[all.len() - 2..], "{}", self.id);
         assert_eq!(last["next"], Value::Null);
         let before = self.page(&json!({ "before": newest, "per_page": 2 }));
@@ -121,9 +121,9 @@ fn a_page_of_a_set_without_items_leads_back() {
         |body: &Value| shop.call("retrieve-metadata", &merged(&json!({ "key": "k", "data_only": true }), body)).ok();
     // The list is first one of an array, then one of the set that the array becomes.
     for _ in 0..2 {
-        let behind = page(&json!({ "after": 3, "per_page": 2 }));
-        assert_eq!((&behind["page"], &behind["next"]), (&json!([]), &Value::Null));
-        assert_eq!(page(&behind["previous"])["page"], json!([2, 3]));
+        let past_the_end = page(&json!({ "after": 3, "per_page": 2 }));
+        assert_eq!((&past_the_end["page"], &past_the_end["next"]), (&json!([]), &Value::Null));
+        assert_eq!(page(&past_the_end["previous"])["page"], json!([2, 3]));
         let before = page(&json!({ "before": 0, "per_page": 2 }));
         assert_eq!((&before["page"], &before["previous"]), (&json!([]), &Value::Null));
         assert_eq!(page(&before["next"])["page"], json!([0, 1]));

@@ -64,7 +64,7 @@ impl Demo {
 
 impl Drop for Demo {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }

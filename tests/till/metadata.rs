@@ -71,8 +71,8 @@ fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Checks the whole store while no server runs on it.
 fn verify(server: &Server) {
     let output = server.command().arg("verify").output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}");
 }
 
 #[test]
@@ -329,16 +329,16 @@ fn a_set_of_over_ten_thousand_items_is_answered_in_pages() {
     let all: Vec<u64> = (0..20_500).collect();
     record.sync(&json!({ "big": all[..20_499], "few": [1] }));
     assert_eq!(record.add("big", &json!(20_499)).ok(), json!(true));
-    let (mut met, mut pages) = (Vec::new(), 0);
+    let (mut seen, mut pages) = (Vec::new(), 0);
     let mut body = json!({ "key": "cart", "path": "big" });
     while !body.is_null() {
         let page = record.shop.call("retrieve-metadata", &body).ok();
         assert_eq!((&page["version"], page["previous"].is_null()), (&json!(2), pages == 0));
-        met.extend(page["metadata"].as_array().expect("items").iter().map(number));
+        seen.extend(page["metadata"].as_array().expect("items").iter().map(number));
         body = page["next"].clone();
         pages += 1;
     }
-    assert_eq!((met == all, pages), (true, 3));
+    assert_eq!((seen == all, pages), (true, 3));
     let first = record.call("retrieve-metadata", &json!({ "path": "big", "data_only": true })).ok();
     assert_eq!(first["page"].as_array().map(Vec::len), Some(10_000));
     let second = record.shop.call("retrieve-metadata", &first["next"]).ok();
@@ -387,20 +387,20 @@ fn no_item_is_skipped_when_an_array_becomes_a_set_meanwhile() {
     for (start, link) in [(json!({ "per_page": 2 }), "next"), (json!({ "per_page": 2, "before": 10 }), "previous")] {
         for pages_before in 0..5 {
             record.sync(&json!({ "l": array }));
-            let mut met = BTreeSet::new();
+            let mut seen = BTreeSet::new();
             let mut body = merged(&json!({ "key": "cart", "path": "l", "data_only": true }), &start);
             for pages in 0.. {
                 if pages == pages_before {
                     assert_eq!(record.add("l", &json!(3)).ok(), json!(false));
                 }
                 let page = record.shop.call("retrieve-metadata", &body).ok();
-                met.extend(page["page"].as_array().expect("items").iter().map(number));
+                seen.extend(page["page"].as_array().expect("items").iter().map(number));
                 body = page[link].clone();
                 if body.is_null() {
                     break;
                 }
             }
-            assert_eq!(met, BTreeSet::from([1, 2, 3, 4, 5]), "{link}, a set after {pages_before} pages");
+            assert_eq!(seen, BTreeSet::from([1, 2, 3, 4, 5]), "{link}, a set after {pages_before} pages");
             assert_eq!(record.value(), json!({ "l": [3, 1, 2, 4, 5] }));
         }
     }

@@ -43,7 +43,7 @@ fn refuses(shop: &Shop, endpoint: &str, body: &Value, name: &str, values: &[Valu
     for value in values {
         let answer = shop.sdk(endpoint, &merged(body, &json!({ name: value })));
         assert_eq!(answer.faults(), [format!("invalid {name}")], "{value}");
-        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}"); // A short one may be in the advice.
+        let text = value.as_str().filter(|text| text.len() > 5).unwrap_or("\u{0}"); // The message may contain a short value in its advice.
         assert!(!answer.body.to_string().contains(text), "repeats {value}: {}", answer.body);
     }
 }

@@ -39,8 +39,8 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
         ("payout_completed", "SUCCESSFUL"),
     ] {
         let output = trigger(&server, &shop, event);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{event}: {said}");
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{event}: {log}");
         let printed: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
         assert_eq!((printed["event"].as_str(), printed["status"].as_str()), (Some(event), Some(status)));
         assert!(shop.all("list-events").contains(&printed), "{printed}");
@@ -49,7 +49,7 @@ fn each_event_is_caused_and_printed_as_it_is_listed() {
             _ => ("initiate-payment-flow", "payment_id"),
         };
         let id = printed[member].as_str().expect("an id");
-        assert!(said.contains(&format!("{call}: \"{id}\"\n")), "{said}");
+        assert!(log.contains(&format!("{call}: \"{id}\"\n")), "{log}");
     }
 }
 

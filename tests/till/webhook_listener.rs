@@ -55,7 +55,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let _gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _reaped = self.child.wait();
     }
 }
@@ -153,8 +153,8 @@ fn without_a_secret_it_says_that_nothing_is_verified() {
 fn bodies_are_printed_as_they_came_and_refused_ones_are_not() {
     let mut command = command(&["--json", "--secret", &secret(1).secret_text()]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
-    let mut said = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
-    let first = said.next().expect("it says where it listens");
+    let mut printed = BufReader::new(child.stderr.take().expect("it is piped")).lines().map_while(Result::ok);
+    let first = printed.next().expect("it says where it listens");
     let client = Client::new(first.strip_prefix("Listening on ").expect("it says where"));
     let mut listener = Listener {
         output: BufReader::new(child.stdout.take().expect("it is piped")),
@@ -224,8 +224,8 @@ fn it_ends_at_once_and_well_when_it_is_told_to() {
         let mut listener = Listener::start(&[]);
         let _idle = TcpStream::connect(listener.base.trim_start_matches("http://")).expect("it listens");
         let asked = Instant::now();
-        let told = Command::new("kill").args([signal, &listener.child.id().to_string()]).status();
-        assert!(told.expect("there is kill").success());
+        let signalled = Command::new("kill").args([signal, &listener.child.id().to_string()]).status();
+        assert!(signalled.expect("there is kill").success());
         assert_eq!(listener.child.wait().expect("it can be waited for").code(), Some(0), "{signal}");
         assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
     }

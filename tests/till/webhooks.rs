@@ -148,8 +148,8 @@ fn an_internal_address_and_one_without_https_are_refused() {
         ("https://240.0.0.1/", "must not lead to a reserved address"),
     ] {
         let answer = connect(&shop, &json!({ "destination_url": address }));
-        let told = fault(&answer, "destination_url");
-        assert!(told.starts_with(message), "{address}: {told}");
+        let refusal = fault(&answer, "destination_url");
+        assert!(refusal.starts_with(message), "{address}: {refusal}");
     }
     let long = format!("https://shop.example/{}", "a".repeat(2_048));
     let answer = connect(&shop, &json!({ "destination_url": long }));

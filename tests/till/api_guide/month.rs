@@ -39,8 +39,8 @@ fn every_figure_of_a_shops_month_is_what_the_program_answers() {
     }
     fs::write(place.path().join("month.sh"), at_server(&script, &server)).expect("a file can be written");
     let output = Command::new("bash").arg("month.sh").current_dir(place.path()).output().expect("bash can be started");
-    let (found, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && said.is_empty(), "{said}\n{found}");
+    let (found, printed) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && printed.is_empty(), "{printed}\n{found}");
     let outputs: Vec<&str> = found.split(SEPARATOR).map(|text| text.trim_matches('\n')).collect();
     assert_eq!(outputs.len(), steps.len() + 1);
     for ((block, expected), output) in steps.iter().zip(outputs) {

@@ -31,8 +31,8 @@ fn paste(place: &Path, server: &Server) -> (String, String) {
     let script = at_server(&Guide::commands(), server) + "\nprintf '%s %s' \"$MERCHANT\" \"$KEY\" > variables\n";
     fs::write(place.join("guide.sh"), script).expect("a file can be written");
     let output = Command::new("bash").arg("guide.sh").current_dir(place).output().expect("bash can be started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success() && said.is_empty(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && printed.is_empty(), "{printed}");
     let variables = fs::read_to_string(place.join("variables")).expect("the guide was pasted to its end");
     let (merchant, key) = variables.split_once(' ').expect("both");
     (merchant.to_owned(), key.to_owned())

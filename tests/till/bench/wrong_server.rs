@@ -176,7 +176,7 @@ fn a_payout_that_leaves_the_balance_is_a_wrong_answer() {
 
 #[test]
 fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
-    const VOIDED: u64 = 1_000_000; // More payments than are made: it stands for a void.
+    const VOIDED: u64 = 1_000_000; // More than all payments: the count then marks a void.
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "void-payment" => {
             initiated.fetch_add(VOIDED, Ordering::SeqCst);

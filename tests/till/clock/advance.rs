@@ -224,7 +224,7 @@ fn two_advances_of_one_merchant_go_one_after_the_other() {
     };
     std::thread::scope(|scope| {
         let first = scope.spawn(|| advance(30).ok());
-        std::thread::sleep(Duration::from_millis(500)); // It waits for the acquirer for five seconds.
+        std::thread::sleep(Duration::from_millis(500)); // The advance waits for the acquirer for five seconds.
         assert_eq!(advance(3).faults(), ["invalid to"], "it would go back once the first is done");
         assert_eq!(first.join().expect("no panic"), true);
     });

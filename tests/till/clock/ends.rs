@@ -16,7 +16,7 @@ fn stage() -> Stage {
 }
 
 /// The client's view of a session: `retrieve-payment-session`, `check-status`, `discover-next-action`.
-fn looks(shop: &Shop, session: &str) -> [Value; 3] {
+fn client_view(shop: &Shop, session: &str) -> [Value; 3] {
     let body = json!({ "payment_session_id": session });
     [
         shop.payment_session(session)["status"].clone(),
@@ -31,15 +31,15 @@ fn an_unused_session_expires_and_is_not_found_in_30_minutes() {
     let shop = stage.shop();
     let (session, other) = (shop.session(100), shop.session(100));
     stage.pass_millis(SESSION_SECONDS * 1_000 - 1);
-    assert_eq!(looks(&shop, &session), ["ACTIVE", "PENDING", "WAIT"]);
+    assert_eq!(client_view(&shop, &session), ["ACTIVE", "PENDING", "WAIT"]);
     let payment = shop.initiate(&other, 100, &json!({})).id();
     stage.pass_millis(1);
-    assert_eq!(looks(&shop, &session), ["EXPIRED", "FAILED", "CHECK_STATUS"]);
+    assert_eq!(client_view(&shop, &session), ["EXPIRED", "FAILED", "CHECK_STATUS"]);
     let answer = shop.initiate(&session, 100, &json!({}));
     let expected = json!({ "argument": "payment_session_id" });
     assert_eq!(answer.refused("NOT_FOUND"), expected, "no payment used it");
     shop.settled(&payment);
-    assert_eq!(looks(&shop, &other), ["USED", "SUCCESSFUL", "CHECK_STATUS"], "a used one is used also later");
+    assert_eq!(client_view(&shop, &other), ["USED", "SUCCESSFUL", "CHECK_STATUS"], "a used one is used also later");
     let expected = json!({ "argument": "payment_session_id", "payment_id": payment });
     assert_eq!(shop.initiate(&other, 100, &json!({})).refused("NOT_FOUND"), expected);
 }

@@ -1,4 +1,4 @@
-//! The data directory is destroyed under load, and the store made anew from a checkpoint and an archive that was
+//! The data directory is destroyed under load, and the store restored from a checkpoint and an archive that was
 //! written before anything was acknowledged: every promise must hold as after a kill.
 //!
 //! `TILL_ARCHIVE_ROUNDS` sets the number of rounds, `TILL_CRASH_SEED` repeats the random choices of a printed seed.
@@ -85,8 +85,8 @@ fn restore(place: &Path, life: u64) {
     let mut command = Start::default().command(&data(place, life + 1));
     command.args(["restore", "--from", text(&checkpoint), "--archive", text(&archive(place, life))]);
     let output = command.args(["--to", text(&data(place, life + 1))]).output().expect("the binary can be started");
-    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{}{}", said(&output.stdout), said(&output.stderr));
+    let printed = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{}{}", printed(&output.stdout), printed(&output.stderr));
 }
 
 fn text(path: &Path) -> &str {

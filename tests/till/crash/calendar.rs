@@ -44,7 +44,7 @@ impl Calendar {
     }
 
     /// Calls until the server no longer answers.
-    pub(super) fn call_until_gone(&mut self) {
+    pub(super) fn call_until_unanswered(&mut self) {
         while self.call_once().is_some() {}
     }
 

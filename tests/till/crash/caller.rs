@@ -233,8 +233,8 @@ impl LoadCaller {
         let mut change = self.changer.next(&mut self.dice);
         change.key = self.sometimes_fresh(50, "change");
         let came = Came::of(&change.ask(&self.shop.client()));
-        if let Came::Acknowledged(told) = &came {
-            self.changer.remember(&change.meaning, told);
+        if let Came::Acknowledged(answered) = &came {
+            self.changer.remember(&change.meaning, answered);
         }
         self.note(DeedKind::Change(change), came)
     }

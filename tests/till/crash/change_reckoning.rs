@@ -6,20 +6,20 @@ use crate::harness::{ApiAnswer, Shop};
 
 use super::affairs::DONE_OR_NEEDLESS;
 use super::change::{Change, Meaning};
-use super::deed::told;
+use super::deed::answer_text;
 use super::reckoning::{assert_replays, is_replay};
 
 /// The result of a repeated change.
 pub(super) struct RepeatedChange {
     /// The answer; None when the change was not done and has no id.
-    pub(super) told: Option<String>,
+    pub(super) answered: Option<String>,
     /// True when the first call had taken effect.
     pub(super) was_done: bool,
 }
 
 impl RepeatedChange {
-    fn of(told: impl Into<String>, was_done: bool) -> RepeatedChange {
-        RepeatedChange { told: Some(told.into()), was_done }
+    fn of(answered: impl Into<String>, was_done: bool) -> RepeatedChange {
+        RepeatedChange { answered: Some(answered.into()), was_done }
     }
 }
 
@@ -30,8 +30,8 @@ pub(super) fn ask_again(shop: &Shop, change: &Change) -> RepeatedChange {
     }
     let first = change.ask(&shop.client());
     assert_eq!(first.status, 200, "{change:?}: {}", first.body);
-    let again = RepeatedChange::of(told(&first.body), is_replay(&first));
-    assert_replays(&change.ask(&shop.client()), &told(&first.body));
+    let again = RepeatedChange::of(answer_text(&first.body), is_replay(&first));
+    assert_replays(&change.ask(&shop.client()), &answer_text(&first.body));
     again
 }
 
@@ -43,20 +43,20 @@ fn ask_again_without_key(shop: &Shop, change: &Change) -> RepeatedChange {
         }
         Meaning::RecordReplaced { record, .. } => {
             let was_done = was_done_before(change, &ask());
-            RepeatedChange::of(told(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
+            RepeatedChange::of(answer_text(&shop.call("retrieve-metadata", &json!({ "key": record })).ok()), was_done)
         }
-        Meaning::Nothing => RepeatedChange::of(told(&ask().ok()), false),
+        Meaning::Nothing => RepeatedChange::of(answer_text(&ask().ok()), false),
         Meaning::KeyGenerated { name } => {
             let found = shop.all("list-keys").into_iter().find(|key| key["name"] == json!(name));
-            RepeatedChange { was_done: found.is_some(), told: found.map(|key| told(&key)) }
+            RepeatedChange { was_done: found.is_some(), answered: found.map(|key| answer_text(&key)) }
         }
         Meaning::KeyRenamed { key_id, name } => {
             let was_done = key(shop, key_id)["name"] == json!(name);
-            RepeatedChange::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(answer_text(&ask().ok()), was_done)
         }
         Meaning::KeyRevoked { key_id } => {
             let was_done = !key(shop, key_id)["revoked_at"].is_null();
-            RepeatedChange::of(told(&ask().ok()), was_done)
+            RepeatedChange::of(answer_text(&ask().ok()), was_done)
         }
         Meaning::UserInvited { .. } => id_or_conflict(&ask(), "invitation_id"),
         Meaning::InvitationAccepted { .. } => id_or_conflict(&ask(), "user_id"),
@@ -67,7 +67,7 @@ fn ask_again_without_key(shop: &Shop, change: &Change) -> RepeatedChange {
             }
             RepeatedChange::of("true", answer.status != 200)
         }
-        Meaning::PlanSelected { .. } => match told(&ask().ok()).as_str() {
+        Meaning::PlanSelected { .. } => match answer_text(&ask().ok()).as_str() {
             "true" => RepeatedChange::of("true", false),
             _ => RepeatedChange::of(DONE_OR_NEEDLESS, false),
         },

@@ -157,7 +157,7 @@ impl Changer {
     }
 
     /// Remembers the object that an acknowledged change has made.
-    pub(super) fn remember(&mut self, meaning: &Meaning, told: &str) {
+    pub(super) fn remember(&mut self, meaning: &Meaning, answered: &str) {
         let own = self.own_record();
         match meaning {
             Meaning::ItemAdded { record, item } if *record == own => {
@@ -180,16 +180,16 @@ impl Changer {
             Meaning::Nothing | Meaning::KeyRenamed { .. } | Meaning::PlanSelected { .. } => {}
             Meaning::KeyGenerated { .. } => {
                 self.keys_made += 1;
-                self.keys.push(member(told, "key_id"));
+                self.keys.push(member(answered, "key_id"));
             }
             Meaning::KeyRevoked { key_id } => self.keys.retain(|known| known != key_id),
             Meaning::UserInvited { email } => {
                 self.people_asked += 1;
-                self.invited.push((email.clone(), told.to_owned()));
+                self.invited.push((email.clone(), answered.to_owned()));
             }
             Meaning::InvitationAccepted { email } => {
                 self.invited.retain(|(known, _)| known != email);
-                self.joined.push((email.clone(), told.to_owned()));
+                self.joined.push((email.clone(), answered.to_owned()));
             }
             Meaning::UserRemoved { email } => self.joined.retain(|(known, _)| known != email),
         }
@@ -211,7 +211,7 @@ fn change(endpoint: &'static str, body: Value, meaning: Meaning) -> Change {
 }
 
 /// A member of an object that was answered as text.
-pub(super) fn member(told: &str, name: &str) -> String {
-    let object: Value = serde_json::from_str(told).unwrap_or_else(|error| panic!("{error}: {told}"));
-    object[name].as_str().unwrap_or_else(|| panic!("no {name} in {told}")).to_owned()
+pub(super) fn member(answered: &str, name: &str) -> String {
+    let object: Value = serde_json::from_str(answered).unwrap_or_else(|error| panic!("{error}: {answered}"));
+    object[name].as_str().unwrap_or_else(|| panic!("no {name} in {answered}")).to_owned()
 }

@@ -27,7 +27,7 @@ fn a_checkpoint_under_load_has_exactly_a_beginning_of_every_log() {
     let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
     round.load_until("checkpoint", |server| {
         thread::sleep(LOAD);
-        server.shop(); // Its merchant was acknowledged before, so it must be among those of the checkpoint.
+        server.shop(); // The merchant is acknowledged before the checkpoint, which must contain it.
         take(server);
         thread::sleep(LOAD);
         server.kill();

@@ -94,7 +94,7 @@ impl Came {
     pub(super) fn of(answer: &ApiAnswer) -> Came {
         match (answer.status, &answer.body) {
             (200, Value::String(id)) if id.contains('_') => Came::Acknowledged(id.clone()),
-            (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(told(&answer.body)),
+            (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(answer_text(&answer.body)),
             (200, _) => Came::Unknown, // The answer was cut off.
             (503, _) if answer.details()["outcome"] == "not_done" => Came::NotDone,
             (0 | 503, _) => Came::Unknown,
@@ -104,6 +104,6 @@ impl Came {
 }
 
 /// A value as text: a string without its quotation marks.
-pub(super) fn told(value: &Value) -> String {
+pub(super) fn answer_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

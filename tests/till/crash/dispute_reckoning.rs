@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{ApiAnswer, Client, Server, Shop};
 
 use super::cards::Fate;
-use super::deed::told;
+use super::deed::answer_text;
 use super::dispute::{Change, Dispute, DisputeOpening, DisputeStep, StepSource};
 use super::dispute_call::{DisputeCall, DisputeCallKind};
 use super::inspection::eventually;
@@ -23,11 +23,11 @@ pub(super) struct DisputeDesk<'a> {
 
 impl DisputeDesk<'_> {
     /// The same key gives the same answer again.
-    pub(super) fn acknowledged(&self, call: &DisputeCall, told: &str) -> Fact {
+    pub(super) fn acknowledged(&self, call: &DisputeCall, answered: &str) -> Fact {
         if call.key.is_some() {
-            assert_replays(&self.ask(call), told);
+            assert_replays(&self.ask(call), answered);
         }
-        self.accepted(call, told)
+        self.accepted(call, answered)
     }
 
     /// Repeats the call until its result is known: the accepted step, and true when the first call had taken effect.
@@ -64,7 +64,7 @@ impl DisputeDesk<'_> {
     fn opened_for(&self, payment_id: &str, reason: &str) -> Option<String> {
         let disputes = of_payment(self.shop, payment_id).into_iter();
         let mut ids =
-            disputes.filter(|dispute| dispute["reason"] == reason).map(|dispute| told(&dispute["dispute_id"]));
+            disputes.filter(|dispute| dispute["reason"] == reason).map(|dispute| answer_text(&dispute["dispute_id"]));
         let found = ids.next();
         assert_eq!(ids.next(), None, "opened once for {reason}");
         found
@@ -74,11 +74,11 @@ impl DisputeDesk<'_> {
         let first = self.ask(call);
         if !call.is_refused_by(&first) {
             let was_done = is_replay(&first);
-            let told = told(&first.ok());
+            let answered = answer_text(&first.ok());
             if call.key.is_some() {
-                assert_replays(&self.ask(call), &told);
+                assert_replays(&self.ask(call), &answered);
             }
-            return (Some(self.accepted(call, &told)), was_done);
+            return (Some(self.accepted(call, &answered)), was_done);
         }
         if call.key.is_some() || !self.shows(dispute_id, step, &first.details()["status"]) {
             return (None, false);
@@ -103,14 +103,14 @@ impl DisputeDesk<'_> {
         }
     }
 
-    fn accepted(&self, call: &DisputeCall, told: &str) -> Fact {
+    fn accepted(&self, call: &DisputeCall, answered: &str) -> Fact {
         let (id, change) = match &call.kind {
             DisputeCallKind::Open { minor, reason } => {
-                let minor = minor.unwrap_or_else(|| self.amount(told));
-                (told, Change::Opened(DisputeOpening { minor, reason: Some(reason.clone()) }))
+                let minor = minor.unwrap_or_else(|| self.amount(answered));
+                (answered, Change::Opened(DisputeOpening { minor, reason: Some(reason.clone()) }))
             }
             DisputeCallKind::Step(dispute_id, step) => {
-                assert_eq!(told, "true", "{call:?}");
+                assert_eq!(answered, "true", "{call:?}");
                 (dispute_id.as_str(), Change::Taken(step.clone(), StepSource::ByItsAnswer))
             }
         };
@@ -151,5 +151,5 @@ fn of_its_card(shop: &Shop, payment_id: &str, minor: u64) -> Fact {
     let without_reason = || of_payment(shop, payment_id).into_iter().find(|dispute| dispute["reason"].is_null());
     let dispute = eventually("the dispute of a card", without_reason, Option::is_some).expect("it is there");
     let change = Change::Opened(DisputeOpening { minor, reason: None });
-    Fact::Accepted(payment_id.to_owned(), Accepted::Dispute(told(&dispute["dispute_id"]), change))
+    Fact::Accepted(payment_id.to_owned(), Accepted::Dispute(answer_text(&dispute["dispute_id"]), change))
 }

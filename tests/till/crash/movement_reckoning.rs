@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::harness::{ApiAnswer, Shop};
 
-use super::deed::told;
+use super::deed::answer_text;
 use super::movement::{Movement, MovementKind};
 use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};
@@ -19,11 +19,11 @@ pub(super) struct RepeatedMovement {
 }
 
 /// The same key gives the same answer again.
-pub(super) fn acknowledged(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+pub(super) fn acknowledged(shop: &Shop, movement: &Movement, answered: &str) -> Fact {
     if movement.key.is_some() {
-        assert_replays(&movement.ask(&shop.client()), told);
+        assert_replays(&movement.ask(&shop.client()), answered);
     }
-    accepted(shop, movement, told)
+    accepted(shop, movement, answered)
 }
 
 /// Repeats the call until its result is known.
@@ -34,19 +34,19 @@ pub(super) fn unknown(shop: &Shop, movement: &Movement) -> RepeatedMovement {
         assert_eq!(before, None, "a refund that is there is answered: {movement:?}");
         return RepeatedMovement { fact: not_accepted(movement), was_done: false };
     }
-    let (told, was_done) = match &movement.key {
-        Some(_) => (told(&first.clone().ok()), is_replay(&first)),
+    let (answered, was_done) = match &movement.key {
+        Some(_) => (answer_text(&first.clone().ok()), is_replay(&first)),
         None if first.status == 200 => (first.clone().id(), false),
         None => (taken_by(&first), true),
     };
     if movement.external_id().is_some() {
-        assert_eq!(before, was_done.then(|| told.clone()), "by external id and asked again: {movement:?}");
+        assert_eq!(before, was_done.then(|| answered.clone()), "by external id and asked again: {movement:?}");
     }
     match &movement.key {
-        Some(_) => assert_replays(&movement.ask(&shop.client()), &told),
-        None => assert_eq!(taken_by(&movement.ask(&shop.client())), told, "asked a third time: {movement:?}"),
+        Some(_) => assert_replays(&movement.ask(&shop.client()), &answered),
+        None => assert_eq!(taken_by(&movement.ask(&shop.client())), answered, "asked a third time: {movement:?}"),
     }
-    RepeatedMovement { fact: Some(accepted(shop, movement, &told)), was_done }
+    RepeatedMovement { fact: Some(accepted(shop, movement, &answered)), was_done }
 }
 
 /// A call that was not done: its external id is free.
@@ -54,19 +54,19 @@ pub(super) fn not_accepted(movement: &Movement) -> Option<Fact> {
     movement.external_id().cloned().map(Fact::NoRefund)
 }
 
-fn accepted(shop: &Shop, movement: &Movement, told: &str) -> Fact {
+fn accepted(shop: &Shop, movement: &Movement, answered: &str) -> Fact {
     let accepted = match &movement.kind {
         MovementKind::Capture { minor } => Accepted::Capture(*minor),
         MovementKind::Void => Accepted::Void,
         MovementKind::Reverse => Accepted::Reversal,
         MovementKind::Refund { minor, external_id } => {
             let refund =
-                Refund { minor: minor.unwrap_or_else(|| amount(shop, told)), external_id: external_id.clone() };
-            Accepted::Refund(told.to_owned(), refund)
+                Refund { minor: minor.unwrap_or_else(|| amount(shop, answered)), external_id: external_id.clone() };
+            Accepted::Refund(answered.to_owned(), refund)
         }
     };
     let is_refund = matches!(accepted, Accepted::Refund(..));
-    assert!(is_refund || told == "true", "{movement:?} was answered {told}");
+    assert!(is_refund || answered == "true", "{movement:?} was answered {answered}");
     Fact::Accepted(movement.payment_id.clone(), accepted)
 }
 

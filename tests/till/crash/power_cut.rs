@@ -149,6 +149,6 @@ fn wait_for_rest(server: &Server) {
 }
 
 /// Checks that the process printed the reason of its end.
-fn assert_last_word(said: &str) {
-    assert!(said.contains("the process stops. Check the disk and start it again."), "its last words: {said}");
+fn assert_last_word(printed: &str) {
+    assert!(printed.contains("the process stops. Check the disk and start it again."), "its last words: {printed}");
 }

@@ -9,7 +9,7 @@ use crate::harness::{ApiAnswer, Client, Server, Shop};
 
 use super::caller::post;
 use super::change_reckoning;
-use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale, told};
+use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale, answer_text};
 use super::dispute_reckoning::{self, DisputeDesk};
 use super::merchants::LoadedMerchant;
 use super::movement_reckoning;
@@ -173,7 +173,7 @@ impl Desk {
             }
             DeedKind::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
-                let fact = again.told.map(|told| Fact::Changed(change.meaning.clone(), told));
+                let fact = again.answered.map(|answered| Fact::Changed(change.meaning.clone(), answered));
                 (fact, again.was_done)
             }
             DeedKind::Movement(movement) => {
@@ -279,7 +279,7 @@ pub(super) fn is_replay(answer: &ApiAnswer) -> bool {
 /// Checks that the answer is the earlier one: an id, or the text of another value.
 #[track_caller]
 pub(super) fn assert_replays(answer: &ApiAnswer, id: &str) {
-    assert_eq!((answer.status, told(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
+    assert_eq!((answer.status, answer_text(&answer.body).as_str()), (200, id), "the same key: {}", answer.body);
     assert!(is_replay(answer), "{id} was answered again, not from memory");
 }
 

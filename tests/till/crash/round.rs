@@ -86,7 +86,7 @@ impl Round {
         let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
         let (server, calendar) = (&mut self.server, &mut self.calendar);
         let deeds = thread::scope(|scope| {
-            let months = scope.spawn(|| calendar.call_until_gone());
+            let months = scope.spawn(|| calendar.call_until_unanswered());
             let deeds = load::until(server, callers, end);
             months.join().expect("it has said what was wrong");
             deeds

@@ -106,7 +106,7 @@ impl Truth {
             Fact::Session(id, minor) => {
                 assert!(self.sessions.insert(id.clone(), minor).is_none(), "{id} was answered to two calls");
             }
-            Fact::Changed(meaning, told) => self.affairs.note(&meaning, &told),
+            Fact::Changed(meaning, answered) => self.affairs.note(&meaning, &answered),
             Fact::Absent(external_id) => drop(self.absent.insert(external_id)),
         }
     }

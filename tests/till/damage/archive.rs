@@ -5,7 +5,7 @@
 use super::campaign::Detection;
 use super::image::{Copy, Image, archiving, name_of, start};
 use super::kinds::Damage;
-use super::restored::{Restored, Said, restore, run, text, with_archive};
+use super::restored::{CommandOutput, Restored, restore, run, text, with_archive};
 use crate::harness::Server;
 
 /// The words of the message about a write that counts as torn.
@@ -21,7 +21,7 @@ pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Detection {
             assert_ne!(verified.code, Some(0), "{}: a restore refuses what verify passes", damage.what);
             Detection::Restore
         }
-        Restored::Serves(server, said) => judge_restored(image, &server, &said, &verified, damage),
+        Restored::Serves(server, printed) => judge_restored(image, &server, &printed, &verified, damage),
     };
     if verified.code != Some(0) {
         assert_named(&verified.text, damage);
@@ -30,13 +30,19 @@ pub(super) fn judge(image: &Image, copy: &Copy, damage: &Damage) -> Detection {
     outcome
 }
 
-fn assert_named(said: &str, damage: &Damage) {
-    let is_named = said.contains(&name_of(&damage.file)) && said.contains("offset ");
-    assert!(is_named, "{}: the place is not named: {said}", damage.what);
+fn assert_named(printed: &str, damage: &Damage) {
+    let is_named = printed.contains(&name_of(&damage.file)) && printed.contains("offset ");
+    assert!(is_named, "{}: the place is not named: {printed}", damage.what);
 }
 
-fn judge_restored(image: &Image, server: &Server, said: &str, verified: &Said, damage: &Damage) -> Detection {
-    let is_torn = said.contains(TORN);
+fn judge_restored(
+    image: &Image,
+    server: &Server,
+    printed: &str,
+    verified: &CommandOutput,
+    damage: &Damage,
+) -> Detection {
+    let is_torn = printed.contains(TORN);
     assert!(!is_torn || name_of(&damage.file).ends_with(".open"), "{}: a closed segment is not torn", damage.what);
     assert_eq!(is_torn, verified.text.contains(TORN), "{}: {}", damage.what, verified.text);
     assert_served(image, server, u64::from(is_torn), damage);

@@ -191,19 +191,19 @@ impl Copy {
 
     /// The output of the server once it contains `awaited`, which a process that ends may print a moment after its last
     /// answer; after some time the output without it.
-    pub(super) fn said_with(&self, awaited: &str) -> String {
+    pub(super) fn printed_with(&self, awaited: &str) -> String {
         let until = Instant::now() + Duration::from_secs(10);
         loop {
-            let said = self.said();
-            if said.contains(awaited) || Instant::now() > until {
-                return said;
+            let printed = self.printed();
+            if printed.contains(awaited) || Instant::now() > until {
+                return printed;
             }
             thread::sleep(Duration::from_millis(10));
         }
     }
 
     /// The standard error of its servers.
-    fn said(&self) -> String {
+    fn printed(&self) -> String {
         fs::read_to_string(self.record()).unwrap_or_default()
     }
 

@@ -15,7 +15,7 @@ use crate::harness::Server;
 const COMMAND_MAX: Duration = Duration::from_secs(120);
 
 /// The result of a command.
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     pub(super) code: Option<i32>,
     pub(super) text: String,
 }
@@ -26,7 +26,7 @@ pub(super) fn text(path: &Path) -> &str {
 }
 
 /// Runs a command, which must come to its end.
-pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> Said {
+pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> CommandOutput {
     let record = copy.data().with_file_name("output");
     let output = File::create(&record).expect("writable");
     let mut command: Command = start().command(&copy.data());
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &[&str], copy: &Copy, damage: &str) -> Said {
     };
     let text = String::from_utf8_lossy(&std::fs::read(&record).expect("readable")).into_owned();
     assert!(code.is_some() && !text.contains("panicked"), "{damage}: {arguments:?} ended badly: {text}");
-    Said { code, text }
+    CommandOutput { code, text }
 }
 
 /// The result of a restore.
@@ -61,16 +61,16 @@ pub(super) enum Restored {
 pub(super) fn restore(copy: &Copy, checkpoint: &str, to: &str, more: &[&str], damage: &str) -> Restored {
     let (from, to) = (copy.data().join("checkpoints").join(checkpoint), copy.data().with_file_name(to));
     let arguments = [&["restore", "--from", text(&from), "--to", text(&to)], more].concat();
-    let said = run(&arguments, copy, damage);
-    if said.code != Some(0) {
-        assert!(said.text.contains("till: "), "{damage}: no reason is said: {}", said.text);
+    let printed = run(&arguments, copy, damage);
+    if printed.code != Some(0) {
+        assert!(printed.text.contains("till: "), "{damage}: no reason is said: {}", printed.text);
         let starts = to.join("db").exists() && start().try_server_on(&to, None).is_ok();
         assert!(!starts, "{damage}: what was not restored must not start");
-        return Restored::Refused(said.text);
+        return Restored::Refused(printed.text);
     }
     let started = start().try_server_on(&to, Some(Arc::clone(&copy.directory)));
     let server = started.unwrap_or_else(|message| panic!("{damage}: restored, and does not start: {message}"));
-    Restored::Serves(Box::new(server), said.text)
+    Restored::Serves(Box::new(server), printed.text)
 }
 
 /// The archive as an argument.

@@ -96,8 +96,8 @@ fn a_flipped_bit_found_by_a_compaction_needs_only_one_restart() {
         });
         println!("{damage}: {acknowledged} acknowledged, {}", if goes_on { "it goes on" } else { "it stopped" });
         if !goes_on {
-            let said = copy.said_with("the process stops");
-            assert!(said.contains(&name_of(&table)) && said.contains("the process stops"), "{damage}: {said}");
+            let printed = copy.printed_with("the process stops");
+            assert!(printed.contains(&name_of(&table)) && printed.contains("the process stops"), "{damage}: {printed}");
             server.restart();
             let (more, goes_on) = write_and_read(&server, &shop.merchant_id, || {
                 balance(&shop.on(&server));

@@ -11,7 +11,7 @@ use crate::harness::{Server, Shop, Start, Volume};
 
 use super::MIB;
 use super::filler::Filler;
-use super::load::{Told, WritingLoad, verify};
+use super::load::{Acknowledged, WritingLoad, verify};
 
 /// The size of the disk: some hundred rounds of load fit.
 const DISK_BYTES: u64 = 1_024 * MIB;
@@ -37,7 +37,7 @@ struct DiskServer {
     disk: Volume,
     log: std::path::PathBuf,
     shop: Shop,
-    told: Arc<Told>,
+    acknowledged: Arc<Acknowledged>,
 }
 
 impl DiskServer {
@@ -48,7 +48,7 @@ impl DiskServer {
         let log = beside.path().join("log");
         let server = start(reserve_bytes, &log).server_in(&disk.path().join("data"));
         let shop = server.shop();
-        Some((beside, DiskServer { disk, log, server, shop, told: Arc::default() }))
+        Some((beside, DiskServer { disk, log, server, shop, acknowledged: Arc::default() }))
     }
 
     /// Starts the server again once there is space.
@@ -74,14 +74,14 @@ impl DiskServer {
     #[track_caller]
     fn check_start_without_space(&self) {
         let started = start(0, &self.log).try_server_on(&self.disk.path().join("data"), None);
-        if let Err(said) = started {
-            let names_it = said.contains("no storage space") || said.contains("No space left on device");
-            assert!(names_it, "{said}");
+        if let Err(printed) = started {
+            let names_it = printed.contains("no storage space") || printed.contains("No space left on device");
+            assert!(names_it, "{printed}");
         }
     }
 
     fn report(&self, round: u32, what: &str) {
-        let (items, payments) = self.told.count();
+        let (items, payments) = self.acknowledged.count();
         println!("round {round}: {what}; {items} items and {payments} payments acknowledged, and all there");
     }
 }
@@ -94,15 +94,15 @@ fn start(reserve_bytes: u64, log: &Path) -> Start {
 fn a_full_disk_under_load_loses_nothing_and_recovers() {
     let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = WritingLoad::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), RESERVE_BYTES / 2);
-        stand.told.wait_for_more("a refusal", &stand.told.not_done, || false);
+        stand.acknowledged.wait_for_more("a refusal", &stand.acknowledged.not_done, || false);
         drop(filler);
-        stand.told.wait_for_more("a write after there was space", &stand.told.done, || false);
+        stand.acknowledged.wait_for_more("a write after there was space", &stand.acknowledged.done, || false);
         load.end();
         assert!(stand.server.ended().is_none(), "it runs on");
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, "filled up to the reserve, and freed");
     }
     verify(&mut stand.server);
@@ -112,11 +112,11 @@ fn a_full_disk_under_load_loses_nothing_and_recovers() {
 fn a_disk_filled_below_the_reserve_loses_nothing() {
     let Some((_beside, mut stand)) = DiskServer::begin(0) else { return };
     for round in 1..=rounds() {
-        let load = WritingLoad::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         let filler = Filler::leaving(&stand.disk.path(), 0);
-        let (told, server) = (Arc::clone(&stand.told), &mut stand.server);
-        told.wait_for_more("a refusal or an end", &told.not_done, || server.ended().is_some());
+        let (acknowledged, server) = (Arc::clone(&stand.acknowledged), &mut stand.server);
+        acknowledged.wait_for_more("a refusal or an end", &acknowledged.not_done, || server.ended().is_some());
         let until = Instant::now() + Duration::from_secs(2);
         while stand.server.ended().is_none() && Instant::now() < until {
             thread::sleep(Duration::from_millis(20));
@@ -132,7 +132,7 @@ fn a_disk_filled_below_the_reserve_loses_nothing() {
         stand.check_start_without_space();
         drop(filler);
         stand.start_again(0);
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, if has_ended { "the server ended itself" } else { "stopped without space" });
     }
     verify(&mut stand.server);
@@ -142,8 +142,8 @@ fn a_disk_filled_below_the_reserve_loses_nothing() {
 fn a_file_system_shutdown_under_load_loses_nothing() {
     let Some((_beside, mut stand)) = DiskServer::begin(RESERVE_BYTES) else { return };
     for round in 1..=rounds() {
-        let load = WritingLoad::start(&stand.shop, &stand.told);
-        stand.told.wait_for_more("a write", &stand.told.done, || false);
+        let load = WritingLoad::start(&stand.shop, &stand.acknowledged);
+        stand.acknowledged.wait_for_more("a write", &stand.acknowledged.done, || false);
         if stand.disk.break_off().is_none() {
             load.end();
             println!("skipped: this system cannot make a file system break off");
@@ -159,7 +159,7 @@ fn a_file_system_shutdown_under_load_loses_nothing() {
         stand.disk.unmount_and_repair();
         stand.disk.mount().expect("it can be mounted again");
         stand.start_again(RESERVE_BYTES);
-        stand.told.check(&stand.shop);
+        stand.acknowledged.check(&stand.shop);
         stand.report(round, "a sync failed, the server ended itself, and was started again");
     }
     verify(&mut stand.server);

@@ -33,6 +33,6 @@ impl Filler {
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file); // The disk may be gone.
+        let _ = std::fs::remove_file(&self.file); // The disk may be unmounted already.
     }
 }

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The answers that callers got, over all lives of a server.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Acknowledged {
     /// Items whose addition was acknowledged.
     added: Mutex<BTreeSet<String>>,
     /// Payments that were acknowledged.
@@ -41,13 +41,13 @@ pub(super) struct WritingLoad {
 
 impl WritingLoad {
     /// Starts callers that write to a merchant of this server.
-    pub(super) fn start(shop: &Shop, told: &Arc<Told>) -> WritingLoad {
+    pub(super) fn start(shop: &Shop, acknowledged: &Arc<Acknowledged>) -> WritingLoad {
         let stop = Arc::new(AtomicBool::new(false));
         let caller = |number: u64| {
-            let (shop, told, stop) = (shop.clone(), Arc::clone(told), Arc::clone(&stop));
+            let (shop, acknowledged, stop) = (shop.clone(), Arc::clone(acknowledged), Arc::clone(&stop));
             thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    let is_there = if number == 0 { told.pay(&shop) } else { told.add(&shop) };
+                    let is_there = if number == 0 { acknowledged.pay(&shop) } else { acknowledged.add(&shop) };
                     if !is_there {
                         return;
                     }
@@ -64,7 +64,7 @@ impl WritingLoad {
     }
 }
 
-impl Told {
+impl Acknowledged {
     /// Adds an item; true when the server answered.
     fn add(&self, shop: &Shop) -> bool {
         let item = format!("{:08} {}", self.asked.fetch_add(1, Ordering::Relaxed), "x".repeat(ITEM_BYTES));
@@ -106,7 +106,7 @@ impl Told {
                 let outcome = answer.details()["outcome"].clone();
                 assert!(outcome == "not_done" || outcome == "unknown", "{}", answer.body);
                 self.not_done.fetch_add(1, Ordering::Relaxed);
-                thread::sleep(Duration::from_millis(5)); // As a caller that heeds Retry-After, in a hurry.
+                thread::sleep(Duration::from_millis(5)); // A shorter pause than Retry-After asks for.
                 true
             }
             (0, _) => false,
@@ -137,7 +137,7 @@ impl Told {
 
     /// The numbers of acknowledged items and payments.
     pub(super) fn count(&self) -> (usize, usize) {
-        let count = |told: &Mutex<BTreeSet<String>>| told.lock().expect("no caller panics").len();
+        let count = |acknowledged: &Mutex<BTreeSet<String>>| acknowledged.lock().expect("no caller panics").len();
         (count(&self.added), count(&self.payments))
     }
 }

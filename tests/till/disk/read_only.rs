@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::harness::{Shop, Start, Volume};
 
 use super::MIB;
-use super::load::{Told, WritingLoad, verify};
+use super::load::{Acknowledged, WritingLoad, verify};
 
 /// A read-only mount over a directory, until it is dropped.
 struct ReadOnly {
@@ -54,15 +54,15 @@ fn reads_go_on(shop: &Shop, payment: &str) {
 fn a_file_system_under_load_cannot_be_remounted_read_only() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
-    let (shop, told) = (server.shop(), Arc::default());
-    let load = WritingLoad::start(&shop, &told);
-    told.wait_for_more("a write", &told.done, || false);
+    let (shop, acknowledged) = (server.shop(), Arc::default());
+    let load = WritingLoad::start(&shop, &acknowledged);
+    acknowledged.wait_for_more("a write", &acknowledged.done, || false);
     let refused = mount(&["-o", "remount,ro"], &[&disk.path()]).expect_err("a file is open for writing");
     assert!(refused.contains("busy"), "{refused}");
-    told.wait_for_more("a write", &told.done, || false);
+    acknowledged.wait_for_more("a write", &acknowledged.done, || false);
     load.end();
     assert!(server.ended().is_none());
-    told.check(&shop);
+    acknowledged.check(&shop);
     verify(&mut server);
 }
 
@@ -70,13 +70,13 @@ fn a_file_system_under_load_cannot_be_remounted_read_only() {
 fn a_read_only_mount_refuses_writes_until_it_is_removed() {
     let Some(disk) = Volume::where_possible(512 * MIB) else { return };
     let mut server = start().server_in(&disk.path().join("data"));
-    let (shop, told) = (server.shop(), Arc::<Told>::default());
+    let (shop, acknowledged) = (server.shop(), Arc::<Acknowledged>::default());
     let payment = shop.pay(100);
-    let load = WritingLoad::start(&shop, &told);
+    let load = WritingLoad::start(&shop, &acknowledged);
     for round in 0..2 {
-        told.wait_for_more("a write", &told.done, || false);
+        acknowledged.wait_for_more("a write", &acknowledged.done, || false);
         let read_only = ReadOnly::over(&disk.path());
-        told.wait_for_more("a refusal", &told.not_done, || false);
+        acknowledged.wait_for_more("a refusal", &acknowledged.not_done, || false);
         reads_go_on(&shop, &payment);
         let session = json!({ "amount": 1, "currency": "THB", "payment_method": "CARD" });
         let refused = shop.sdk("select-payment-method", &session);
@@ -85,10 +85,10 @@ fn a_read_only_mount_refuses_writes_until_it_is_removed() {
         assert_ne!(server.admin("create-checkpoint", &json!({})).status, 200, "nor is a checkpoint taken");
         drop(read_only);
     }
-    told.wait_for_more("a write after it could be written to again", &told.done, || false);
+    acknowledged.wait_for_more("a write after it could be written to again", &acknowledged.done, || false);
     load.end();
     assert!(server.ended().is_none(), "it runs on");
-    told.check(&shop);
+    acknowledged.check(&shop);
     verify(&mut server);
 }
 
@@ -106,8 +106,8 @@ fn a_start_on_a_read_only_file_system_is_refused_by_reason() {
             server.kill();
         }
         mount(&["-o", "remount,ro"], &[&disk.path()]).expect("nobody writes");
-        let said = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
-        assert!(said.contains("Read-only file system") || said.contains("read-only"), "{said}");
+        let printed = start().try_server_on(&data, None).map(drop).expect_err("it is refused");
+        assert!(printed.contains("Read-only file system") || printed.contains("read-only"), "{printed}");
         mount(&["-o", "remount,rw"], &[&disk.path()]).expect("it is sound");
         server = start().server_in(&data);
         reads_go_on(&shop.on(&server), &payment);

@@ -75,7 +75,7 @@ impl EventReceiver {
         let refuses = self.manner == Manner::RefusesFirst && times == 1;
         let status = if refuses { "500 Not Now" } else { "204 Taken" };
         let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        let _gone = stream.write_all(answer.as_bytes());
+        let _disconnected = stream.write_all(answer.as_bytes());
     }
 }
 

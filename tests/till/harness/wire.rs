@@ -55,14 +55,14 @@ impl Wire {
     /// Sends these bytes and reads the answer.
     pub(crate) fn exchange(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
-        let _ = stream.write_all(bytes); // A server that has answered already need not read the rest.
+        let _ = stream.write_all(bytes); // A server that has answered may not read the rest.
         received(&mut stream)
     }
 
     /// Sends these bytes, closes the sending side, and reads the answer.
     pub(crate) fn exchange_and_end(&self, bytes: &[u8]) -> RawAnswer {
         let mut stream = self.connect();
-        let _ = stream.write_all(bytes); // As above.
+        let _ = stream.write_all(bytes); // A server that has answered may not read the rest.
         let _ = stream.shutdown(Shutdown::Write);
         received(&mut stream)
     }

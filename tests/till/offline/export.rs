@@ -169,8 +169,8 @@ fn an_export_cut_off_by_damage_has_no_name_and_no_manifest() {
     tampering.put(Family::Journal, &key, &value);
     drop(tampering);
     let to = place.path().join("export");
-    let said = ends(&server, &["export", "--to", text(&to)], 1);
-    assert!(said.contains(&other.merchant_id) && said.contains("record 4 cannot be used"), "{said}");
+    let printed = ends(&server, &["export", "--to", text(&to)], 1);
+    assert!(printed.contains(&other.merchant_id) && printed.contains("record 4 cannot be used"), "{printed}");
     let unfinished = place.path().join("export.in-progress");
     assert!(!to.exists() && unfinished.exists() && !unfinished.join("export.json").exists());
     Tampering::with(server.data()).put(Family::Journal, &key, &sound);

@@ -59,8 +59,10 @@ fn ranges_show_the_records_that_they_name() {
     assert_eq!(sequences(&json_lines(&server, &shop, &["--from", "3", "--to", "5"])), [3, 4, 5]);
     assert_eq!(sequences(&json_lines(&server, &shop, &["--last", "2"])), all[all.len() - 2..]);
     assert_eq!(sequences(&json_lines(&server, &shop, &[])), all[all.len() - 10..]);
-    let nobody = "mer_01h2e8kqvbfwea724h75qc655w";
-    assert!(ends(&server, &["inspect", nobody], 1).contains(&format!("there is no merchant {nobody}")));
+    let unknown_merchant = "mer_01h2e8kqvbfwea724h75qc655w";
+    assert!(
+        ends(&server, &["inspect", unknown_merchant], 1).contains(&format!("there is no merchant {unknown_merchant}"))
+    );
 }
 
 #[test]

@@ -124,15 +124,15 @@ fn rows_of_all_merchants_are_derived_after_the_faults_are_named() {
     scene.spoil(1);
     let before = contents(scene.server.data());
     for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--dry-run"]] {
-        let said = ends(&scene.server, arguments, 1);
+        let printed = ends(&scene.server, arguments, 1);
         for shop in &scene.shops {
-            assert!(said.contains(&format!("{}: Payments(", shop.merchant_id)), "{said}");
+            assert!(printed.contains(&format!("{}: Payments(", shop.merchant_id)), "{printed}");
         }
-        assert!(said.contains("nothing was changed") && said.contains("of all merchants"), "{said}");
+        assert!(printed.contains("nothing was changed") && printed.contains("of all merchants"), "{printed}");
         assert_eq!(contents(scene.server.data()), before);
     }
-    let said = ends(&scene.server, &["repair", "rows", "--yes"], 0);
-    assert!(said.contains("no faults") && said.contains("db-before-repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows", "--yes"], 0);
+    assert!(printed.contains("no faults") && printed.contains("db-before-repair"), "{printed}");
     scene.assert_served();
 }
 
@@ -142,21 +142,21 @@ fn rows_of_one_merchant_are_derived_and_others_are_kept() {
     scene.spoil(0);
     scene.spoil(1);
     let [first, second] = scene.shops.clone();
-    let said = ends(&scene.server, &["repair", "rows", "--merchant", &first.merchant_id, "--yes"], 1);
-    assert!(!said.contains(&format!("{}:", first.merchant_id)), "{said}");
-    assert!(said.contains(&format!("{}: Payments(", second.merchant_id)), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows", "--merchant", &first.merchant_id, "--yes"], 1);
+    assert!(!printed.contains(&format!("{}:", first.merchant_id)), "{printed}");
+    assert!(printed.contains(&format!("{}: Payments(", second.merchant_id)), "{printed}");
     ends(&scene.server, &["repair", "rows", "--merchant", &second.merchant_id, "--yes"], 0);
     scene.assert_served();
-    let nobody = "mer_01h2e8kqvbfwea724h75qc655w";
-    let said = ends(&scene.server, &["repair", "rows", "--merchant", nobody, "--yes"], 1);
-    assert!(said.contains(&format!("there is no merchant {nobody}")), "{said}");
+    let unknown_merchant = "mer_01h2e8kqvbfwea724h75qc655w";
+    let printed = ends(&scene.server, &["repair", "rows", "--merchant", unknown_merchant, "--yes"], 1);
+    assert!(printed.contains(&format!("there is no merchant {unknown_merchant}")), "{printed}");
 }
 
 #[test]
 fn an_intact_store_has_nothing_to_repair_and_stays_valid() {
     let mut scene = Scene::stopped();
-    let said = ends(&scene.server, &["repair", "rows"], 0);
-    assert!(said.contains("there is nothing to repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 0);
+    assert!(printed.contains("there is nothing to repair"), "{printed}");
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     scene.assert_served();
@@ -173,8 +173,11 @@ fn damaged_or_unreadable_tables_of_derived_rows_are_rebuilt() {
     }
     fs::write(scene.server.data().join("table-damaged"), format!("Corruption: in {}", "000001.sst")).expect("writable");
     assert_ne!(run(&scene.server, &["verify"]).0, Some(0), "it is damaged");
-    let said = ends(&scene.server, &["repair", "rows"], 1);
-    assert!(said.contains("derived rows cannot be opened") && said.contains("derived again from the log"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 1);
+    assert!(
+        printed.contains("derived rows cannot be opened") && printed.contains("derived again from the log"),
+        "{printed}"
+    );
     ends(&scene.server, &["repair", "rows", "--yes"], 0);
     assert!(!scene.server.data().join("table-damaged").exists(), "the note goes with the table that it names");
     scene.assert_served();
@@ -205,8 +208,8 @@ impl Scene {
     fn spoil_nothing_but_check(&self, what: &str) {
         let before = contents(self.server.data());
         for arguments in [["repair", "rows"].as_slice(), &["repair", "rows", "--yes"]] {
-            let said = ends(&self.server, arguments, 1);
-            assert!(said.contains("only a restore puts right"), "{what}: {said}");
+            let printed = ends(&self.server, arguments, 1);
+            assert!(printed.contains("only a restore puts right"), "{what}: {printed}");
         }
         assert_eq!(contents(self.server.data()), before, "{what}");
     }
@@ -221,7 +224,7 @@ fn rows_that_lag_behind_the_log_are_brought_up() {
     drop(tampering);
     ends(&scene.server, &["verify"], 1);
     ends(&scene.server, &["repair", "rows", "--merchant", &scene.shops[0].merchant_id, "--yes"], 0);
-    ends(&scene.server, &["verify"], 0); // Before a server could bring them up by itself.
+    ends(&scene.server, &["verify"], 0); // No server has derived the rows by itself yet.
     scene.assert_served();
 }
 
@@ -268,11 +271,11 @@ fn a_repair_killed_between_renames_is_named_and_finished() {
     let export = ["export", "--to", text(&to)];
     let inspect = ["inspect", &scene.shops[0].merchant_id];
     for (arguments, code) in [(["verify"].as_slice(), 2), (&export, 1), (&inspect, 1)] {
-        let said = ends(&scene.server, arguments, code);
+        let printed = ends(&scene.server, arguments, code);
         let words = ["did not come to its end: run till repair rows again", text(&before)];
-        assert!(words.iter().all(|word| said.contains(word)), "{said}");
+        assert!(words.iter().all(|word| printed.contains(word)), "{printed}");
     }
-    let said = ends(&scene.server, &["repair", "rows"], 0);
-    assert!(said.contains("there is nothing to repair"), "{said}");
+    let printed = ends(&scene.server, &["repair", "rows"], 0);
+    assert!(printed.contains("there is nothing to repair"), "{printed}");
     scene.assert_served();
 }

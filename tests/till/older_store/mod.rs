@@ -5,7 +5,7 @@
 //! preloaded `clock_gettime`), since authorizations lapse after seven days: a merchant's time is never before its last
 //! event, so that what was authorized then stands until then. Over HTTP it was asked for the payments named below, a
 //! top-up, metadata, an invitation and a key, and was killed right after several payments were answered, so that their
-//! calls to the acquirer are open and much stands in logs only. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK`, without
+//! calls to the acquirer are open and much is only in logs. RocksDB's files `LOG*`, `OPTIONS*` and `LOCK`, without
 //! which it opens, were left out, as they name paths of the machine that made them.
 
 use std::fs::{self, File};

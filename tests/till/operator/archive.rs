@@ -127,7 +127,7 @@ struct RestorePoint {
 fn moment(server: &Server, shop: &Shop, name: &str, payments: &[String]) -> RestorePoint {
     let ids: Vec<&str> = payments.iter().map(String::as_str).collect();
     let (picture, commit) = (shop.picture(&ids), take(server, name));
-    thread::sleep(Duration::from_millis(20)); // Its time is not that of what comes next.
+    thread::sleep(Duration::from_millis(20)); // The next commit must have a later time.
     let moment = RestorePoint { commit, time: Timestamp::now(), picture, payments: payments.to_vec() };
     thread::sleep(Duration::from_millis(20));
     moment

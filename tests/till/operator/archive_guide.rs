@@ -89,6 +89,6 @@ fn the_procedure_names_everything_that_must_not_be_shared() {
 fn succeeds(prepared: &mut Command, line: &str) {
     let arguments: Vec<&str> = line.split(' ').skip(1).collect();
     let output = prepared.args(&arguments).output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {printed}");
 }

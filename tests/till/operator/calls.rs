@@ -138,7 +138,7 @@ fn a_call_about_a_merchant_that_there_is_not_is_not_found() {
 fn merchants_are_listed_from_the_newest_and_back() {
     let server = Server::start();
     let mut ids: Vec<String> = (0..7).map(|_| merchant(&server)).collect();
-    ids.sort(); // Made in one millisecond, ids of two merchants may stand in either order.
+    ids.sort(); // Ids of two merchants from the same millisecond may have either order.
     ids.reverse();
     let ids_of = |page: &Value| -> Vec<String> {
         let page = page["page"].as_array().expect("a page");

@@ -130,8 +130,8 @@ fn a_key_is_generated_used_and_revoked_by_commands() {
 #[test]
 fn a_command_that_is_refused_says_why_and_exits_with_1() {
     let server = Server::start();
-    let nobody = "mer_01h455vb4pex5vsknk084sn02q";
-    let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", nobody]);
+    let unknown_merchant = "mer_01h455vb4pex5vsknk084sn02q";
+    let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", unknown_merchant]);
     assert_eq!((code, output.as_str()), (1, ""));
     assert!(errors.starts_with("till: NOT_FOUND: There is no merchant with this merchant_id."), "{errors}");
     let (code, output, errors) = run(&server, &["merchant", "create", "--name", "A", "--currency", "baht"]);

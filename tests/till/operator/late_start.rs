@@ -40,9 +40,9 @@ fn ends_every_time(subcommand: &str, code: i32) {
     for time in 1..=times {
         // Each try interrupts RocksDB at another point.
         let ended = past_its_time_limit(subcommand, &data, OPENING * time / times);
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(code), "time {time}: {}\n{said}", ended.status);
-        assert!(said.contains("did not end within 1"), "time {time}: {said}");
+        let printed = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(code), "time {time}: {}\n{printed}", ended.status);
+        assert!(printed.contains("did not end within 1"), "time {time}: {printed}");
     }
 }
 

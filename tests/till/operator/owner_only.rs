@@ -87,11 +87,11 @@ fn a_store_that_others_could_read_is_closed_to_them_and_named() {
 fn is_said(log: &Path, words: &[&str]) {
     let until = Instant::now() + Duration::from_secs(10);
     loop {
-        let said = fs::read_to_string(log).expect("a record is kept");
-        if said.lines().any(|line| words.iter().all(|word| line.contains(word))) {
+        let printed = fs::read_to_string(log).expect("a record is kept");
+        if printed.lines().any(|line| words.iter().all(|word| line.contains(word))) {
             return;
         }
-        assert!(Instant::now() < until, "{words:?} is not in {said}");
+        assert!(Instant::now() < until, "{words:?} is not in {printed}");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -33,18 +33,18 @@ fn refusal(mut command: Command) -> String {
     while child.try_wait().expect("it can be waited for").is_none() && Instant::now() < until {
         sleep(Duration::from_millis(10));
     }
-    let _gone = child.kill(); // One that was not refused.
+    let _already_ended = child.kill(); // The start may not have been refused.
     let output = child.wait_with_output().expect("it can be waited for");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.matches("(os error").count() <= 1, "it repeats itself: {said}");
-    said
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.matches("(os error").count() <= 1, "it repeats itself: {printed}");
+    printed
 }
 
 #[track_caller]
-fn has_all(said: &str, parts: &[&str]) {
+fn has_all(printed: &str, parts: &[&str]) {
     for part in parts {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(printed.contains(part), "{part} is not in {printed}");
     }
 }
 
@@ -131,23 +131,23 @@ fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
     let place = place();
     let data = place.path().join("data");
     let variables = [("TILL_TLS_CERTIFICAT_FILE", "/c.pem"), ("TILL_CRASH_ROUNDS", ""), ("TILLAGE", "1")];
-    let said = refusal(serving(&data, &variables));
-    has_all(&said, &["TILL_TLS_CERTIFICAT_FILE: there is no such setting; did you mean TILL_TLS_CERTIFICATE_FILE?"]);
-    has_all(&said, &["TILL_CRASH_ROUNDS: there is no such setting"]);
-    assert!(!said.contains("TILLAGE") && !data.exists(), "{said}");
+    let printed = refusal(serving(&data, &variables));
+    has_all(&printed, &["TILL_TLS_CERTIFICAT_FILE: there is no such setting; did you mean TILL_TLS_CERTIFICATE_FILE?"]);
+    has_all(&printed, &["TILL_CRASH_ROUNDS: there is no such setting"]);
+    assert!(!printed.contains("TILLAGE") && !data.exists(), "{printed}");
     let mut command = serving(&data, &[("TILL_ADMIN_TOKN", "hidden")]);
     command.arg("--demo");
-    let said = refusal(command);
-    has_all(&said, &["TILL_ADMIN_TOKN: there is no such setting; did you mean TILL_ADMIN_TOKEN?"]);
-    assert!(!said.contains("hidden"), "{said}");
+    let printed = refusal(command);
+    has_all(&printed, &["TILL_ADMIN_TOKN: there is no such setting; did you mean TILL_ADMIN_TOKEN?"]);
+    assert!(!printed.contains("hidden"), "{printed}");
 }
 
 #[test]
 fn a_secret_s_file_that_cannot_be_read_says_why_once() {
     let place = place();
     let missing = place.path().join("missing").display().to_string();
-    let said = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));
-    has_all(&said, &[&format!("failed to read {missing}: No such file or directory")]);
+    let printed = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));
+    has_all(&printed, &[&format!("failed to read {missing}: No such file or directory")]);
 }
 
 /// The newest file of the sandbox's book whose name begins like this.
@@ -164,10 +164,10 @@ fn a_damaged_book_can_be_moved_away_and_payments_continue() {
     let payment = shop.pay(700);
     assert!(server.stop());
     fs::write(of_book(server.data(), "MANIFEST-"), "damaged").expect("it can be written");
-    let said = server.try_restart().expect_err("the book cannot be read");
-    let (_, remedy) = said.split_once("the server starts with a new one: ").unwrap_or_else(|| panic!("{said}"));
-    let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{said}"));
-    assert!(remedy.starts_with("mv ") && said.contains("failed to open the sandbox's book: "), "{said}");
+    let printed = server.try_restart().expect_err("the book cannot be read");
+    let (_, remedy) = printed.split_once("the server starts with a new one: ").unwrap_or_else(|| panic!("{printed}"));
+    let (remedy, _) = remedy.split_once(" (docs/operations.md").unwrap_or_else(|| panic!("{printed}"));
+    assert!(remedy.starts_with("mv ") && printed.contains("failed to open the sandbox's book: "), "{printed}");
     assert!(Command::new("sh").args(["-c", remedy]).status().is_ok_and(|status| status.success()), "{remedy}");
     server.restart();
     let shop = shop.on(&server);

@@ -94,7 +94,7 @@ fn paying_while(shop: &Shop, work: impl FnOnce()) -> u64 {
                 paid.fetch_add(1, Ordering::Relaxed);
             }
         });
-        let ended = Ended(&done); // Also when the work panics: the payer must not go on for ever.
+        let ended = Ended(&done); // Set also when the work panics, so that the payer ends.
         work();
         drop(ended);
         payer.join().expect("every call was answered well");
@@ -292,9 +292,9 @@ fn refused_meanwhile(armed: &Armed, first: &[&str], second: &[&str], file: &Path
     let _stuck = Stuck::in_a_call(armed, first);
     let before = lines(file);
     let refused = armed.run(second);
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && said.contains("another command"), "{second:?}: {said}");
-    assert!(said.contains(&file.display().to_string()), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && printed.contains("another command"), "{second:?}: {printed}");
+    assert!(printed.contains(&file.display().to_string()), "{printed}");
     assert_eq!(lines(file), before, "{second:?}");
 }
 

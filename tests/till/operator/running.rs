@@ -134,7 +134,7 @@ fn a_second_server_on_the_same_data_is_refused() {
 }
 
 /// The output of a server that may open `descriptors` files, with 500 connections.
-fn said_with_descriptors(descriptors: u32) -> String {
+fn output_with_descriptors(descriptors: u32) -> String {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let start = Start::default().with("TILL_CONNECTIONS_MAX", "500");
     let mut command = start.command(&directory.path().join("data"));
@@ -144,19 +144,19 @@ fn said_with_descriptors(descriptors: u32) -> String {
     let listens = addresses.nth(1).is_some();
     child.kill().expect("a child can be killed");
     let output = child.wait_with_output().expect("it can be waited for");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(listens, "{said}");
-    said
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(listens, "{printed}");
+    printed
 }
 
 #[test]
 fn a_start_with_too_few_descriptors_names_both_numbers() {
-    let said = said_with_descriptors(2_999);
-    let lines: Vec<&str> = said.lines().filter(|line| line.contains("file descriptors")).collect();
-    assert_eq!(lines.len(), 1, "{said}");
-    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{said}");
-    let said = said_with_descriptors(3_000);
-    assert!(!said.contains("file descriptors"), "{said}");
+    let printed = output_with_descriptors(2_999);
+    let lines: Vec<&str> = printed.lines().filter(|line| line.contains("file descriptors")).collect();
+    assert_eq!(lines.len(), 1, "{printed}");
+    assert!(lines[0].contains("WARN") && lines[0].contains("2999") && lines[0].contains("3000"), "{printed}");
+    let printed = output_with_descriptors(3_000);
+    assert!(!printed.contains("file descriptors"), "{printed}");
 }
 
 #[test]

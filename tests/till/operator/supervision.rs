@@ -36,7 +36,7 @@ impl Manager {
             let length =
                 self.socket.recv(&mut bytes).unwrap_or_else(|error| panic!("{line}: {error}: {:?}", self.heard));
             let message = String::from_utf8_lossy(&bytes[..length]).into_owned();
-            let is_it = message.lines().any(|said| said == line);
+            let is_it = message.lines().any(|printed| printed == line);
             self.heard.push(message);
             if is_it {
                 return;
@@ -55,8 +55,8 @@ impl Manager {
         }
     }
 
-    fn said(&self, line: &str) -> usize {
-        self.heard.iter().flat_map(|message| message.lines()).filter(|said| *said == line).count()
+    fn printed(&self, line: &str) -> usize {
+        self.heard.iter().flat_map(|message| message.lines()).filter(|printed| *printed == line).count()
     }
 }
 
@@ -72,7 +72,7 @@ fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
     let mut server = watched(&path.display().to_string()).server();
     manager.hear("READY=1");
     assert_eq!(manager.heard.first().map(String::as_str), Some("STATUS=starting"), "{:?}", manager.heard);
-    assert_eq!(manager.said("WATCHDOG=1"), 0, "nobody says that it lives before it is ready");
+    assert_eq!(manager.printed("WATCHDOG=1"), 0, "nobody says that it lives before it is ready");
     let began = Instant::now();
     for _ in 0..3 {
         manager.hear("WATCHDOG=1");
@@ -81,7 +81,7 @@ fn the_manager_hears_of_readiness_heartbeats_and_the_stop() {
     server.shop().pay(100);
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!((manager.said("READY=1"), manager.said("STATUS=stopping")), (1, 1), "{:?}", manager.heard);
+    assert_eq!((manager.printed("READY=1"), manager.printed("STATUS=stopping")), (1, 1), "{:?}", manager.heard);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn an_abstract_socket_works_and_without_watchdog_no_beats() {
     manager.hear("READY=1");
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!(manager.said("WATCHDOG=1"), 0);
+    assert_eq!(manager.printed("WATCHDOG=1"), 0);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_child_of_the_watched_process_sends_no_heartbeats() {
     manager.hear("READY=1");
     assert!(server.stop(), "exit code 0");
     manager.hear("STOPPING=1");
-    assert_eq!(manager.said("WATCHDOG=1"), 0);
+    assert_eq!(manager.printed("WATCHDOG=1"), 0);
 }
 
 /// The comment directly before a line of the unit.

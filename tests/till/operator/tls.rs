@@ -61,10 +61,10 @@ fn a_command_with_http_to_a_tls_listener_names_the_setting() {
     let mut command = server.command();
     command.env_remove("TILL_ADMIN_TLS_CERTIFICATE_FILE").env_remove("TILL_ADMIN_TLS_KEY_FILE");
     let refused = command.args(["merchant", "list"]).output().expect("the binary can be started");
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{printed}");
     for part in [host(server.admin_address()), "When it speaks TLS", "TILL_ADMIN_CA_FILE"] {
-        assert!(said.contains(part), "{part} is not in {said}");
+        assert!(printed.contains(part), "{part} is not in {printed}");
     }
 }
 

@@ -179,7 +179,7 @@ impl CheckpointServer {
             let taking = self.take_among(&format!("c-{}", takings.len()), since, extent.stretch_min);
             if !load.is_running() {
                 println!("{}: the load ended early, for its sessions were used up", self.what);
-                self.server.shop(); // Something must come behind the last checkpoint.
+                self.server.shop(); // The log must continue after the last checkpoint.
                 break;
             }
             takings.push(taking);

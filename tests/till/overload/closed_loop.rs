@@ -67,7 +67,7 @@ impl StatusConnection {
             Some(stream) => stream,
             None => opened(&self.wire)?,
         };
-        let _ = stream.write_all(bytes).await; // A server that refuses need not read to the end.
+        let _ = stream.write_all(bytes).await; // A server that refuses may not read to the end.
         let head = answer_head(&mut stream, &mut self.buffer).await?;
         if head.header("connection") != Some("close") {
             self.stream = Some(stream);

@@ -45,7 +45,7 @@ fn opened(server: &Server, bytes: &[u8], count: usize) -> Vec<TcpStream> {
     let open = |_| {
         let mut stream = Wire::new(server.public()).connect();
         stream.set_write_timeout(Some(Duration::from_secs(5))).expect("a time limit can be set");
-        let _refused = stream.write_all(bytes); // A body that there is no room for is not read to its end.
+        let _refused = stream.write_all(bytes); // A body without room in memory is not read to its end.
         stream
     };
     thread::scope(|scope| {
@@ -61,7 +61,7 @@ fn answered(streams: &mut [TcpStream]) -> (usize, usize) {
         stream.set_read_timeout(Some(PATIENCE)).expect("a time limit can be set");
         let mut begin = [0; 12];
         if stream.read_exact(&mut begin).is_err() {
-            continue; // Reset: the server had answered before all was sent.
+            continue; // The connection was reset: the server had answered before everything was sent.
         }
         done += usize::from(begin.ends_with(b"200"));
         refused += usize::from(begin.ends_with(b"503"));

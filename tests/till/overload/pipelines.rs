@@ -69,7 +69,7 @@ fn taken(server: &Server, open: impl Fn() -> Box<dyn Write + Send>, bytes: &[u8]
         thread::sleep(Duration::from_millis(700));
         let now = server.resident_bytes_max();
         if now == most || Instant::now() > until {
-            return now.saturating_sub(before); // The system counts resident pages roughly.
+            return now.saturating_sub(before); // The system's count of resident pages is approximate.
         }
         most = now;
     }
@@ -183,7 +183,7 @@ fn a_client_that_half_closes_gets_all_answers() {
     let shop = server.shop();
     let mut line = Wire::new(server.public()).connect();
     for number in 0..AHEAD {
-        let kind = if number % 6 == 3 { 2 } else { number % 6 }; // What fits between both ends.
+        let kind = if number % 6 == 3 { 2 } else { number % 6 }; // Requests that fit into the buffers of both sides.
         let request = String::from_utf8(request(&shop, kind)).expect("it is text");
         let request = request.replace(&format!("X-Request-Id: n{kind}\r\n"), &format!("X-Request-Id: n{number}\r\n"));
         line.write_all(request.as_bytes()).expect("the server reads");

@@ -47,8 +47,8 @@ fn a_refusal_before_the_body_is_read_leaves_the_connection_open() {
         let refused = next_answer(&mut stream);
         assert_eq!((refused.status, refused.header("connection")), (status, None), "{method} {path}");
     }
-    let good = head("POST", "/merchants/get-balance", &format!("{key}{json}"), 2) + "{}";
-    stream.write_all(good.as_bytes()).expect("the connection is open");
+    let valid = head("POST", "/merchants/get-balance", &format!("{key}{json}"), 2) + "{}";
+    stream.write_all(valid.as_bytes()).expect("the connection is open");
     assert_eq!(next_answer(&mut stream).status, 200);
 }
 

@@ -84,7 +84,7 @@ fn bytes_until_ended(stream: &mut Box<dyn ByteStream>) -> usize {
             Ok(0) => return bytes,
             Ok(count) => bytes += count,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-            Err(_) => return bytes, // Reset.
+            Err(_) => return bytes, // The connection was reset.
         }
     }
 }

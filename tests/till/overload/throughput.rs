@@ -61,8 +61,8 @@ impl Drop for Throughput {
 
 /// The count at a moment, interpolated between those around it.
 fn payments_at(counts: &[Count], at: Instant) -> f64 {
-    let behind = counts.partition_point(|count| count.at < at).clamp(1, counts.len() - 1);
-    let (one, other) = (counts[behind - 1], counts[behind]);
+    let later = counts.partition_point(|count| count.at < at).clamp(1, counts.len() - 1);
+    let (one, other) = (counts[later - 1], counts[later]);
     let part = at.saturating_duration_since(one.at).as_secs_f64() / (other.at - one.at).as_secs_f64();
     one.payments + (other.payments - one.payments) * part.min(1.0)
 }

@@ -323,7 +323,7 @@ fn required_arguments_are_those_that_an_empty_body_misses() {
             let mut expected: Vec<String> =
                 required.map(|argument| format!("missing {}", text(&argument["name"]))).collect();
             if endpoint["name"] == "add-contact" {
-                expected.push("missing contact_email".to_owned()); // It takes one of four.
+                expected.push("missing contact_email".to_owned()); // The endpoint needs one of four arguments.
             }
             let answer = interfaces.call(package, endpoint, &json!({}));
             if expected.is_empty() {

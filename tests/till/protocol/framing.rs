@@ -59,7 +59,7 @@ impl Answers {
         while let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             let head = RawAnswer::parse(&bytes[..end + 4]);
             let length = head.header("content-length").map_or(0, |length| length.parse().expect("a number"));
-            let end = bytes.len().min(end + 4 + length); // To HEAD there is only a head.
+            let end = bytes.len().min(end + 4 + length); // The answer to HEAD has no body.
             answers.push(RawAnswer::parse(&bytes[..end]));
             bytes = &bytes[end..];
         }

@@ -125,8 +125,8 @@ fn every_log_line_of_a_request_has_its_answers_id() {
     let text = fs::read_to_string(&log).expect("the log was kept");
     let lines: Vec<Value> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let of = |message: &str| -> Vec<&str> {
-        let said = lines.iter().filter(|line| line["message"] == message);
-        said.map(|line| line["span"]["request_id"].as_str().unwrap_or("(none)")).collect()
+        let logged = lines.iter().filter(|line| line["message"] == message);
+        logged.map(|line| line["span"]["request_id"].as_str().unwrap_or("(none)")).collect()
     };
     let answered = of("answered");
     assert!(!answered.contains(&"(none)"), "{text}");

@@ -134,8 +134,8 @@ fn the_faults_of_a_body_are_judged_before_what_is_there() {
     assert_eq!(client.post("/merchants/balance-history", &json!({ "per_page": 0 })).faults(), ["invalid per_page"]);
     client.post("/merchants/balance-history", &json!({})).refused("NOT_FOUND");
     client.post("/merchants/get-balance", &json!({})).refused("NOT_FOUND");
-    let nobody = json!({ "merchant_id": merchant.chars().rev().collect::<String>(), "amount": 0 });
-    assert_eq!(server.admin("add-topup", &nobody).faults(), ["invalid merchant_id", "invalid amount"]);
+    let malformed = json!({ "merchant_id": merchant.chars().rev().collect::<String>(), "amount": 0 });
+    assert_eq!(server.admin("add-topup", &malformed).faults(), ["invalid merchant_id", "invalid amount"]);
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn every_example_can_be_executed() {
             assert_eq!(taken, argument != REFUSED_ON_PURPOSE, "{} {argument}", operation.path);
         }
     }
-    walk.shop.pay(100); // No example has changed anything of the merchant that others count on.
+    walk.shop.pay(100); // The examples have left the merchant usable.
 }
 
 #[test]

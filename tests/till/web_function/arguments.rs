@@ -214,7 +214,7 @@ impl Stranger {
             return value(self.call("admin", create, &with_test_clock));
         }
         if name == "amount" && endpoint.name == "send-payout" {
-            return json!("100"); // The balance must last for many.
+            return json!("100"); // The balance must suffice for many of them.
         }
         if name == "payment_id" && ABOUT_ANSWERED_PAYMENTS.contains(&endpoint.name.as_str()) {
             return self.payment_for(&endpoint.name, scope);

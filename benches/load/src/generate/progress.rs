@@ -34,7 +34,7 @@ impl Teller {
                 let now = counted.load(Ordering::Relaxed);
                 let line = line(now, total, rate(now - last, EVERY), started.elapsed());
                 last = now;
-                let _ = writeln!(std::io::stderr(), "{line}"); // A reader that has gone away wants no more.
+                let _ = writeln!(std::io::stderr(), "{line}"); // The reader may have closed its end.
             }
         };
         let thread = thread::Builder::new().name("till-progress".to_owned()).spawn(tell)?;

@@ -26,10 +26,10 @@ pub(super) const CURRENCY: &str = "THB";
 /// API keys of each merchant.
 const KEYS: usize = 4;
 /// Test cards that the sandbox approves.
-pub(super) const GOOD_CARDS: [&str; 4] =
+pub(super) const APPROVED_CARDS: [&str; 4] =
     ["4242424242424242", "5555555555554444", "378282246310005", "3566002020360505"];
 /// Test cards that the sandbox declines.
-pub(super) const BAD_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
+pub(super) const DECLINED_CARDS: [&str; 3] = ["4000000000000002", "4000000000009995", "4000000000000069"];
 /// The merchants' fee for each payment: 2.9 %.
 const FEE: FeeRate = FeeRate { basis_points: 290, fixed_minor: 0 };
 

@@ -17,7 +17,7 @@ use till_domain::text::{Email, ExternalId, PersonName, ReturnUrl};
 use till_domain::time::Millis;
 
 use super::plan::Share;
-use super::shop::{BAD_CARDS, CURRENCY, GOOD_CARDS, TradingMerchant};
+use super::shop::{APPROVED_CARDS, CURRENCY, DECLINED_CARDS, TradingMerchant};
 use super::team::Team;
 
 /// Payments of a merchant in flight at once, which share commits.
@@ -158,9 +158,9 @@ impl<'a> Trade<'a> {
 fn card_of(number: u64) -> Option<&'static str> {
     let turn = |cards: &[&'static str]| cards[usize::try_from(number / RARE).unwrap_or(0) % cards.len()];
     match PaymentCourse::of(number) {
-        PaymentCourse::Declined => Some(turn(&BAD_CARDS)),
+        PaymentCourse::Declined => Some(turn(&DECLINED_CARDS)),
         PaymentCourse::Captured if number % INSTALMENTS == 1 => None,
-        PaymentCourse::Captured | PaymentCourse::AuthorizedOnly => Some(turn(&GOOD_CARDS)),
+        PaymentCourse::Captured | PaymentCourse::AuthorizedOnly => Some(turn(&APPROVED_CARDS)),
     }
 }
 

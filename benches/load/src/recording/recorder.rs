@@ -147,7 +147,7 @@ impl Recorder {
         let index = u64::try_from(passed / self.window.interval.as_nanos()).expect("a run has few intervals");
         if index > self.current.index {
             let over = std::mem::replace(&mut self.current, Interval::new(index));
-            let _ = self.intervals.send(over); // Whoever shows them may have gone.
+            let _ = self.intervals.send(over); // The receiver may have ended.
         }
     }
 

@@ -90,7 +90,7 @@ impl Measured {
     fn span(&self, plan: &Plan) -> Duration {
         let until_last = self.last.saturating_duration_since(self.start);
         let span = match self.ending {
-            Some(Ending::UsedUp | Ending::Gone(_)) => until_last,
+            Some(Ending::UsedUp | Ending::Unreachable(_)) => until_last,
             Some(Ending::Unchecked(_)) | None => until_last.max(plan.duration),
         };
         span.max(Duration::from_millis(1))
@@ -188,7 +188,7 @@ fn ended_early(ending: &Ending, span: Duration, plan: &Plan) -> String {
         Ending::UsedUp => format!(
             "{after} all sessions or payments made beforehand were used up; --sessions or --payments makes more"
         ),
-        Ending::Gone(reason) => format!("{after} the server did not answer any more: {reason}"),
+        Ending::Unreachable(reason) => format!("{after} the server did not answer any more: {reason}"),
         Ending::Unchecked(reason) => format!("all calls were made, but could not be checked: {reason}"),
     }
 }

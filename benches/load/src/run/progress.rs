@@ -17,7 +17,7 @@ const BAR_STEPS: u64 = 1_000;
 /// Shows the progress of a run.
 pub struct RunProgress {
     bar: Option<ProgressBar>,
-    told: Cell<Instant>,
+    last_shown: Cell<Instant>,
 }
 
 impl RunProgress {
@@ -29,7 +29,7 @@ impl RunProgress {
             let style = ProgressStyle::with_template("{prefix} [{bar:32}] {msg}").expect("the template is sound");
             bar.with_style(style.progress_chars("=> "))
         });
-        RunProgress { bar, told: Cell::new(Instant::now()) }
+        RunProgress { bar, last_shown: Cell::new(Instant::now()) }
     }
 
     /// Shows the next activity.
@@ -53,8 +53,8 @@ impl RunProgress {
                 bar.set_position(position(passed.unwrap_or_default(), duration));
                 bar.set_message(text);
             }
-            None if self.told.get().elapsed() >= LINE_EVERY => {
-                self.told.set(Instant::now());
+            None if self.last_shown.get().elapsed() >= LINE_EVERY => {
+                self.last_shown.set(Instant::now());
                 say(&text);
             }
             None => {}
@@ -76,7 +76,7 @@ impl Default for RunProgress {
 }
 
 fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // A reader that has gone away wants no more.
+    let _ = writeln!(std::io::stderr(), "till-bench: {text}"); // The reader may have closed its end.
 }
 
 /// The rate and the 99th percentile of the last whole interval.

@@ -24,7 +24,7 @@ const LATE_MAX: Duration = Duration::from_secs(10);
 const PAUSE_AFTER_FAILURE: Duration = Duration::from_millis(10);
 
 /// The time without any answer to a thread's calls after which the server counts as unreachable.
-const GONE_AFTER: Duration = Duration::from_secs(5);
+const UNREACHABLE_AFTER: Duration = Duration::from_secs(5);
 
 /// The pause between two checks for an early end of the run.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -101,7 +101,7 @@ async fn work_in_runtime(
     let recorder = Rc::into_inner(recorder).expect("all tasks have ended").into_inner();
     // Each connection has tried anew: the run ended before the server counted as unreachable.
     if let Some(silence) = recorder.silence().filter(|silence| silence.calls > count) {
-        world.end(Ending::Gone(silence.reason.clone()));
+        world.end(Ending::Unreachable(silence.reason.clone()));
     }
     let never_made = if world.is_over() { 0 } else { turns.never_made() };
     let (tally, last) = recorder.finish();
@@ -157,7 +157,7 @@ async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut hands: Hands, conn
         let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
         hands.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
         if let Some(silence) = hands.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
-            world.end(Ending::Gone(silence.reason.clone()));
+            world.end(Ending::Unreachable(silence.reason.clone()));
         }
         if is_unanswered {
             tokio::time::sleep(PAUSE_AFTER_FAILURE).await;
@@ -168,5 +168,5 @@ async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut hands: Hands, conn
 /// True when the silence is so long that the server counts as unreachable. More calls failed than there are
 /// connections, because the server may have closed each of them once while it was idle.
 fn is_long(silence: &Silence, connections: usize) -> bool {
-    silence.since.elapsed() >= GONE_AFTER && silence.calls > connections
+    silence.since.elapsed() >= UNREACHABLE_AFTER && silence.calls > connections
 }

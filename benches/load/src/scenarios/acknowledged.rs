@@ -90,14 +90,14 @@ impl RunContext {
         let expected = |payment: &PreparedPayment| payment.acknowledged.expected();
         let changed: Vec<(&PreparedPayment, ExpectedPayment)> =
             payments.filter_map(|payment| Some((payment, expected(payment)?))).collect();
-        let look = async |lines: &mut Lines, index: usize| {
+        let read = async |lines: &mut Lines, index: usize| {
             let (payment, expected) = changed[index];
             let shop = &self.stock.shops[payment.shop];
-            let seen = payment.look_until(shop, &mut lines.public, |found| expected.judge(found)).await?;
+            let seen = payment.read_until(shop, &mut lines.public, |found| expected.judge(found)).await?;
             let wrong = |found: String| format!("{}: expected {}, got {found}", payment.id, expected.shown());
             anyhow::Ok(seen.err().map(wrong))
         };
-        let wrong: Vec<Option<String>> = self.stock.ends.each(changed.len(), AT_ONCE, look).await?;
+        let wrong: Vec<Option<String>> = self.stock.ends.each(changed.len(), AT_ONCE, read).await?;
         Ok(wrong.into_iter().flatten().collect())
     }
 }

@@ -162,7 +162,7 @@ impl PreparedPayment {
     }
 
     /// Reads the payment until it is in the expected state. Else the text says in which state it was seen last.
-    pub(super) async fn look_until(
+    pub(super) async fn read_until(
         &self,
         shop: &LoadMerchant,
         connection: &mut Connection,
@@ -185,7 +185,7 @@ impl PreparedPayment {
 
 /// Waits until the acquirer has answered payments that were made beforehand.
 async fn wait_until(stock: &Stock, payments: &[PreparedPayment], status: &str) -> anyhow::Result<()> {
-    let look = async |lines: &mut Lines, index: usize| {
+    let read = async |lines: &mut Lines, index: usize| {
         let payment = &payments[index];
         let shop = &stock.shops[payment.shop];
         let judge = |found: &PaymentView<'_>| match found.status {
@@ -193,8 +193,8 @@ async fn wait_until(stock: &Stock, payments: &[PreparedPayment], status: &str) -
             reached if reached == status => PaymentCheck::Right,
             _ => PaymentCheck::Wrong,
         };
-        let seen = payment.look_until(shop, &mut lines.public, judge).await?;
+        let seen = payment.read_until(shop, &mut lines.public, judge).await?;
         seen.map_err(|found| anyhow!("a payment made beforehand is to be {status}, and is {found}"))
     };
-    stock.ends.each(payments.len(), AT_ONCE, look).await.map(|_: Vec<()>| ())
+    stock.ends.each(payments.len(), AT_ONCE, read).await.map(|_: Vec<()>| ())
 }

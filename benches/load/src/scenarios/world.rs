@@ -17,7 +17,7 @@ pub(crate) enum Ending {
     /// All sessions or payments made beforehand were used.
     UsedUp,
     /// The server stopped answering, with the reason that the last call has no answer.
-    Gone(String),
+    Unreachable(String),
     /// All calls were made, but could not be checked afterwards, with the reason.
     Unchecked(String),
 }

@@ -104,9 +104,9 @@ impl OwnServer {
         let directory = directory.with_context(|| format!("failed to make a directory in {}", parent.display()))?;
         let (token, settings) = (random_token(), settings(given));
         let mut child = spawn(program, directory.path(), &token, &settings)?;
-        let said = child.stdout.take().expect("its output is piped");
+        let printed = child.stdout.take().expect("its output is piped");
         let own = OwnServer { child, directory };
-        let Some((public, admin)) = addresses(said) else {
+        let Some((public, admin)) = addresses(printed) else {
             return Err(own.failed("the server that was started for this run does not start"));
         };
         let server = TargetServer {
@@ -141,7 +141,7 @@ impl OwnServer {
 
 impl Drop for OwnServer {
     fn drop(&mut self) {
-        let _gone = self.child.kill(); // Its data is thrown away: there is nothing to close.
+        let _already_ended = self.child.kill(); // Its data is removed, so a clean stop is not needed.
         let _reaped = self.child.wait();
     }
 }
@@ -234,8 +234,8 @@ fn settings(given: &[ServerSetting]) -> BTreeMap<String, String> {
 }
 
 /// The addresses of the server's listeners, which are the first two lines that it prints.
-fn addresses(said: ChildStdout) -> Option<(String, String)> {
-    let mut lines = BufReader::new(said).lines();
+fn addresses(printed: ChildStdout) -> Option<(String, String)> {
+    let mut lines = BufReader::new(printed).lines();
     let mut address = |prefix: &str| -> Option<String> { lines.next()?.ok()?.strip_prefix(prefix).map(str::to_owned) };
     Some((address("listening on ")?, address("admin listening on ")?))
 }
