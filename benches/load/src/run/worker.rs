@@ -13,7 +13,7 @@ use tokio::task::LocalSet;
 use crate::client::Connection;
 use crate::plan::LoadMode;
 use crate::recording::{Interval, Recorder, RunTally, Silence, Trouble, Window};
-use crate::scenarios::{Ending, Hands, RunContext};
+use crate::scenarios::{Ending, LoadClient, RunContext};
 use crate::schedule::{CallSchedule, Turns, keep_pace};
 
 /// The time after the end in which calls that were due before it may still be made.
@@ -87,8 +87,8 @@ async fn work_in_runtime(
     let turns = Rc::new(turns(world, place, start, window));
     let count = connections.len();
     let run = |(number, connection)| {
-        let hands = Hands::new(connection, number, Rc::clone(&recorder));
-        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), hands, count))
+        let client = LoadClient::new(connection, number, Rc::clone(&recorder));
+        tokio::task::spawn_local(repeat(Arc::clone(world), Rc::clone(&turns), client, count))
     };
     let tasks: Vec<_> = connections.into_iter().map(run).collect();
     tokio::select! {
@@ -144,19 +144,19 @@ async fn end_of(world: &RunContext) {
 }
 
 /// The work of a connection: one operation after the other, as long as there are turns.
-async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut hands: Hands, connections: usize) {
+async fn repeat(world: Arc<RunContext>, turns: Rc<Turns>, mut client: LoadClient, connections: usize) {
     while let Some(intended) = turns.next().await {
         if world.is_over() {
             return;
         }
-        hands.intended = intended;
-        let outcome = world.perform(&mut hands).await;
+        client.intended = intended;
+        let outcome = world.perform(&mut client).await;
         if matches!(outcome, Err(Trouble::NothingLeft)) {
             world.end(Ending::UsedUp);
         }
         let is_unanswered = matches!(&outcome, Err(Trouble::Failed { code, .. }) if code.starts_with('('));
-        hands.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
-        if let Some(silence) = hands.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
+        client.recorder.borrow_mut().ended(intended, Instant::now(), outcome);
+        if let Some(silence) = client.recorder.borrow().silence().filter(|silence| is_long(silence, connections)) {
             world.end(Ending::Unreachable(silence.reason.clone()));
         }
         if is_unanswered {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::amounts::{CAPTURED_PART_MINOR, INITIATED_MINOR, REFUNDED_PART_MINOR};
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::payments::PreparedPayment;
 use super::world::RunContext;
 use crate::client::{HttpAnswer, Template};
@@ -13,36 +13,36 @@ use crate::recording::{MeasuredStep, Trouble};
 const CAPTURES_FOR_A_PART: usize = 4;
 
 /// Captures the next authorized payment, or a part of it.
-pub(super) async fn capture(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
+pub(super) async fn capture(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let (number, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
     let (template, amount_minor) = match number % CAPTURES_FOR_A_PART {
         0 => (&shop.capture_part, CAPTURED_PART_MINOR),
         _ => (&shop.capture, INITIATED_MINOR),
     };
-    is_true(&call(payment, template, hands).await?)?;
+    is_true(&call(payment, template, client).await?)?;
     payment.acknowledged.captured(amount_minor);
-    if hands.recorder.borrow_mut().payment(payment.id, amount_minor) {
+    if client.recorder.borrow_mut().payment(payment.id, amount_minor) {
         return Ok(MeasuredStep::CapturePayment);
     }
     Err(Trouble::Wrong(format!("the payment {} is captured twice", payment.id)))
 }
 
 /// Voids the next authorized payment.
-pub(super) async fn void(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
+pub(super) async fn void(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let (_, payment) = world.authorized.take().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
-    is_true(&call(payment, &shop.void, hands).await?)?;
+    is_true(&call(payment, &shop.void, client).await?)?;
     payment.acknowledged.voided();
     Ok(MeasuredStep::VoidPayment)
 }
 
 /// Refunds a part of a captured payment: the answer is the id of a refund that was not known before.
-pub(super) async fn refund(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
+pub(super) async fn refund(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let payment = world.captured.take_for_refund().ok_or(Trouble::NothingLeft)?;
     let shop = &world.stock.shops[payment.shop];
-    let recorder = Rc::clone(&hands.recorder);
-    let answer = call(payment, &shop.refund_part, hands).await;
+    let recorder = Rc::clone(&client.recorder);
+    let answer = call(payment, &shop.refund_part, client).await;
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_refund(REFUNDED_PART_MINOR))?;
     let refund = answer.id().and_then(|id| id.parse().ok());
     let refund = refund.ok_or_else(|| Trouble::wrong("the id of a refund", &answer))?;
@@ -57,10 +57,10 @@ pub(super) async fn refund(world: &RunContext, hands: &mut Hands) -> Result<Meas
 async fn call<'a>(
     payment: &PreparedPayment,
     template: &Template,
-    hands: &'a mut Hands,
+    client: &'a mut LoadClient,
 ) -> Result<HttpAnswer<'a>, Trouble> {
-    payment.write(template, &mut hands.request);
-    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await);
+    payment.write(template, &mut client.request);
+    let answer = Trouble::unless_accepted(client.connection.call(&client.request).await);
     answer.inspect_err(|_| payment.acknowledged.doubt())
 }
 

@@ -1,6 +1,6 @@
 //! Selects the operation that a connection makes next.
 
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::world::RunContext;
 use super::{changes, flow, initiate, lists, metadata, payouts, ping};
 use crate::plan::ScenarioKind;
@@ -8,18 +8,18 @@ use crate::recording::{MeasuredStep, Trouble};
 
 impl RunContext {
     /// Makes the next operation.
-    pub(crate) async fn perform(&self, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
-        match self.plan.scenario.weights.kind_of(hands.dice.number()) {
-            ScenarioKind::Ping => ping::ping(self, hands).await,
-            ScenarioKind::Initiate => initiate::initiate(self, hands).await,
-            ScenarioKind::Flow => flow::flow(self, hands).await,
-            ScenarioKind::Capture => changes::capture(self, hands).await,
-            ScenarioKind::Void => changes::void(self, hands).await,
-            ScenarioKind::Refund => changes::refund(self, hands).await,
-            ScenarioKind::Payout => payouts::send(self, hands).await,
-            ScenarioKind::Metadata => metadata::add(self, hands).await,
-            ScenarioKind::Activity => lists::activity(self, hands).await,
-            ScenarioKind::Balance => lists::balance(self, hands).await,
+    pub(crate) async fn perform(&self, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+        match self.plan.scenario.weights.kind_of(client.dice.number()) {
+            ScenarioKind::Ping => ping::ping(self, client).await,
+            ScenarioKind::Initiate => initiate::initiate(self, client).await,
+            ScenarioKind::Flow => flow::flow(self, client).await,
+            ScenarioKind::Capture => changes::capture(self, client).await,
+            ScenarioKind::Void => changes::void(self, client).await,
+            ScenarioKind::Refund => changes::refund(self, client).await,
+            ScenarioKind::Payout => payouts::send(self, client).await,
+            ScenarioKind::Metadata => metadata::add(self, client).await,
+            ScenarioKind::Activity => lists::activity(self, client).await,
+            ScenarioKind::Balance => lists::balance(self, client).await,
         }
     }
 }

@@ -4,7 +4,7 @@ use anyhow::Context;
 use till_domain::ids::PaymentId;
 
 use super::amounts::INITIATED_MINOR;
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::prepare::accepted;
 use super::sessions::SESSION_BYTES;
 use super::shop::LoadMerchant;
@@ -13,12 +13,12 @@ use crate::client::{Connection, HttpAnswer};
 use crate::recording::{MeasuredStep, Trouble};
 
 /// Initiates with the next session: the answer is the id of a payment that was not known before.
-pub(super) async fn initiate(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
+pub(super) async fn initiate(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
     let session = world.sessions.take().ok_or(Trouble::NothingLeft)?;
-    world.stock.shops[session.shop].initiate.write(&session.id, &mut hands.request);
-    let answer = Trouble::unless_accepted(hands.connection.call(&hands.request).await)?;
+    world.stock.shops[session.shop].initiate.write(&session.id, &mut client.request);
+    let answer = Trouble::unless_accepted(client.connection.call(&client.request).await)?;
     let payment = payment_id(&answer)?;
-    if hands.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
+    if client.recorder.borrow_mut().payment(payment, INITIATED_MINOR) {
         return Ok(MeasuredStep::Initiate);
     }
     Err(Trouble::wrong("the id of a new payment", &answer))

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::amounts::{FUNDS_MINOR, PAYOUT_MINOR};
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::prepare::{Lines, accepted_id};
 use super::shop::OperatorHeads;
 use super::stock::Stock;
@@ -13,10 +13,10 @@ use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
 
 /// Sends a payout: the answer is the id of a payout that was not known before.
-pub(super) async fn send(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
-    let recorder = Rc::clone(&hands.recorder);
-    let answer = Trouble::unless_accepted(hands.connection.call(&shop.send_payout).await);
+pub(super) async fn send(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
+    let recorder = Rc::clone(&client.recorder);
+    let answer = Trouble::unless_accepted(client.connection.call(&shop.send_payout).await);
     let answer = answer.inspect_err(|_| recorder.borrow_mut().doubtful_payout(PAYOUT_MINOR))?;
     let payout = answer.id().and_then(|id| id.parse().ok());
     let payout = payout.ok_or_else(|| Trouble::wrong("the id of a payout", &answer))?;

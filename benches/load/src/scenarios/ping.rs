@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::amounts::CURRENCY;
-use super::hands::Hands;
+use super::load_client::LoadClient;
 use super::world::RunContext;
 use crate::recording::{MeasuredStep, Trouble};
 
@@ -28,9 +28,9 @@ impl<'a> Balance<'a> {
 }
 
 /// Reads a merchant's balance.
-pub(super) async fn ping(world: &RunContext, hands: &mut Hands) -> Result<MeasuredStep, Trouble> {
-    let shop = &world.stock.shops[world.distribution.draw(&mut hands.dice)];
-    let answer = Trouble::unless_accepted(hands.connection.call(&shop.get_balance).await)?;
+pub(super) async fn ping(world: &RunContext, client: &mut LoadClient) -> Result<MeasuredStep, Trouble> {
+    let shop = &world.stock.shops[world.distribution.draw(&mut client.dice)];
+    let answer = Trouble::unless_accepted(client.connection.call(&shop.get_balance).await)?;
     let balance = Balance::read(answer.body).ok_or_else(|| Trouble::wrong("a balance", &answer))?;
     if balance.total_minor() < 0 {
         return Err(Trouble::wrong("a balance of nothing or more", &answer));

@@ -10,7 +10,7 @@ use crate::client::Connection;
 use crate::recording::{MeasuredStep, Recorder};
 
 /// A connection with the state that it keeps between its calls.
-pub(crate) struct Hands {
+pub(crate) struct LoadClient {
     pub(crate) connection: Connection,
     pub(crate) recorder: Rc<RefCell<Recorder>>,
     /// The time at which the current operation was meant to begin.
@@ -26,11 +26,11 @@ pub(crate) struct Hands {
     pub(super) versions: HashMap<usize, u64>,
 }
 
-impl Hands {
-    pub(crate) fn new(connection: Connection, number: usize, recorder: Rc<RefCell<Recorder>>) -> Hands {
+impl LoadClient {
+    pub(crate) fn new(connection: Connection, number: usize, recorder: Rc<RefCell<Recorder>>) -> LoadClient {
         // The generator mixes its seed, so that connections with neighbouring numbers draw unrelated numbers.
         let seed = u64::try_from(number).expect("a number of connections fits");
-        Hands {
+        LoadClient {
             connection,
             recorder,
             intended: Instant::now(),
