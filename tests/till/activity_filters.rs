@@ -82,7 +82,7 @@ fn activity_type_dispute_is_a_group_and_types_are_lower_case() {
 }
 
 #[test]
-fn actor_key_id_finds_what_a_key_did_also_once_it_is_revoked() {
+fn actor_key_id_finds_the_entries_of_a_revoked_key() {
     let server = Server::start();
     let (shop, _) = lively_shop(&server);
     let made = shop.call("generate-key", &json!({ "name": "Second" })).ok();

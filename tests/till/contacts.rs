@@ -73,7 +73,7 @@ fn a_contact_is_added_found_listed_changed_and_removed() {
 }
 
 #[test]
-fn what_another_contact_has_is_a_conflict_that_names_it() {
+fn contact_data_of_another_contact_is_a_conflict_that_names_it() {
     let server = Server::start();
     let shop = server.shop();
     let id = add(&shop, &ada());
@@ -125,7 +125,7 @@ fn a_saved_card_is_found_listed_made_the_default_and_forgotten() {
 }
 
 #[test]
-fn a_forgotten_card_pays_no_more_and_sessions_with_it_are_gone() {
+fn a_forgotten_card_and_its_sessions_cannot_pay() {
     let server = Server::start();
     let shop = server.shop();
     add(&shop, &ada());

@@ -213,7 +213,7 @@ fn disputes_are_listed_newest_first_by_status_and_payment() {
 }
 
 #[test]
-fn wrong_calls_about_disputes_say_what_is_wrong() {
+fn wrong_calls_about_disputes_are_refused_with_the_fault() {
     let server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(100);

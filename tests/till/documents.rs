@@ -56,7 +56,7 @@ fn the_storage_format_has_every_family_and_every_table() {
 }
 
 #[test]
-fn every_kind_of_vault_key_stands_in_the_storage_format() {
+fn the_storage_format_has_every_kind_of_vault_key() {
     let merchant = MerchantId::from_bytes([1; 16]);
     let number = |of| VaultKey::CardNumber { merchant, of };
     let subject = |subject| VaultKey::SubjectKey { merchant, subject };
@@ -86,7 +86,7 @@ fn every_kind_of_vault_key_stands_in_the_storage_format() {
 }
 
 #[test]
-fn every_format_number_stands_in_the_storage_format() {
+fn the_storage_format_has_every_format_number() {
     let rows = rows(&document("storage-format.md"));
     for (what, constant, number) in [
         ("keys and records", "engine::FORMAT", FORMAT),
@@ -109,7 +109,7 @@ fn every_format_number_stands_in_the_storage_format() {
 }
 
 #[test]
-fn every_shape_on_disk_stands_in_the_storage_format() {
+fn the_storage_format_has_every_shape_on_disk() {
     let document = document("storage-format.md");
     let mut names = BTreeSet::new();
     let folders = ["storage/src/shapes", "storage/src/deliveries", "actors/sandbox/src/book"];
@@ -138,7 +138,7 @@ fn the_errors_have_every_code_with_both_of_its_statuses() {
 }
 
 #[test]
-fn every_failure_code_stands_in_the_documents() {
+fn the_documents_have_every_failure_code() {
     let sandbox = document("sandbox.md");
     for reason in DeclineReason::ALL {
         let code = snake_case(&format!("{reason:?}"));
@@ -174,7 +174,7 @@ fn a_card_of_the_document_fails_with_its_documented_code() {
 }
 
 #[test]
-fn every_setting_stands_in_the_operations_with_its_default() {
+fn the_operations_have_every_setting_with_its_default() {
     let rows = rows(&document("operations.md"));
     let configuration = Configuration::from_layers(Layers::new()).expect("the defaults are usable");
     let mut settings = 0;
@@ -194,7 +194,7 @@ fn every_setting_stands_in_the_operations_with_its_default() {
 }
 
 #[test]
-fn every_metric_stands_in_the_operations() {
+fn the_operations_have_every_metric() {
     let server = Server::start();
     server.shop().pay(100);
     let metrics = server.admin_client().get("/metrics").body;

@@ -93,7 +93,7 @@ fn an_empty_page_leads_back_to_the_page_of_its_cursor() {
 }
 
 #[test]
-fn a_page_whose_entries_have_vanished_leads_back() {
+fn a_page_whose_entries_were_removed_leads_back() {
     let server = Server::start();
     let shop = server.shop();
     let put = |key: &str| drop(shop.call("sync-metadata", &json!({ "key": key, "metadata": {} })).ok());

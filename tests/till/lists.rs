@@ -258,7 +258,7 @@ fn cursors_are_ids_of_the_list_and_one_at_a_time() {
 }
 
 #[test]
-fn a_cursor_of_nothing_stands_for_its_place_in_time() {
+fn an_unknown_cursor_stands_for_its_time() {
     let server = Server::start();
     let shop = server.shop();
     HISTORY.fill(&server, &shop, 3);
@@ -315,7 +315,7 @@ fn a_top_up_is_an_effective_credit_and_available_at_once() {
 }
 
 #[test]
-fn the_balance_is_what_the_history_adds_up_to() {
+fn the_balance_is_the_sum_of_the_history() {
     let server = Server::start();
     let shop = server.shop();
     top_up(&server, &shop, 999);

@@ -143,7 +143,7 @@ fn values_with_the_same_canonical_form_are_one_item() {
 }
 
 #[test]
-fn what_is_no_set_is_refused_and_nothing_changes() {
+fn a_value_that_is_no_set_is_refused_and_unchanged() {
     let server = Server::start();
     let record = record(&server);
     record.sync(&json!({ "object": { "x": 1 }, "text": "t", "list": [1], "none": null, "flag": false }));
@@ -220,7 +220,7 @@ fn an_array_used_as_a_set_keeps_the_first_of_equal_items() {
 }
 
 #[test]
-fn removing_says_whether_the_item_was_there() {
+fn removing_answers_true_only_for_a_present_item() {
     let server = Server::start();
     let record = record(&server);
     assert_eq!(record.remove("l", &json!(1)).ok(), json!(false));
@@ -256,7 +256,7 @@ fn every_accepted_call_moves_the_expiry() {
 }
 
 #[test]
-fn an_expired_record_is_gone_at_once_and_swept_later() {
+fn an_expired_record_is_not_found_and_removed_later() {
     let mut server = Server::start();
     let record = record(&server);
     record.add("l", &json!("old")).ok();
@@ -276,7 +276,7 @@ fn an_expired_record_is_gone_at_once_and_swept_later() {
 }
 
 #[test]
-fn a_deleted_record_is_gone_and_another_can_take_its_key() {
+fn a_deleted_record_is_not_found_and_its_key_is_free() {
     let server = Server::start();
     let record = record(&server);
     assert_eq!(record.call("delete-metadata", &json!({})).ok(), json!(false));
@@ -438,7 +438,7 @@ fn records_are_listed_newest_first_in_both_directions() {
 }
 
 #[test]
-fn records_of_another_merchant_are_nobody_elses() {
+fn records_of_another_merchant_are_not_found() {
     let server = Server::start();
     let (record, other) = (record(&server), record(&server));
     record.add("l", &json!(1)).ok();

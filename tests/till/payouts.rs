@@ -75,7 +75,7 @@ fn a_payout_shows_in_ledger_activity_and_events() {
 }
 
 #[test]
-fn a_payout_that_fails_gives_its_amount_back_and_says_why() {
+fn a_failed_payout_returns_its_amount_with_a_reason() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let payout = ended(&shop, &send(&shop, 199));
@@ -88,7 +88,7 @@ fn a_payout_that_fails_gives_its_amount_back_and_says_why() {
 }
 
 #[test]
-fn a_payout_is_refused_with_what_is_available_or_the_one_before() {
+fn a_refused_payout_names_the_balance_or_the_earlier_one() {
     let server = Server::start();
     let shop = server.shop();
     let refused = |body: &Value, code: &str| shop.call("send-payout", body).refused(code);
@@ -166,7 +166,7 @@ fn the_operator_ends_payouts_that_wait_for_the_sandbox_once() {
 }
 
 #[test]
-fn a_hundred_payouts_at_once_take_what_is_available_and_no_more() {
+fn a_hundred_payouts_at_once_never_exceed_the_balance() {
     let server = Server::start();
     let shop = shop_with(&server, 1_000);
     let answers: Vec<_> = thread::scope(|scope| {

@@ -109,7 +109,7 @@ fn every_endpoint_refuses_a_suspended_merchant() {
 }
 
 #[test]
-fn the_settings_show_what_a_payment_form_needs() {
+fn the_settings_have_the_data_of_a_payment_form() {
     let server = Server::start();
     let shop = server.shop_with(json!({ "name": "ร้าน Ada", "currency": "THB" }));
     let expected = json!({
@@ -435,7 +435,7 @@ fn a_selection_under_a_key_is_made_once() {
 }
 
 #[test]
-fn a_session_shows_what_was_selected_for_30_minutes() {
+fn a_session_shows_its_selection_for_30_minutes() {
     let server = Server::start();
     let shop = server.shop();
     for (body, name, bearer) in [

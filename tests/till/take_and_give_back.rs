@@ -207,7 +207,7 @@ fn a_suspended_merchant_can_give_back_and_not_take() {
 }
 
 #[test]
-fn what_there_is_not_and_amounts_out_of_range_are_refused() {
+fn unknown_objects_and_amounts_out_of_range_are_refused() {
     let server = Server::start();
     let shop = server.shop();
     let payment = authorized(&shop, 100);

@@ -51,7 +51,7 @@ fn each_change_of_the_team_is_activity_of_its_key() {
 }
 
 #[test]
-fn conflicts_name_what_stands_in_the_way() {
+fn conflicts_name_the_object_in_conflict() {
     let server = Server::start();
     let shop = server.shop();
     let body = json!({ "email": "ada@shop.example" });

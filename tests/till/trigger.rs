@@ -69,7 +69,7 @@ fn impossible_events_and_missing_demo_merchants_are_explained() {
 }
 
 #[test]
-fn the_demo_merchant_is_the_one_that_nobody_needs_to_name() {
+fn the_demo_merchant_is_the_default() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let data = place.path().join("data");
     let mut demo = Start::default().command(&data);

@@ -142,7 +142,7 @@ fn both_secrets_of_a_rotation_and_a_public_key_are_accepted() {
 }
 
 #[test]
-fn without_a_secret_it_says_that_nothing_is_verified() {
+fn without_a_secret_it_prints_that_nothing_is_verified() {
     let mut listener = Listener::start(&[]);
     assert!(listener.introduction.contains("Nothing is verified"), "{}", listener.introduction);
     assert_eq!(listener.client().post_bytes("/", &body()).status, 204);
@@ -219,7 +219,7 @@ fn a_delivery_is_forwarded_and_its_status_is_returned() {
 }
 
 #[test]
-fn it_ends_at_once_and_well_when_it_is_told_to() {
+fn it_ends_at_once_without_an_error_on_a_signal() {
     for signal in ["-INT", "-TERM"] {
         let mut listener = Listener::start(&[]);
         let _idle = TcpStream::connect(listener.base.trim_start_matches("http://")).expect("it listens");

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_of_the_guide_stands_for_one_real_id_throughout() {
+    fn an_id_of_the_guide_has_one_real_id_throughout() {
         let mut ids = Ids::default();
         let mut compare = |documented: &str, real: &str| ids.compare(&json!(documented), &json!(real)).is_ok();
         assert!(compare(&id("pay", 1), &id("pay", 8)) && compare(&id("pay", 1), &id("pay", 8)));

@@ -73,7 +73,7 @@ impl GuideReader {
 }
 
 #[test]
-fn every_example_is_answered_as_the_guide_says() {
+fn every_example_is_answered_as_documented() {
     let server = Server::start();
     let mut reader = GuideReader::of(&server);
     let guide = Guide::read();

@@ -29,7 +29,7 @@ fn steps() -> Vec<(Block, String)> {
 }
 
 #[test]
-fn every_figure_of_a_shops_month_is_what_the_program_answers() {
+fn every_figure_of_a_shops_month_is_answered_by_the_program() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let server = start(place.path());
     let steps = steps();

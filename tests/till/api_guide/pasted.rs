@@ -39,7 +39,7 @@ fn paste(place: &Path, server: &Server) -> (String, String) {
 }
 
 #[test]
-fn a_store_that_the_guide_was_tried_on_starts_again_and_goes_on() {
+fn a_store_of_the_guide_starts_again_and_serves() {
     let place = TempDir::new().expect("a temporary directory can be made");
     let mut server = start(place.path());
     paste(place.path(), &server);

@@ -19,7 +19,7 @@ fn equal_loads_are_compared_and_others_are_refused() {
 }
 
 #[test]
-fn what_is_no_report_is_refused_by_name() {
+fn a_file_that_is_no_report_is_refused_by_name() {
     let tester = Tester::new();
     std::fs::write(tester.file("other.json"), "{}").expect("it can be written");
     let refused = tester.run("compare other.json other.json");

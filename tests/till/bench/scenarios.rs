@@ -57,7 +57,7 @@ fn ping_asks_balances() {
 }
 
 #[test]
-fn initiate_says_whether_the_captures_keep_up() {
+fn initiate_reports_a_lag_of_captures() {
     let point = point("initiate");
     assert_eq!(steps(&point), ["initiate-payment-flow"]);
     let follow_up = &point["follow_up"];
@@ -164,7 +164,7 @@ fn a_mix_has_all_of_its_kinds() {
 }
 
 #[test]
-fn a_run_without_sessions_left_says_so_and_stops_its_time() {
+fn a_run_that_used_up_its_sessions_ends_its_time_there() {
     let load = "--merchants 2 --connections 4 --duration 60s --warm-up 0s";
     let report = Tester::new().report(&format!("initiate --sessions 200 --skew hot:0.9 {load}"));
     let point = &report["points"][0];

@@ -35,7 +35,7 @@ fn events_of_payments_made_beforehand_are_none_of_the_run() {
 }
 
 #[test]
-fn payments_go_on_beside_a_dead_address() {
+fn payments_succeed_beside_a_dead_address() {
     let report = Tester::new().report(&format!("initiate {SHORT} --webhooks dead"));
     let point = &report["points"][0];
     assert_eq!((&point["wrong"]["count"], &point["failures"]), (&json!(0), &json!({})), "{point}");

@@ -112,7 +112,7 @@ fn money_that_no_payment_explains_is_a_wrong_answer() {
 }
 
 #[test]
-fn an_item_wrongly_said_to_be_there_is_a_wrong_answer() {
+fn an_item_wrongly_answered_as_present_is_a_wrong_answer() {
     let forgetful = |function: &str, initiated: &AtomicU64| match function {
         "add-to-metadata-set" => "false".to_owned(),
         _ => usual(function, initiated),
@@ -192,7 +192,7 @@ fn a_void_that_is_not_shown_afterwards_is_a_wrong_answer() {
 }
 
 #[test]
-fn an_unchecked_run_keeps_its_results_and_says_so() {
+fn an_unchecked_run_keeps_its_results_and_a_remark() {
     let failing = |function: &str, initiated: &AtomicU64| match function {
         "get-balance" if initiated.load(Ordering::SeqCst) > 0 => "[\"UNAVAILABLE\",\"Later.\",null]".to_owned(),
         _ => usual(function, initiated),

@@ -173,7 +173,7 @@ fn other_merchants_are_left_alone() {
 }
 
 #[test]
-fn an_advance_is_refused_with_what_to_send() {
+fn a_refused_advance_names_the_valid_arguments() {
     let stage = stage();
     let (shop, plain) = (stage.shop_with(on_test_clock()), stage.shop());
     let now = stage.now();
@@ -272,7 +272,7 @@ fn find(server: &Server, shop: &Shop) -> Value {
 }
 
 #[test]
-fn a_restart_keeps_the_clock_and_what_is_due_by_it() {
+fn a_restart_keeps_the_clock_and_its_due_timers() {
     let mut server = Server::start();
     let merchant = merged(&on_test_clock(), &json!({ "settlement_delay_seconds": 100 }));
     let shop = server.shop_with(merchant);
@@ -311,7 +311,7 @@ fn records_keep_the_time_of_the_wall_clock() {
 /// A server that is killed at any moment of an advance leaves a clock from which the same call continues, and every due
 /// event has happened once and at its instant.
 #[test]
-fn an_advance_that_a_crash_cut_off_goes_on_under_the_same_key() {
+fn an_interrupted_advance_continues_under_the_same_key() {
     const PAYMENTS: usize = 40;
     let mut server = Server::start();
     let shop = server.shop_with(on_test_clock());

@@ -106,7 +106,7 @@ fn days_and_months_are_exact_in_the_merchants_zone() {
 }
 
 #[test]
-fn a_day_on_which_the_clocks_change_is_as_long_as_it_is() {
+fn a_day_of_a_clock_change_has_its_real_length() {
     let stage = Stage::at("2025-01-01T00:00:00Z");
     for (zone, changed, hours) in [
         ("Europe/Berlin", "2025-03-30", 23),

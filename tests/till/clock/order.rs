@@ -57,7 +57,7 @@ fn an_id_has_a_time_a_counter_and_62_random_bits() {
 }
 
 #[test]
-fn what_has_expired_stays_so_when_the_clock_steps_back() {
+fn expired_objects_stay_expired_when_the_clock_steps_back() {
     let stage = Stage::at("2025-04-02T00:00:00Z");
     let shop = stage.shop();
     let session = json!({ "payment_session_id": shop.session(100) });

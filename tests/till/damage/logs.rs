@@ -95,7 +95,7 @@ fn flipped_bits_of_a_stopped_servers_manifest_are_never_silent() {
 }
 
 #[test]
-fn a_log_that_is_gone_is_missed() {
+fn a_missing_log_is_detected() {
     let copy = Image::killed().copy();
     let log = copy.file(is_log);
     fs::remove_file(&log).expect("it is there");

@@ -82,7 +82,7 @@ fn a_mark_above_the_last_commit_names_the_missing_commits() {
 }
 
 #[test]
-fn a_newer_format_is_refused_with_what_to_do() {
+fn a_newer_format_is_refused_with_a_remedy() {
     let server = stopped();
     write_meta(server.data(), MetaKey::RowFormat, ROW_FORMAT + 1);
     assert_refused(server.data(), &["row format", "upgrade the program"]);

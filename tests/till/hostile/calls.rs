@@ -96,7 +96,7 @@ fn a_hostile_body_is_never_a_500_and_a_refusal_changes_nothing() {
 }
 
 #[test]
-fn every_endpoint_refuses_what_is_no_body_of_its() {
+fn every_endpoint_refuses_bodies_of_other_forms() {
     let mut world = AttackedServer::start();
     let before = world.picture();
     let commits = world.commits();

@@ -33,7 +33,7 @@ fn an_id_of_ours_links_to_its_customer_and_shows_its_data() {
 }
 
 #[test]
-fn an_unknown_id_of_our_form_is_not_found_and_makes_nobody() {
+fn an_unknown_id_of_our_form_is_not_found() {
     let server = Server::start();
     let (shop, other) = (server.shop(), server.shop());
     let customer = customer_of(&shop, &json!({ "customer_email": "ada@example.com" }));

@@ -18,7 +18,7 @@ fn assert_replays(answer: ApiAnswer, payment: &str) {
 }
 
 #[test]
-fn the_same_call_again_gets_the_stored_answer_and_says_so() {
+fn a_repeated_call_gets_the_stored_answer_with_its_header() {
     let server = Server::start();
     let shop = server.shop();
     let body = shop.initiation(&shop.session(100), 100);

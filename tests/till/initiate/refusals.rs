@@ -152,7 +152,7 @@ fn a_saved_cards_session_refuses_an_unknown_customer_id() {
 }
 
 #[test]
-fn a_session_of_a_saved_card_takes_nobody_but_the_cards_owner() {
+fn a_saved_cards_session_accepts_only_the_cards_owner() {
     let server = Server::start();
     let shop = server.shop();
     let owner = json!({ "customer_id": "ada", "customer_email": "ada@example.com", "customer_mobile": "+66812345678" });

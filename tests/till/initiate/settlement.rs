@@ -116,7 +116,7 @@ fn a_fee_is_a_debit_in_the_transaction_of_its_capture() {
 }
 
 #[test]
-fn a_held_fee_lowers_what_is_pending_and_nothing_else() {
+fn a_held_fee_reduces_only_the_pending_balance() {
     let server = Server::start();
     let shop = server.shop();
     set_fee(&server, &shop, 250, 10);

@@ -105,7 +105,7 @@ fn personal_data_is_sealed_and_card_numbers_are_left_out() {
 }
 
 #[test]
-fn what_is_exported_is_for_its_owner_only() {
+fn exported_files_are_readable_by_the_owner_only() {
     let (mut server, place) = (Server::start(), directory());
     assert!(server.stop());
     let to = place.path().join("exports/one");

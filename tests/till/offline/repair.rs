@@ -216,7 +216,7 @@ impl Scene {
 }
 
 #[test]
-fn rows_that_lag_behind_the_log_are_brought_up() {
+fn rows_behind_the_log_are_derived() {
     let mut scene = Scene::stopped();
     let tampering = Tampering::with(scene.server.data());
     let merchant: MerchantId = scene.shops[0].merchant_id.parse().expect("a merchant's id");

@@ -96,7 +96,7 @@ fn a_log_damaged_in_the_middle_is_not_truncated() {
 }
 
 #[test]
-fn a_store_whose_log_ends_well_has_nothing_to_drop() {
+fn a_store_with_an_intact_log_has_nothing_to_drop() {
     let (mut server, [first, _]) = killed();
     let before = contents(server.data());
     let printed = ends(&server, &["repair", "drop-tail", "--yes"], 0);
@@ -107,7 +107,7 @@ fn a_store_whose_log_ends_well_has_nothing_to_drop() {
 }
 
 #[test]
-fn a_torn_write_behind_everything_acknowledged_loses_nothing() {
+fn a_torn_write_after_the_last_acknowledged_one_loses_nothing() {
     let (mut server, [_, second]) = killed();
     change(&log(&server), |bytes| bytes.extend([7; 20]));
     let printed = ends(&server, &["repair", "drop-tail"], 1);

@@ -94,7 +94,7 @@ fn a_store_of_an_earlier_version_has_no_faults() {
 }
 
 #[test]
-fn a_store_of_an_earlier_version_shows_what_it_had() {
+fn a_store_of_an_earlier_version_shows_its_contents() {
     let unpacked = Unpacked::new();
     let server = unpacked.start();
     let shop = Shop::of_demo(&server);

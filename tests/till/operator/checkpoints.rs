@@ -191,7 +191,7 @@ fn list_and_prune_name_an_empty_directory() {
 }
 
 #[test]
-fn a_start_removes_what_was_not_finished() {
+fn a_start_removes_unfinished_checkpoints() {
     let mut server = Server::start();
     let left = [server.data().join("checkpoints/cut-off.in-progress"), server.data().join("checkpoint-staging/db")];
     left.iter().for_each(|left| fs::create_dir_all(left).expect("writable"));

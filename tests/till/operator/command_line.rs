@@ -128,7 +128,7 @@ fn a_key_is_generated_used_and_revoked_by_commands() {
 }
 
 #[test]
-fn a_command_that_is_refused_says_why_and_exits_with_1() {
+fn a_refused_command_exits_with_1_and_the_reason() {
     let server = Server::start();
     let unknown_merchant = "mer_01h455vb4pex5vsknk084sn02q";
     let (code, output, errors) = run(&server, &["merchant", "find", "--merchant-id", unknown_merchant]);
@@ -145,7 +145,7 @@ fn a_command_that_is_refused_says_why_and_exits_with_1() {
 }
 
 #[test]
-fn a_command_line_that_says_nothing_sensible_exits_with_2() {
+fn an_invalid_command_line_exits_with_2() {
     let server = Server::start();
     for arguments in [
         &["merchant", "create", "--name", "A"][..],
@@ -162,7 +162,7 @@ fn a_command_line_that_says_nothing_sensible_exits_with_2() {
 }
 
 #[test]
-fn a_command_with_another_token_or_without_a_server_says_so() {
+fn a_wrong_token_and_a_missing_server_are_named() {
     let mut server = Server::start();
     let list = ["merchant", "list"];
     let wrong = server.command().args(list).env("TILL_ADMIN_TOKEN", "wrong-token").output().expect("it starts");

@@ -62,7 +62,7 @@ fn without_anything_the_defaults_count() {
 }
 
 #[test]
-fn all_faults_of_a_configuration_are_said_at_once() {
+fn all_faults_of_a_configuration_are_named_at_once() {
     let bare = Bare::new();
     let file = bare.file("lissten = 'x'\nconnections_max = 0\nhttp_threads = [1]\nmade_up = 1\n");
     let variables = [

@@ -51,7 +51,7 @@ fn whole_list(server: &Server, key: &str, endpoint: &str, filter: &Value) -> Vec
 }
 
 #[test]
-fn what_was_generated_verifies_and_is_served_and_verifies_again() {
+fn a_generated_store_verifies_before_and_after_serving() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let data = directory.path().join("data");
     let summary = generate(Start::default().load_tester(&data));

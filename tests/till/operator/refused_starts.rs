@@ -143,7 +143,7 @@ fn a_variable_that_is_no_setting_refuses_the_start_by_name() {
 }
 
 #[test]
-fn a_secret_s_file_that_cannot_be_read_says_why_once() {
+fn an_unreadable_file_of_a_secret_is_named_once() {
     let place = place();
     let missing = place.path().join("missing").display().to_string();
     let printed = refusal(serving(&place.path().join("data"), &[("TILL_ADMIN_TOKEN_FILE", &missing)]));

@@ -110,7 +110,7 @@ fn each_listener_serves_its_own_interfaces_only() {
 }
 
 #[test]
-fn a_told_stop_ends_with_exit_code_0_and_loses_nothing() {
+fn a_stop_by_signal_exits_with_0_and_loses_nothing() {
     let mut server = Server::start();
     let shop = server.shop();
     let payment = shop.pay(700);

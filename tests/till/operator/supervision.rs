@@ -127,7 +127,7 @@ fn an_abstract_socket_works_and_without_watchdog_no_beats() {
 }
 
 #[test]
-fn a_server_whose_manager_cannot_be_reached_serves_all_the_same() {
+fn a_server_with_an_unreachable_manager_serves() {
     let server = watched("/nonexistent/notify").server();
     server.shop().pay(100);
 }

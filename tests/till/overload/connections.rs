@@ -143,7 +143,7 @@ fn take_all(wire: &Wire, is_over: &AtomicBool) {
 }
 
 #[test]
-fn callers_who_take_all_connections_keep_nobody_out() {
+fn callers_that_take_all_connections_exclude_nobody() {
     let server = limited_to("64", "64").server();
     let shop = server.shop();
     let wire = Wire::new(server.public());

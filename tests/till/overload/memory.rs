@@ -153,7 +153,7 @@ fn unread_answers_stay_within_their_memory() {
 }
 
 #[test]
-fn files_that_nobody_fetches_take_no_memory_for_each_connection() {
+fn unread_files_take_no_memory_for_each_connection() {
     let server = Server::start();
     let shop = server.shop();
     let held = opened(&server, b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: a\r\n\r\n", 1_200);

@@ -43,7 +43,7 @@ fn a_key_over_its_rate_is_told_when_to_continue() {
 }
 
 #[test]
-fn a_keys_rate_is_judged_behind_the_key_and_before_the_body() {
+fn a_keys_rate_is_checked_after_the_key_and_before_the_body() {
     let server = Start::default().with("TILL_KEY_CALLS_PER_SECOND", "1").server();
     let shop = server.shop();
     let wire = Wire::new(server.public());

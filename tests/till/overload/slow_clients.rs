@@ -149,7 +149,7 @@ fn a_client_that_sends_slowly_is_served_and_blocks_nobody() {
 }
 
 #[test]
-fn the_same_client_below_tls_is_served_and_holds_nobody_up() {
+fn a_slow_client_with_tls_is_served_and_blocks_nobody() {
     sends_a_little_now_and_then(&ListeningServer::with_tls());
 }
 

@@ -6,7 +6,7 @@ use super::{PipelineCaller, run, step};
 use crate::harness::Client;
 
 #[test]
-fn all_that_is_wrong_with_steps_is_told_at_once_by_name() {
+fn all_faults_of_steps_are_named_at_once() {
     let caller = PipelineCaller::arrive();
     let public = caller.server.public();
     let body = json!({

@@ -102,7 +102,7 @@ fn each_step_counts_against_the_rate_of_its_key() {
 }
 
 #[test]
-fn a_steps_body_is_bounded_with_what_its_references_bring() {
+fn a_steps_body_is_limited_with_its_references_replaced() {
     let caller = PipelineCaller::arrive();
     caller.keep("large", &json!("x".repeat(200_000)));
     let twice = |count: usize| caller.keeping("b", &Value::from(vec!["$[0]"; count]));

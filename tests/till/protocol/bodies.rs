@@ -128,7 +128,7 @@ fn a_body_may_nest_64_levels_and_no_more() {
 }
 
 #[test]
-fn numbers_beyond_what_json_holds_exactly_are_malformed() {
+fn numbers_that_json_cannot_hold_exactly_are_malformed() {
     let server = Server::start();
     let poster = Poster::new(&server);
     for number in [

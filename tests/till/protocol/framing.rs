@@ -164,7 +164,7 @@ fn every_odd_spelling_of_chunked_is_refused() {
 }
 
 #[test]
-fn chunks_that_do_not_say_where_they_end_are_refused() {
+fn chunks_without_a_clear_end_are_refused() {
     let server = Server::start();
     let sender = Sender::new(&server);
     for chunks in [
@@ -192,7 +192,7 @@ fn chunks_that_do_not_say_where_they_end_are_refused() {
 }
 
 #[test]
-fn what_a_length_takes_in_is_body_whatever_it_looks_like() {
+fn bytes_within_the_length_are_always_body() {
     let server = Server::start();
     let sender = Sender::new(&server);
     let length = SMUGGLED.len();
@@ -217,7 +217,7 @@ fn what_a_length_takes_in_is_body_whatever_it_looks_like() {
 }
 
 #[test]
-fn what_follows_a_request_with_one_end_is_a_request_of_its_own() {
+fn bytes_after_a_clear_end_are_the_next_request() {
     let server = Server::start();
     let sender = Sender::new(&server);
     for framing in [

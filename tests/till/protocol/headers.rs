@@ -85,7 +85,7 @@ fn a_valid_request_id_is_kept_and_another_is_replaced() {
 }
 
 #[test]
-fn the_request_id_stands_in_the_log_line_of_the_request() {
+fn the_log_line_of_a_request_has_its_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);

@@ -126,7 +126,7 @@ fn a_size_is_judged_before_the_body() {
 }
 
 #[test]
-fn the_faults_of_a_body_are_judged_before_what_is_there() {
+fn faults_of_a_body_precede_look_ups() {
     let server = Server::start();
     let merchant = server.admin("create-merchant", &json!({ "name": "Bare", "currency": "THB" })).id();
     let key = server.admin("generate-key", &json!({ "merchant_id": merchant, "name": "A" })).ok();
@@ -164,7 +164,7 @@ fn the_sdk_is_limited_for_each_installation() {
 }
 
 #[test]
-fn a_call_whose_body_is_on_its_way_takes_no_permit() {
+fn a_call_whose_body_has_not_arrived_takes_no_permit() {
     let server = Start::default().with("TILL_HTTP_THREADS", "1").server();
     let shop = server.shop();
     let key = bearer(&shop);

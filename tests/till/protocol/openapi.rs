@@ -152,7 +152,7 @@ fn schemas(document: &Value) -> Vec<(String, &Value)> {
 }
 
 #[test]
-fn every_operation_says_what_linters_ask_for() {
+fn every_operation_has_the_members_that_linters_require() {
     let walk = DocumentedInterfaces::start();
     let tags: BTreeSet<&str> =
         walk.documents().flat_map(|document| document["tags"].as_array().expect("tags")).map(described_tag).collect();
@@ -247,7 +247,7 @@ fn every_example_can_be_executed() {
 }
 
 #[test]
-fn every_bound_is_where_the_parser_refuses() {
+fn every_bound_is_the_parsers_bound() {
     for operation in DocumentedInterfaces::start().operations() {
         for (argument, schema) in operation.properties().iter().filter(|(name, _)| *name != REFUSED_ON_PURPOSE) {
             for (value, expected) in at_the_bounds(schema, argument == LIES_AHEAD) {

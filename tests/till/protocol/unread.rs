@@ -56,7 +56,7 @@ fn a_head_that_is_too_long_is_refused_at_any_length() {
 }
 
 #[test]
-fn a_head_that_comes_too_slowly_is_told_so() {
+fn a_head_that_arrives_too_slowly_is_refused() {
     let server = Server::start();
     let mut stream = Wire::new(server.public()).connect();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: a").expect("the server reads");
@@ -101,7 +101,7 @@ fn an_unreadable_request_leaves_the_one_before_its_answer() {
 }
 
 #[test]
-fn what_cannot_be_read_is_counted_and_logged_under_its_id() {
+fn an_unreadable_request_is_counted_and_logged_with_its_id() {
     let directory = TempDir::new().expect("a temporary directory can be made");
     let log = directory.path().join("log");
     let start = Start::default().with("TILL_LOG_FILTER", "info").with("TILL_LOG_FORMAT", "json").recording(&log);

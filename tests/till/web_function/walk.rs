@@ -147,7 +147,7 @@ fn endpoints_need_a_token_exactly_where_they_declare_it() {
 }
 
 #[test]
-fn calls_of_a_suspended_merchant_come_to_what_is_declared() {
+fn calls_of_a_suspended_merchant_have_declared_results() {
     let stranger = Stranger::arrive();
     let mut prepared = Vec::new();
     for package in ["merchants", "sdk"] {

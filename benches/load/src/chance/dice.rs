@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_comes_up_as_often_as_it_says() {
+    fn a_share_is_drawn_in_its_share_of_cases() {
         let mut dice = SeededDice::new(1);
         let times = (0..100_000).filter(|_| dice.happens(0.2)).count();
         assert!((19_000..21_000).contains(&times), "{times}");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_closes_says_so() {
+    fn a_closed_connection_is_reported_as_closed() {
         let closing = parse_head(b"HTTP/1.1 503 No\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
         assert_eq!(closing.map(|head| head.map(|head| (head.status, head.stays_open))), Ok(Some((503, false))));
     }

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_whole_and_says_its_length() {
+    fn a_request_is_whole_and_has_its_length() {
         let text = String::from_utf8(head().with(&json!({ "a": 1 }))).unwrap_or_default();
         assert_eq!(
             text,

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_each_comes_to_the_share() {
+    fn the_parts_of_all_items_add_up_to_the_share() {
         for text in ["0", "0.0001", "0.3333", "0.7", "1"] {
             let all: u64 = (0..10_007).map(|index| share(text).at(index)).sum();
             assert_eq!(all, share(text).of(10_007), "{text}");

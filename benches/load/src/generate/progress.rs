@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_says_how_fast_it_was_and_what_a_payment_takes() {
+    fn a_summary_has_the_rate_and_the_bytes_of_a_payment() {
         let merchants = (1..=12).map(|byte| (MerchantId::from_bytes([byte; 16]), 100)).collect();
         let summary = Summary::new(merchants, 5_000, Duration::from_secs(2), 2_400_000);
         let text = summary.to_string();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_progress_says_how_far_it_is() {
+    fn a_line_of_progress_has_the_count_and_the_total() {
         let line = line(250, 1_000, 125, Duration::from_secs(3));
         assert_eq!(line, "250 of 1000 payments (25 %), 125 a second, after 3 s");
     }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_skew_or_sweep_is_refused() {
+    fn an_invalid_skew_or_sweep_is_refused() {
         for text in ["", "zipf", "zipf:-1", "hot:2", "cold:1"] {
             assert!(text.parse::<Skew>().is_err(), "{text}");
         }

@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn knobs_count_only_where_their_scenario_comes_up() {
+    fn arguments_are_checked_only_where_their_scenario_is_used() {
         let lists = ListWork { depth: Some(100), ..plan(ScenarioKind::Activity).lists };
         assert!(Plan { lists, ..plan(ScenarioKind::Activity) }.check().is_err());
         assert!(Plan { lists, ..plan(ScenarioKind::Ping) }.check().is_ok());

@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_can_be_told_apart_counts_as_the_longest() {
+    fn a_latency_above_the_limit_is_recorded_as_the_limit() {
         let latency = Latency::of(&histogram([MICROS_MAX * 3]));
         assert!(latency.count == 1 && latency.max >= MICROS_MAX);
     }

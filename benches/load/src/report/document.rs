@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_report_of_this_version_is_refused_by_name() {
+    fn a_file_that_is_no_report_of_this_version_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap_or_else(|error| panic!("{error}"));
         let newer = document().to_json().replace("\"schema_version\": 1", "\"schema_version\": 2");
         for text in ["", "{}", newer.as_str(), "{\"schema\":\"till-bench\",\"schema_version\":1}"] {

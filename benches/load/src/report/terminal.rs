@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_are_told_with_what_is_missing_and_what_came_again() {
+    fn deliveries_are_shown_with_missing_and_repeated_ones() {
         let all =
             Deliveries { events: 2_000, delivered: 2_000, rate: 400.0, all_after_micros: Some(1_500), repeated: 0 };
         let expected = "webhooks: 2,000 of 2,000 events delivered, 400/s; the receiver had all 1.50 ms after the last answer; 0 repeated";
@@ -314,14 +314,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_in_a_few_lines() {
+    fn a_run_is_shown_in_a_few_lines() {
         let text = run_text(&document());
         assert!(text.contains("100 in 2.00 s, 50.0/s") && text.contains("110 µs"), "{text}");
         assert!(!text.contains("FAILED") && !text.contains("WRONG"), "{text}");
     }
 
     #[test]
-    fn a_comparison_says_how_much_has_changed() {
+    fn a_comparison_shows_each_change() {
         let faster = Point { rate: 60.0, ..point() };
         let rows = compared(&point(), &faster);
         assert_eq!(rows[1], ["rate/s", "50.0", "60.0", "+20.0 %"]);

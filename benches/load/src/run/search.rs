@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_meets_the_goal_at_no_rate_is_told_so() {
+    fn a_server_that_meets_the_goal_at_no_rate_has_no_result() {
         assert_eq!(found(1000.0, 0.5, 0.0, &mut SeededDice::new(1)), None);
     }
 

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn an_addition_is_checked_against_what_it_must_come_to() {
+    fn an_addition_is_checked_against_its_expected_result() {
         assert_eq!(check(&answer(200, b"true"), true), Ok(()));
         assert_eq!(check(&answer(200, b"false"), false), Ok(()));
         assert!(check(&answer(200, b"true"), false).is_err() && check(&answer(200, b"false"), true).is_err());

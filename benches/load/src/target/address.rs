@@ -54,14 +54,14 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_s_only_when_that_is_said() {
+    fn an_address_of_another_machine_needs_the_permission() {
         let refused = Err(AddressFault::Remote("http://192.0.2.1:80".to_owned()));
         assert_eq!(server_address("http://192.0.2.1:80", false), refused);
         assert!(server_address("http://192.0.2.1:80", true).is_ok());
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn an_invalid_address_is_refused() {
         let encrypted = "https://127.0.0.1:8080";
         assert_eq!(server_address(encrypted, true), Err(AddressFault::Encrypted(encrypted.to_owned())));
         for text in ["", "127.0.0.1:8080", "http://127.0.0.1:8080/merchants", "http://:80"] {

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_a_setting_with_a_value() {
+    fn a_given_setting_has_a_known_name_and_a_value() {
         let given = |text: &str| ServerSetting::from_str(text).map(|setting| check(&[setting]).is_ok());
         assert_eq!(given("archive_directory=/a b\"c"), Ok(true));
         assert_eq!(given("archive_directry=/a"), Ok(false), "there is none of that name");
