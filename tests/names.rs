@@ -81,22 +81,22 @@ fn no_public_type_name_is_declared_more_than_twice() {
 fn a_name_that_is_declared_three_times_is_found_with_its_files() {
     let source = r#"
         // pub struct Comment;
-        pub struct Place { pub name: &'static str }
-        pub(crate) enum Step<'a> { First(&'a str) }
-        pub(in crate::plan) trait Sink { type Item; }
-        pub(super) type Row = Vec<String>;
-        pub unsafe trait Marker {}
+        pub struct Alpha { pub name: &'static str }
+        pub(crate) enum Beta<'a> { First(&'a str) }
+        pub(in crate::plan) trait Gamma { type Item; }
+        pub(super) type Delta = Vec<String>;
+        pub unsafe trait Epsilon {}
         struct Private; enum Hidden {}
         pub fn make() -> &'static str { "pub struct Text;" }
         macro_rules! shape { ($name:ident) => { pub struct $name; }; }
-        impl Iterator for Place { type Item = u8; }
+        impl Iterator for Alpha { type Item = u8; }
     "#;
-    assert_eq!(public_types(&tokens(source)), ["Place", "Step", "Sink", "Row", "Marker"]);
+    assert_eq!(public_types(&tokens(source)), ["Alpha", "Beta", "Gamma", "Delta", "Epsilon"]);
     let mut declarations = Declarations::new();
     for file in ["a.rs", "b.rs"] {
         add(&mut declarations, file, &tokens(source));
     }
     assert!(declared_too_often(&declarations).is_empty(), "twice is allowed");
-    add(&mut declarations, "c.rs", &tokens("pub struct Row;"));
-    assert_eq!(declared_too_often(&declarations), ["Row (3): a.rs, b.rs, c.rs"]);
+    add(&mut declarations, "c.rs", &tokens("pub struct Delta;"));
+    assert_eq!(declared_too_often(&declarations), ["Delta (3): a.rs, b.rs, c.rs"]);
 }

@@ -48,7 +48,7 @@ fn run(seed: u64) {
 fn live(round: &mut Round, place: &Path, life: u64) {
     let parts = [round.dice.between(1, PART_MS_MAX), round.dice.between(1, PART_MS_MAX)].map(Duration::from_millis);
     let callers = load::callers(&round.server, &round.merchants, &format!("life{life}"), &mut round.dice);
-    let deeds = load::until(&mut round.server, callers, |server| {
+    let call_records = load::until(&mut round.server, callers, |server| {
         thread::sleep(parts[0]);
         server.admin("create-checkpoint", &json!({ "name": format!("life{life}") })).ok();
         thread::sleep(parts[1]);
@@ -59,7 +59,7 @@ fn live(round: &mut Round, place: &Path, life: u64) {
     round.book = Extent::Authorizations;
     round.server = start(place, life + 1);
     round.server.admin("resume-effects", &json!({})).ok();
-    round.check(&deeds);
+    round.check(&call_records);
 }
 
 fn data(place: &Path, life: u64) -> PathBuf {

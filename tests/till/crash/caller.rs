@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, Client, Server, Shop, TestDice, merged, thb};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, CreationCall, Sale};
 use super::cards::{CARDS, Fate};
 use super::cashier::Cashier;
 use super::changer::Changer;
-use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale};
 use super::disputer::Disputer;
 use super::merchants::LoadedMerchant;
 use super::{invoice, payout};
@@ -34,7 +34,7 @@ pub(super) struct LoadCaller {
     changer: Changer,
     cashier: Cashier,
     disputer: Disputer,
-    deeds: Vec<Deed>,
+    call_records: Vec<CallRecord>,
 }
 
 /// A session that was made for a sale.
@@ -67,14 +67,14 @@ impl LoadCaller {
             name,
             number: 0,
             last_sale: None,
-            deeds: Vec::new(),
+            call_records: Vec::new(),
         }
     }
 
     /// Calls until it is told to stop or the server no longer answers.
-    pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<Deed> {
+    pub(super) fn call_while(mut self, go_on: impl Fn() -> bool) -> Vec<CallRecord> {
         while go_on() && self.call_once().is_some() {}
-        self.deeds
+        self.call_records
     }
 
     /// Makes a session and prepares an initiation with it. None when the server no longer answers.
@@ -110,9 +110,9 @@ impl LoadCaller {
     }
 
     /// Records a call. None when the server no longer answers.
-    fn note(&mut self, what: DeedKind, came: Came) -> Option<()> {
-        let is_there = came != Came::Unknown;
-        self.deeds.push(Deed { merchant: self.merchant, what, came });
+    fn note(&mut self, what: CallKind, outcome: CallOutcome) -> Option<()> {
+        let is_there = outcome != CallOutcome::Unknown;
+        self.call_records.push(CallRecord { merchant: self.merchant, what, outcome });
         is_there.then_some(())
     }
 
@@ -139,21 +139,21 @@ impl LoadCaller {
         let card = json!({
             "number": number, "name": "Ada Example", "expiration_date": "12/49", "security_code": "123", "usage": usage,
         });
-        match Came::of(&self.shop.sdk("tokenize-card", &card)) {
-            Came::Acknowledged(token) => Some(token),
-            Came::NotDone | Came::Unknown => None,
+        match CallOutcome::of(&self.shop.sdk("tokenize-card", &card)) {
+            CallOutcome::Acknowledged(token) => Some(token),
+            CallOutcome::NotDone | CallOutcome::Unknown => None,
         }
     }
 
     fn select(&mut self, minor: u64, more: &Value) -> Option<String> {
         let body = self.shop.named(&merged(&thb(minor), more));
         let key = self.sometimes_fresh(50, "select");
-        let came = Came::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
-        let asked = RecordedCall { minor, external_id: None, key, body };
-        self.note(DeedKind::Session(asked), came.clone())?;
-        match came {
-            Came::Acknowledged(session) => Some(session),
-            Came::NotDone | Came::Unknown => None,
+        let outcome = CallOutcome::of(&post(&self.device, "/sdk/select-payment-method", &body, key.as_deref()));
+        let asked = CreationCall { minor, external_id: None, key, body };
+        self.note(CallKind::Session(asked), outcome.clone())?;
+        match outcome {
+            CallOutcome::Acknowledged(session) => Some(session),
+            CallOutcome::NotDone | CallOutcome::Unknown => None,
         }
     }
 
@@ -170,12 +170,12 @@ impl LoadCaller {
     }
 
     fn initiate(&mut self, sale: Sale) -> Option<()> {
-        let came = Came::of(&self.ask(&sale.body, sale.key.as_deref()));
-        if let Came::Acknowledged(payment_id) = &came {
+        let outcome = CallOutcome::of(&self.ask(&sale.body, sale.key.as_deref()));
+        if let CallOutcome::Acknowledged(payment_id) = &outcome {
             self.cashier.note(payment_id, &sale);
             self.last_sale = Some(sale.clone());
         }
-        self.note(DeedKind::Payment(sale), came)
+        self.note(CallKind::Payment(sale), outcome)
     }
 
     fn ask(&self, body: &Value, key: Option<&str>) -> ApiAnswer {
@@ -184,14 +184,14 @@ impl LoadCaller {
 
     fn move_money(&mut self) -> Option<()> {
         let Some(movement) = self.cashier.next(&mut self.dice) else { return Some(()) };
-        let came = movement.came(&movement.ask(&self.shop.client()));
-        self.note(DeedKind::Movement(movement), came)
+        let outcome = movement.outcome(&movement.ask(&self.shop.client()));
+        self.note(CallKind::Movement(movement), outcome)
     }
 
     fn dispute(&mut self) -> Option<()> {
         let Some(call) = self.disputer.next(&self.shop, &mut self.dice) else { return Some(()) };
-        let came = call.came(&call.ask(&self.shop, &self.operator));
-        self.note(DeedKind::Dispute(call), came)
+        let outcome = call.outcome(&call.ask(&self.shop, &self.operator));
+        self.note(CallKind::Dispute(call), outcome)
     }
 
     fn topup(&mut self) -> Option<()> {
@@ -201,8 +201,8 @@ impl LoadCaller {
         let key = self.sometimes_fresh(50, "add");
         let names = json!({ "merchant_id": self.shop.merchant_id, "external_id": external_id });
         let body = merged(&names, &json!({ "amount": minor }));
-        let came = Came::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
-        self.note(DeedKind::Topup(RecordedCall { minor, external_id, key, body }), came)
+        let outcome = CallOutcome::of(&post(&self.operator, "/admin/add-topup", &body, key.as_deref()));
+        self.note(CallKind::Topup(CreationCall { minor, external_id, key, body }), outcome)
     }
 
     fn payout(&mut self) -> Option<()> {
@@ -211,9 +211,9 @@ impl LoadCaller {
         let key = self.sometimes_fresh(if external_id.is_some() { 50 } else { 100 }, "send");
         let minor = payout::amount(&mut self.dice);
         let body = json!({ "amount": minor, "external_id": external_id, "description": "of the week" });
-        let asked = RecordedCall { minor, external_id, key, body };
-        let came = payout::came(&payout::ask(&self.shop, &asked));
-        self.note(DeedKind::Payout(asked), came)
+        let asked = CreationCall { minor, external_id, key, body };
+        let outcome = payout::outcome(&payout::ask(&self.shop, &asked));
+        self.note(CallKind::Payout(asked), outcome)
     }
 
     fn invoice(&mut self) -> Option<()> {
@@ -224,19 +224,19 @@ impl LoadCaller {
         let body = json!({
             "merchant_id": self.shop.merchant_id, "amount": minor, "external_id": external_id, "description": "March 2026",
         });
-        let asked = RecordedCall { minor, external_id, key, body };
-        let came = Came::of(&invoice::ask(&self.operator, &asked));
-        self.note(DeedKind::Invoice(asked), came)
+        let asked = CreationCall { minor, external_id, key, body };
+        let outcome = CallOutcome::of(&invoice::ask(&self.operator, &asked));
+        self.note(CallKind::Invoice(asked), outcome)
     }
 
     fn change(&mut self) -> Option<()> {
         let mut change = self.changer.next(&mut self.dice);
         change.key = self.sometimes_fresh(50, "change");
-        let came = Came::of(&change.ask(&self.shop.client()));
-        if let Came::Acknowledged(answered) = &came {
+        let outcome = CallOutcome::of(&change.ask(&self.shop.client()));
+        if let CallOutcome::Acknowledged(answered) = &outcome {
             self.changer.remember(&change.meaning, answered);
         }
-        self.note(DeedKind::Change(change), came)
+        self.note(CallKind::Change(change), outcome)
     }
 
     /// Makes one of several initiations that must be refused, with an external id that must never be found.
@@ -264,8 +264,8 @@ impl LoadCaller {
         } else {
             assert!(matches!(answer.status, 0 | 503), "to be refused with {code}: {} {}", answer.status, answer.body);
         }
-        let came = if was_refused { Came::NotDone } else { Came::Unknown };
-        self.note(DeedKind::RefusedPayment(external_id), came)
+        let outcome = if was_refused { CallOutcome::NotDone } else { CallOutcome::Unknown };
+        self.note(CallKind::RefusedPayment(external_id), outcome)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{TestDice, merged};
 
-use super::deed::Sale;
+use super::call_record::Sale;
 use super::movement::{Movement, MovementKind};
 use super::recent_payments::RecentPayments;
 

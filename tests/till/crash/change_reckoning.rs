@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::harness::{ApiAnswer, Shop};
 
 use super::affairs::DONE_OR_NEEDLESS;
+use super::call_record::answer_text;
 use super::change::{Change, Meaning};
-use super::deed::answer_text;
 use super::reckoning::{assert_replays, is_replay};
 
 /// The result of a repeated change.

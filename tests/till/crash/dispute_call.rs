@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{ApiAnswer, Client, Shop};
 
+use super::call_record::CallOutcome;
 use super::caller::post;
-use super::deed::Came;
 use super::dispute::{DisputeStep, End};
 
 /// A call with its body.
@@ -45,8 +45,8 @@ impl DisputeCall {
 
     /// Reads the answer. The payment or the dispute may not permit the call, because other calls came first.
     #[track_caller]
-    pub(super) fn came(&self, answer: &ApiAnswer) -> Came {
-        if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
+    pub(super) fn outcome(&self, answer: &ApiAnswer) -> CallOutcome {
+        if self.is_refused_by(answer) { CallOutcome::NotDone } else { CallOutcome::of(answer) }
     }
 
     /// True when nothing was done because of the state of the payment or of the dispute.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, Client, Server, Shop};
 
+use super::call_record::answer_text;
 use super::cards::Fate;
-use super::deed::answer_text;
 use super::dispute::{Change, Dispute, DisputeOpening, DisputeStep, StepSource};
 use super::dispute_call::{DisputeCall, DisputeCallKind};
 use super::inspection::eventually;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{ApiAnswer, Client, TestDice};
 
+use super::call_record::CreationCall;
 use super::caller::post;
-use super::deed::RecordedCall;
 use super::inspection::assert_same;
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
@@ -16,12 +16,12 @@ pub(super) fn amount(dice: &mut TestDice) -> u64 {
 }
 
 /// Makes the call, for the first time or again.
-pub(super) fn ask(operator: &Client, asked: &RecordedCall) -> ApiAnswer {
+pub(super) fn ask(operator: &Client, asked: &CreationCall) -> ApiAnswer {
     post(operator, "/admin/charge-invoice", &asked.body, asked.key.as_deref())
 }
 
 /// The same key gives the same answer again.
-pub(super) fn acknowledged(operator: &Client, asked: &RecordedCall, id: &str) -> Fact {
+pub(super) fn acknowledged(operator: &Client, asked: &CreationCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(operator, asked), id);
     }
@@ -29,7 +29,7 @@ pub(super) fn acknowledged(operator: &Client, asked: &RecordedCall, id: &str) ->
 }
 
 /// Repeats the call until the invoice is there once; true when the first call had taken effect.
-pub(super) fn unknown(operator: &Client, asked: &RecordedCall) -> (Fact, bool) {
+pub(super) fn unknown(operator: &Client, asked: &CreationCall) -> (Fact, bool) {
     let first = ask(operator, asked);
     let (id, was_done) = match first.status {
         200 => (first.clone().id(), is_replay(&first)),

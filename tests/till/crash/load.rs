@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, TestDice};
 
+use super::call_record::CallRecord;
 use super::caller::LoadCaller;
-use super::deed::Deed;
 use super::merchants::LoadedMerchant;
 
 /// Threads that call; each has a connection to every interface of the server.
@@ -46,7 +46,7 @@ fn plans(server: &Server, merchants: &[LoadedMerchant]) -> Vec<String> {
 }
 
 /// Loads a server until `end` has ended it, and returns all calls with their results.
-pub(super) fn until(server: &mut Server, callers: Vec<LoadCaller>, end: impl FnOnce(&mut Server)) -> Vec<Deed> {
+pub(super) fn until(server: &mut Server, callers: Vec<LoadCaller>, end: impl FnOnce(&mut Server)) -> Vec<CallRecord> {
     let ended = AtomicBool::new(false);
     let go_on = || !ended.load(Ordering::Relaxed);
     thread::scope(|scope| {

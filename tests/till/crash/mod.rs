@@ -14,7 +14,7 @@ mod cashier;
 mod dispute;
 mod dispute_call;
 mod disputer;
-mod deed;
+mod call_record;
 mod caller;
 mod load;
 mod affairs;

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::harness::{ApiAnswer, Client};
 
+use super::call_record::CallOutcome;
 use super::caller::post;
-use super::deed::Came;
 
 /// A call with its body. It has an Idempotency-Key, or is a refund with an external id: else its result could not be
 /// looked up when the answer is lost.
@@ -48,8 +48,8 @@ impl Movement {
 
     /// Reads the answer. The payment may not permit the call: it may be pending, or other calls came first.
     #[track_caller]
-    pub(super) fn came(&self, answer: &ApiAnswer) -> Came {
-        if self.is_refused_by(answer) { Came::NotDone } else { Came::of(answer) }
+    pub(super) fn outcome(&self, answer: &ApiAnswer) -> CallOutcome {
+        if self.is_refused_by(answer) { CallOutcome::NotDone } else { CallOutcome::of(answer) }
     }
 
     /// True when nothing was done because of the state of the payment or of the balance.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::harness::{ApiAnswer, Shop};
 
-use super::deed::answer_text;
+use super::call_record::answer_text;
 use super::movement::{Movement, MovementKind};
 use super::payment::{Accepted, Refund};
 use super::reckoning::{assert_replays, is_replay};

@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::harness::{Server, TestDice};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, Sale};
 use super::caller::post;
-use super::deed::{Came, Deed, DeedKind, Sale};
 use super::merchants::LoadedMerchant;
 use super::round::Round;
 use super::{load, sandbox};
@@ -21,13 +21,13 @@ const ACKNOWLEDGED_MAX: usize = load::CALLERS * SALES_EACH / 2;
 const TRIES: u64 = 40;
 
 /// Sales with their sessions made, by merchant.
-fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<Deed>) {
+fn prepare(round: &mut Round, name: &str) -> (Vec<Vec<Sale>>, Vec<CallRecord>) {
     let callers = load::callers(&round.server, &round.merchants, name, &mut round.dice);
     let prepare = callers.into_iter().map(|mut caller| {
         let sales = (0..SALES_EACH).map(|_| caller.prepare_sale().expect("the server is there")).collect();
         (sales, caller.call_while(|| false))
     });
-    let (sales, sessions): (Vec<Vec<Sale>>, Vec<Vec<Deed>>) = prepare.unzip();
+    let (sales, sessions): (Vec<Vec<Sale>>, Vec<Vec<CallRecord>>) = prepare.unzip();
     (sales, sessions.into_iter().flatten().collect())
 }
 
@@ -37,7 +37,7 @@ fn initiate_and_kill(
     merchants: &[LoadedMerchant],
     sales: &[Vec<Sale>],
     enough: usize,
-) -> Vec<Deed> {
+) -> Vec<CallRecord> {
     let acknowledged = AtomicUsize::new(0);
     let connections: Vec<_> = sales
         .iter()
@@ -53,13 +53,13 @@ fn initiate_and_kill(
             .map(|(merchant, client, sales)| {
                 let acknowledged = &acknowledged;
                 scope.spawn(move || {
-                    let deed = |sale: &Sale| {
+                    let call_record = |sale: &Sale| {
                         let answer = post(&client, "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref());
-                        let came = Came::of(&answer);
+                        let outcome = CallOutcome::of(&answer);
                         acknowledged.fetch_add(usize::from(answer.status == 200), Ordering::Relaxed);
-                        Deed { merchant, what: DeedKind::Payment(sale.clone()), came }
+                        CallRecord { merchant, what: CallKind::Payment(sale.clone()), outcome }
                     };
-                    sales.iter().map(deed).collect::<Vec<_>>()
+                    sales.iter().map(call_record).collect::<Vec<_>>()
                 })
             })
             .collect();
@@ -72,10 +72,10 @@ fn initiate_and_kill(
 }
 
 /// The number of acknowledged payments whose call the acquirer has not got.
-fn open(server: &Server, deeds: &[Deed]) -> usize {
+fn open(server: &Server, call_records: &[CallRecord]) -> usize {
     let asked = sandbox::asked(&sandbox::open(server.data()));
-    let acknowledged = deeds.iter().filter_map(|deed| match (&deed.what, &deed.came) {
-        (DeedKind::Payment(_), Came::Acknowledged(id)) => Some(id),
+    let acknowledged = call_records.iter().filter_map(|call_record| match (&call_record.what, &call_record.outcome) {
+        (CallKind::Payment(_), CallOutcome::Acknowledged(id)) => Some(id),
         _ => None,
     });
     acknowledged.filter(|id| !asked.contains(*id)).count()
@@ -84,18 +84,18 @@ fn open(server: &Server, deeds: &[Deed]) -> usize {
 #[test]
 fn acquirer_calls_left_open_by_a_kill_are_made_after_it() {
     let mut round = Round::begin(TestDice::seed("TILL_CRASH_SEED"));
-    let mut deeds = Vec::new();
+    let mut call_records = Vec::new();
     let hit = (0..TRIES).find(|number| {
         let (sales, sessions) = prepare(&mut round, &format!("try{number}"));
         let enough = 1 + round.dice.index(ACKNOWLEDGED_MAX);
         let payments = initiate_and_kill(&mut round.server, &round.merchants, &sales, enough);
         let left_open = open(&round.server, &payments);
         println!("kill {number}: {left_open} acknowledged payments had not reached the acquirer");
-        deeds.extend(sessions.into_iter().chain(payments));
+        call_records.extend(sessions.into_iter().chain(payments));
         round.start_again();
         left_open > 0
     });
     assert!(hit.is_some(), "no kill hit a moment in which calls were open");
-    round.check(&deeds);
+    round.check(&call_records);
     round.end();
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::call_record::Sale;
 use super::cards::Fate;
-use super::deed::Sale;
 use super::dispute::{Change, Dispute};
 
 /// A payment with its accepted operations, and the state that follows from them.

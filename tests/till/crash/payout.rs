@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiAnswer, Shop, TestDice};
 
+use super::call_record::{CallOutcome, CreationCall};
 use super::caller::post;
-use super::deed::{Came, RecordedCall};
 use super::inspection::{assert_same, eventually};
 use super::reckoning::{assert_replays, is_replay};
 use super::truth::{Fact, Truth};
@@ -35,14 +35,14 @@ pub(super) fn amount(dice: &mut TestDice) -> u64 {
 }
 
 /// Makes the call, for the first time or again.
-pub(super) fn ask(shop: &Shop, asked: &RecordedCall) -> ApiAnswer {
+pub(super) fn ask(shop: &Shop, asked: &CreationCall) -> ApiAnswer {
     post(&shop.client(), "/merchants/send-payout", &asked.body, asked.key.as_deref())
 }
 
 /// Reads the answer. The balance may not cover the payout.
 #[track_caller]
-pub(super) fn came(answer: &ApiAnswer) -> Came {
-    if is_refused(answer) { Came::NotDone } else { Came::of(answer) }
+pub(super) fn outcome(answer: &ApiAnswer) -> CallOutcome {
+    if is_refused(answer) { CallOutcome::NotDone } else { CallOutcome::of(answer) }
 }
 
 fn is_refused(answer: &ApiAnswer) -> bool {
@@ -50,7 +50,7 @@ fn is_refused(answer: &ApiAnswer) -> bool {
 }
 
 /// The same key gives the same answer again.
-pub(super) fn acknowledged(shop: &Shop, asked: &RecordedCall, id: &str) -> Fact {
+pub(super) fn acknowledged(shop: &Shop, asked: &CreationCall, id: &str) -> Fact {
     if asked.key.is_some() {
         assert_replays(&ask(shop, asked), id);
     }
@@ -58,7 +58,7 @@ pub(super) fn acknowledged(shop: &Shop, asked: &RecordedCall, id: &str) -> Fact 
 }
 
 /// Repeats the call until its result is known; true when the first call had taken effect.
-pub(super) fn unknown(shop: &Shop, asked: &RecordedCall) -> (Option<Fact>, bool) {
+pub(super) fn unknown(shop: &Shop, asked: &CreationCall) -> (Option<Fact>, bool) {
     let before = asked.external_id.as_deref().and_then(|external_id| find(shop, external_id));
     let first = ask(shop, asked);
     if is_refused(&first) {
@@ -80,11 +80,11 @@ pub(super) fn unknown(shop: &Shop, asked: &RecordedCall) -> (Option<Fact>, bool)
 }
 
 /// A call that was not done: its external id is free.
-pub(super) fn not_done(asked: &RecordedCall) -> Option<Fact> {
+pub(super) fn not_done(asked: &CreationCall) -> Option<Fact> {
     asked.external_id.clone().map(Fact::NoPayout)
 }
 
-fn fact(asked: &RecordedCall, id: &str) -> Fact {
+fn fact(asked: &CreationCall, id: &str) -> Fact {
     Fact::Payout(id.to_owned(), Payout { minor: asked.minor, external_id: asked.external_id.clone() })
 }
 

@@ -95,7 +95,7 @@ fn cuts_of_a_volume(volume: &mut Volume, moment: CutMoment, cuts: u64, seed: u64
     let mut round = Round::begin_on(server, seed);
     let mut outcomes = Vec::new();
     for cut in 0..cuts {
-        let deeds = cut_once(&mut round, volume, moment, cut);
+        let call_records = cut_once(&mut round, volume, moment, cut);
         if moment == CutMoment::Writing {
             assert_last_word(&fs::read_to_string(record.path()).expect("what it said"));
             fs::write(record.path(), "").expect("a record can be emptied");
@@ -108,17 +108,17 @@ fn cuts_of_a_volume(volume: &mut Volume, moment: CutMoment, cuts: u64, seed: u64
                 return outcomes;
             }
         }
-        round.check(&deeds);
+        round.check(&call_records);
     }
     println!("{}", round.end());
     outcomes
 }
 
 /// Loads the server and cuts the power; the server has ended afterwards.
-fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> Vec<super::deed::Deed> {
+fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> Vec<super::call_record::CallRecord> {
     let lasts = Duration::from_millis(round.dice.between(20, LOAD_MS_MAX));
     let callers = load::callers(&round.server, &round.merchants, &format!("cut{cut}"), &mut round.dice);
-    let deeds = load::until(&mut round.server, callers, |server| {
+    let call_records = load::until(&mut round.server, callers, |server| {
         thread::sleep(lasts);
         if moment == CutMoment::Writing {
             volume.break_off().expect("the power can be cut");
@@ -131,7 +131,7 @@ fn cut_once(round: &mut Round, volume: &Volume, moment: CutMoment, cut: u64) -> 
         volume.cut_power();
     }
     round.server.kill();
-    deeds
+    call_records
 }
 
 /// Waits until the server has written nothing for a while.

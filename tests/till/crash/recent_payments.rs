@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use crate::harness::TestDice;
 
-use super::deed::Sale;
+use super::call_record::Sale;
 
 /// The number of recent payments: so few that several calls at once are about the same one.
 const RECENT_MAX: usize = 12;

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use crate::harness::{ApiAnswer, Client, Server, Shop};
 
+use super::call_record::{CallKind, CallOutcome, CallRecord, CreationCall, Sale, answer_text};
 use super::caller::post;
 use super::change_reckoning;
-use super::deed::{Came, Deed, DeedKind, RecordedCall, Sale, answer_text};
 use super::dispute_reckoning::{self, DisputeDesk};
 use super::merchants::LoadedMerchant;
 use super::movement_reckoning;
@@ -40,10 +40,18 @@ impl Counts {
 }
 
 /// Checks a restarted server against all earlier calls, and records the state that is expected from now on.
-pub(super) fn reckon(server: &Server, merchants: &[LoadedMerchant], deeds: &[Deed], truths: &mut [Truth]) -> Counts {
-    let results = in_parallel(deeds, |deeds| {
+pub(super) fn reckon(
+    server: &Server,
+    merchants: &[LoadedMerchant],
+    call_records: &[CallRecord],
+    truths: &mut [Truth],
+) -> Counts {
+    let results = in_parallel(call_records, |call_records| {
         let desks: Vec<Desk> = merchants.iter().map(|merchant| Desk::new(server, &merchant.shop)).collect();
-        deeds.iter().map(|deed| (deed.merchant, desks[deed.merchant].settle(deed))).collect::<Vec<_>>()
+        call_records
+            .iter()
+            .map(|call_record| (call_record.merchant, desks[call_record.merchant].settle(call_record)))
+            .collect::<Vec<_>>()
     });
     let mut counts = Counts::default();
     let mut facts = Vec::new();
@@ -96,19 +104,19 @@ impl Desk {
         DisputeDesk { shop: &self.shop, operator: &self.operator }
     }
 
-    fn settle(&self, deed: &Deed) -> Settled {
+    fn settle(&self, call_record: &CallRecord) -> Settled {
         let counts = Counts::default();
-        match (&deed.what, &deed.came) {
-            (DeedKind::RefusedPayment(external_id), _) => {
+        match (&call_record.what, &call_record.outcome) {
+            (CallKind::RefusedPayment(external_id), _) => {
                 let counts = Counts { refused: 1, ..counts };
                 Settled { fact: Some(Fact::Absent(external_id.clone())), counts }
             }
-            (what, Came::Acknowledged(id)) => {
+            (what, CallOutcome::Acknowledged(id)) => {
                 let counts = Counts { acknowledged: 1, ..counts };
                 Settled { fact: Some(self.acknowledged(what, id)), counts }
             }
-            (what, Came::NotDone) => Settled { fact: not_done(what), counts: Counts { refused: 1, ..counts } },
-            (what, Came::Unknown) => {
+            (what, CallOutcome::NotDone) => Settled { fact: not_done(what), counts: Counts { refused: 1, ..counts } },
+            (what, CallOutcome::Unknown) => {
                 let (fact, was_done) = self.unknown(what);
                 let counts = Counts { unacknowledged: 1, found: usize::from(was_done), ..counts };
                 Settled { fact, counts }
@@ -117,71 +125,71 @@ impl Desk {
     }
 
     /// The same key gives the same answer again.
-    fn acknowledged(&self, what: &DeedKind, id: &str) -> Fact {
+    fn acknowledged(&self, what: &CallKind, id: &str) -> Fact {
         match what {
-            DeedKind::Payment(sale) => {
+            CallKind::Payment(sale) => {
                 if sale.key.is_some() {
                     assert_replays(&self.ask(sale), id);
                 }
                 Fact::Payment(id.to_owned(), sale.clone())
             }
-            DeedKind::Session(asked) => {
+            CallKind::Session(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.select(asked), id);
                 }
                 Fact::Session(id.to_owned(), asked.minor)
             }
-            DeedKind::Topup(asked) => {
+            CallKind::Topup(asked) => {
                 if asked.key.is_some() {
                     assert_replays(&self.topup(asked), id);
                 }
                 Fact::Topup(id.to_owned(), asked.minor)
             }
-            DeedKind::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
-            DeedKind::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
-            DeedKind::Change(change) => {
+            CallKind::Payout(asked) => payout::acknowledged(&self.shop, asked, id),
+            CallKind::Invoice(asked) => invoice::acknowledged(&self.operator, asked, id),
+            CallKind::Change(change) => {
                 if change.key.is_some() {
                     assert_replays(&change.ask(&self.shop.client()), id);
                 }
                 Fact::Changed(change.meaning.clone(), id.to_owned())
             }
-            DeedKind::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
-            DeedKind::Dispute(call) => self.disputes().acknowledged(call, id),
-            DeedKind::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
+            CallKind::Movement(movement) => movement_reckoning::acknowledged(&self.shop, movement, id),
+            CallKind::Dispute(call) => self.disputes().acknowledged(call, id),
+            CallKind::RefusedPayment(external_id) => panic!("{external_id} is acknowledged as {id}"),
         }
     }
 
     /// Repeats the call until its change is there once.
-    fn unknown(&self, what: &DeedKind) -> (Option<Fact>, bool) {
+    fn unknown(&self, what: &CallKind) -> (Option<Fact>, bool) {
         match what {
-            DeedKind::Payment(sale) => {
+            CallKind::Payment(sale) => {
                 let again = self.payment_again(sale);
                 (Some(Fact::Payment(again.id, sale.clone())), again.was_done)
             }
-            DeedKind::Session(asked) => match self.session_again(asked) {
+            CallKind::Session(asked) => match self.session_again(asked) {
                 Some(again) => (Some(Fact::Session(again.id, asked.minor)), again.was_done),
                 None => (None, true),
             },
-            DeedKind::Topup(asked) => match self.topup_again(asked) {
+            CallKind::Topup(asked) => match self.topup_again(asked) {
                 Some(again) => (Some(Fact::Topup(again.id, asked.minor)), again.was_done),
                 None => (Some(Fact::MaybeTopup(asked.minor)), false),
             },
-            DeedKind::Payout(asked) => payout::unknown(&self.shop, asked),
-            DeedKind::Invoice(asked) => {
+            CallKind::Payout(asked) => payout::unknown(&self.shop, asked),
+            CallKind::Invoice(asked) => {
                 let (fact, was_done) = invoice::unknown(&self.operator, asked);
                 (Some(fact), was_done)
             }
-            DeedKind::Change(change) => {
+            CallKind::Change(change) => {
                 let again = change_reckoning::ask_again(&self.shop, change);
                 let fact = again.answered.map(|answered| Fact::Changed(change.meaning.clone(), answered));
                 (fact, again.was_done)
             }
-            DeedKind::Movement(movement) => {
+            CallKind::Movement(movement) => {
                 let again = movement_reckoning::unknown(&self.shop, movement);
                 (again.fact, again.was_done)
             }
-            DeedKind::Dispute(call) => self.disputes().unknown(call),
-            DeedKind::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
+            CallKind::Dispute(call) => self.disputes().unknown(call),
+            CallKind::RefusedPayment(external_id) => (Some(Fact::Absent(external_id.clone())), false),
         }
     }
 
@@ -204,7 +212,7 @@ impl Desk {
     }
 
     /// Repeats a selection. None when the session exists and its id is unknown.
-    fn session_again(&self, asked: &RecordedCall) -> Option<AskedAgain> {
+    fn session_again(&self, asked: &CreationCall) -> Option<AskedAgain> {
         let first = self.select(asked);
         if asked.key.is_none() {
             if first.code() == "TOKEN_ALREADY_USED" {
@@ -218,7 +226,7 @@ impl Desk {
     }
 
     /// Repeats a top-up. None when its id is unknown.
-    fn topup_again(&self, asked: &RecordedCall) -> Option<AskedAgain> {
+    fn topup_again(&self, asked: &CreationCall) -> Option<AskedAgain> {
         if asked.key.is_some() {
             let again = with_key(self.topup(asked));
             assert_replays(&self.topup(asked), &again.id);
@@ -235,11 +243,11 @@ impl Desk {
         post(&self.shop.client(), "/merchants/initiate-payment-flow", &sale.body, sale.key.as_deref())
     }
 
-    fn select(&self, asked: &RecordedCall) -> ApiAnswer {
+    fn select(&self, asked: &CreationCall) -> ApiAnswer {
         post(&self.device, "/sdk/select-payment-method", &asked.body, asked.key.as_deref())
     }
 
-    fn topup(&self, asked: &RecordedCall) -> ApiAnswer {
+    fn topup(&self, asked: &CreationCall) -> ApiAnswer {
         post(&self.operator, "/admin/add-topup", &asked.body, asked.key.as_deref())
     }
 
@@ -254,17 +262,17 @@ impl Desk {
 }
 
 /// The fact that follows from a call that was not done: a payment's external id is free.
-fn not_done(what: &DeedKind) -> Option<Fact> {
+fn not_done(what: &CallKind) -> Option<Fact> {
     match what {
-        DeedKind::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
-        DeedKind::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
-        DeedKind::Movement(movement) => movement_reckoning::not_accepted(movement),
-        DeedKind::Payout(asked) => payout::not_done(asked),
-        DeedKind::Session(_)
-        | DeedKind::Topup(_)
-        | DeedKind::Invoice(_)
-        | DeedKind::Change(_)
-        | DeedKind::Dispute(_) => None,
+        CallKind::Payment(sale) => sale.external_id.clone().map(Fact::Absent),
+        CallKind::RefusedPayment(external_id) => Some(Fact::Absent(external_id.clone())),
+        CallKind::Movement(movement) => movement_reckoning::not_accepted(movement),
+        CallKind::Payout(asked) => payout::not_done(asked),
+        CallKind::Session(_)
+        | CallKind::Topup(_)
+        | CallKind::Invoice(_)
+        | CallKind::Change(_)
+        | CallKind::Dispute(_) => None,
     }
 }
 

@@ -85,21 +85,21 @@ impl Round {
     pub(super) fn load_until(&mut self, name: &str, end: impl FnOnce(&mut Server)) {
         let callers = load::callers(&self.server, &self.merchants, name, &mut self.dice);
         let (server, calendar) = (&mut self.server, &mut self.calendar);
-        let deeds = thread::scope(|scope| {
+        let call_records = thread::scope(|scope| {
             let months = scope.spawn(|| calendar.call_until_unanswered());
-            let deeds = load::until(server, callers, end);
+            let call_records = load::until(server, callers, end);
             months.join().expect("it has said what was wrong");
-            deeds
+            call_records
         });
         self.start_again();
-        self.check(&deeds);
+        self.check(&call_records);
         self.calendar.move_to(&self.server);
         self.calendar.check();
     }
 
     /// Checks the restarted server against these calls and all earlier ones.
-    pub(super) fn check(&mut self, deeds: &[super::deed::Deed]) {
-        let counts = reckon(&self.server, &self.merchants, deeds, &mut self.truths);
+    pub(super) fn check(&mut self, call_records: &[super::call_record::CallRecord]) {
+        let counts = reckon(&self.server, &self.merchants, call_records, &mut self.truths);
         self.counts.add(counts);
         inspection::inspect(&self.server, &self.merchants, &self.truths);
         self.check_book();

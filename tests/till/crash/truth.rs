@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::harness::Shop;
 
 use super::affairs::Affairs;
+use super::call_record::Sale;
 use super::change::Meaning;
-use super::deed::Sale;
 use super::dispute::Dispute;
 use super::payment::{Accepted, KnownPayment};
 use super::payout::Payout;

@@ -11,7 +11,7 @@ use super::movement::Movement;
 
 /// The result of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Came {
+pub(super) enum CallOutcome {
     /// The call was done: its answer is an id, or the text of another value.
     Acknowledged(String),
     /// The server answered that the call was not done.
@@ -48,7 +48,7 @@ impl Sale {
 
 /// A call for a selection, a top-up, a payout or an invoice.
 #[derive(Debug, Clone)]
-pub(super) struct RecordedCall {
+pub(super) struct CreationCall {
     pub(super) minor: u64,
     pub(super) external_id: Option<String>,
     pub(super) key: Option<String>,
@@ -58,17 +58,17 @@ pub(super) struct RecordedCall {
 
 /// One call that changes something.
 #[derive(Debug, Clone)]
-pub(super) enum DeedKind {
+pub(super) enum CallKind {
     /// A payment session.
-    Session(RecordedCall),
+    Session(CreationCall),
     /// A payment.
     Payment(Sale),
     /// A top-up.
-    Topup(RecordedCall),
+    Topup(CreationCall),
     /// A payout.
-    Payout(RecordedCall),
+    Payout(CreationCall),
     /// An invoice.
-    Invoice(RecordedCall),
+    Invoice(CreationCall),
     /// A change of metadata, keys, the team or the plan.
     Change(Change),
     /// A capture, a void, a reversal or a refund of an existing payment.
@@ -81,23 +81,23 @@ pub(super) enum DeedKind {
 
 /// One call of one merchant, and its result.
 #[derive(Debug, Clone)]
-pub(super) struct Deed {
+pub(super) struct CallRecord {
     /// The index of the merchant.
     pub(super) merchant: usize,
-    pub(super) what: DeedKind,
-    pub(super) came: Came,
+    pub(super) what: CallKind,
+    pub(super) outcome: CallOutcome,
 }
 
-impl Came {
+impl CallOutcome {
     /// Reads the answer to a valid call.
     #[track_caller]
-    pub(super) fn of(answer: &ApiAnswer) -> Came {
+    pub(super) fn of(answer: &ApiAnswer) -> CallOutcome {
         match (answer.status, &answer.body) {
-            (200, Value::String(id)) if id.contains('_') => Came::Acknowledged(id.clone()),
-            (200, Value::Bool(_) | Value::Object(_)) => Came::Acknowledged(answer_text(&answer.body)),
-            (200, _) => Came::Unknown, // The answer was cut off.
-            (503, _) if answer.details()["outcome"] == "not_done" => Came::NotDone,
-            (0 | 503, _) => Came::Unknown,
+            (200, Value::String(id)) if id.contains('_') => CallOutcome::Acknowledged(id.clone()),
+            (200, Value::Bool(_) | Value::Object(_)) => CallOutcome::Acknowledged(answer_text(&answer.body)),
+            (200, _) => CallOutcome::Unknown, // The answer was cut off.
+            (503, _) if answer.details()["outcome"] == "not_done" => CallOutcome::NotDone,
+            (0 | 503, _) => CallOutcome::Unknown,
             (status, body) => panic!("a sound call was answered {status}: {body}"),
         }
     }
